@@ -87,7 +87,7 @@ async function load() {
           from("test/team/server/postgres-cluster.ts", "findPostgres", "startPostgres"),
           from("test/team/sync-world.ts", "directoryAt"),
           from("src/team/server-remote.ts", "openServerRemote"),
-          from("src/team/administration.ts", "openAdministration"),
+          from("src/team/server-remote.ts", "openAdministration"),
           from("src/team/sync.ts", "syncDirectory"),
           from("src/team/server/data-search.ts", "putIntoSearch"),
           from("src/text/terms.ts", "termsOf"),

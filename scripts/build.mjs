@@ -53,6 +53,7 @@ const APART = {
   prefetch: "src/cli/prefetch.ts",
   "extract-hook": "src/cli/extract-hook.ts",
   chat: "src/cli/chat.ts",
+  "run-hook": "src/cli/run-hook.ts",
   mcp: "src/cli/mcp.ts",
   serve: "src/cli/serve.ts",
   "merge-driver": "src/cli/merge-driver.ts",

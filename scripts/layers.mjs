@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 /** From the bottom up. A file at the top of src/ is a room of its own. */
 export const RANKS = [
   ["errors", "world"],
-  ["text", "disk", "model", "prompts", "settings", "input"],
+  ["text", "disk", "model", "prompts", "input"],
   ["meaning"],
   ["config"],
   ["project"],
@@ -18,7 +18,7 @@ export const RANKS = [
   ["memory", "tools"],
   ["truth"],
   ["recall"],
-  ["learn", "team", "context", "directories"],
+  ["learn", "team", "context"],
   ["memdir", "team/server"],
   ["verb"],
   ["open", "agent"],
@@ -27,7 +27,7 @@ export const RANKS = [
   ["hooks", "memory-tool", "exchange", "wiring"],
   ["verbs"],
   ["mcp", "web"],
-  ["cli", "compat-recall", "library"],
+  ["cli", "library"],
   ["compat", "index", "agent-kit"],
 ];
 /** Imports of other modules than these, from outside the room. */

@@ -2,40 +2,45 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
-import { locate, type Options, openProject } from "./compat-recall.ts";
 import { processEnv } from "./config.ts";
+import type { MemoryPromptOptions } from "./context/start.ts";
 import { LABELS, MAX_CHARACTERS, renderInstructions } from "./instructions/file.ts";
-import { openMemdir } from "./open.ts";
-import { ageInDays, ageInWords, CLIENT_LIMITS, INDEX_FILE, type Row, type MemoryType as Type } from "./store/store.ts";
-import { type FieldValue, formatDocument, type Metadata, parseDocument } from "./text/frontmatter.ts";
+import type { Memdir } from "./memdir.ts";
+import { type OpenOptions, openMemdir } from "./open.ts";
+import { findDirectories, findPlace } from "./project/scopes.ts";
+import { buildResultClearingSection } from "./prompts/agent.ts";
+import { openRecallSession, type RecallSession } from "./recall/budget.ts";
+import { freshnessWarning } from "./recall/neutral.ts";
+import { type Prefetch, startPrefetch } from "./recall/prefetch.ts";
+import type { Recalled, RecallOptions } from "./recall/recall.ts";
+import type { Signals } from "./recall/score.ts";
+import type { SearchHit } from "./recall/search.ts";
+import type { SideQuery } from "./recall/select.ts";
+import {
+  ageInDays,
+  ageInWords,
+  CLIENT_LIMITS,
+  INDEX_FILE,
+  type Row,
+  type MemoryType as Type,
+  walk,
+} from "./store/store.ts";
+import { formatDocument, parseDocument } from "./text/frontmatter.ts";
+import type { World } from "./world.ts";
 
-export {
-  buildMemoryPromptSection,
-  findRelevantMemories,
-  formatMemoriesForInjection,
-  formatMemoryManifest,
-  getFunctionResultClearingSection,
-  type KeywordMatch,
-  loadMemoryPrompt,
-  MAX_MEMORY_BYTES_PER_FILE,
-  MAX_SESSION_MEMORY_BYTES,
-  type MemoryPrefetch,
-  type Message,
-  type MessageBlock,
-  matchMemoriesByKeyword,
-  memoryFreshnessWarning,
-  type Options,
-  type PromptOptions,
-  type RelevantMemory,
-  type SideQueryFn,
-  SUMMARIZE_TOOL_RESULTS_SECTION,
-  scanForMemories,
-  selectRelevantMemories,
-  startMemoryPrefetch,
-  substituteMemory,
-  type ToolUseContext,
-} from "./compat-recall.ts";
 export { getTeamMemDir, getTeamMemPath } from "./project/scopes.ts";
+export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/agent.ts";
+export { substituteMemory } from "./prompts/memory.ts";
+export { MAX_SESSION_MEMORY_BYTES } from "./recall/budget.ts";
+export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
+export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";
+export { formatMemoryManifest, type SideQuery as SideQueryFn } from "./recall/select.ts";
+export { formatDocument as formatFrontmatter };
+
+/** Every function takes these last; without them the working directory, environment and clock of the process count. Recall logs its failures instead of throwing. */
+export interface Options extends Partial<Pick<World, "env" | "now" | "log">> {
+  cwd?: string;
+}
 
 /** Values are their names in lower case, comparable to plain strings. */
 export const MemoryType = { USER: "user", FEEDBACK: "feedback", PROJECT: "project", REFERENCE: "reference" } as const;
@@ -119,18 +124,14 @@ export function parseFrontmatter(content: string): { meta: Record<string, string
   const document = parseDocument(content);
   const meta: Record<string, string> = {};
   for (const { key, value } of document.fields) {
-    const text = flatten(value);
-    if (text !== null) meta[key] = text;
+    if (typeof value === "string") meta[key] = value;
+    else if (Array.isArray(value)) meta[key] = value.filter((item) => typeof item === "string").join(", ");
   }
   return { meta, body: document.body };
 }
 
 export function parseMemoryFrontmatter(content: string): Record<string, string> {
   return parseFrontmatter(content).meta;
-}
-
-export function formatFrontmatter(meta: Metadata, body: string): string {
-  return formatDocument(meta, body);
 }
 
 /** today, yesterday, N days ago. */
@@ -140,11 +141,6 @@ export function memoryAge(mtimeMs: number, now: Date = new Date()): string {
 
 export function memoryAgeDays(mtimeMs: number, now: Date = new Date()): number {
   return ageInDays(mtimeMs, now.getTime());
-}
-
-function flatten(value: FieldValue): string | null {
-  if (typeof value === "string") return value;
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string").join(", ") : null;
 }
 
 function entryOf(row: Row, content: string): MemoryEntry {
@@ -176,34 +172,23 @@ export async function getMemoryFiles(
     ...(options.additionalDirs ? { CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: "1" } : {}),
   };
   const memdir = await openMemdir({ cwd: projectRoot, scope: "project", by: "library", env });
-  const instructions = await memdir.instructions({
-    ...(options.includeManaged === undefined ? {} : { includeManaged: options.includeManaged }),
-    ...(options.includeUser === undefined ? {} : { includeUser: options.includeUser }),
-    ...(options.additionalDirs ? { addDirs: options.additionalDirs } : {}),
-  });
+  const { includeManaged, includeUser, additionalDirs: addDirs } = options;
+  const instructions = await memdir.instructions({ includeManaged, includeUser, addDirs });
   const { root, cwd } = memdir.location.project;
   const describe = (path: string) => {
     const relativePath = relative(root, path);
     const outside = relativePath.startsWith("..") || isAbsolute(relativePath);
     return { path, isRoot: dirname(path) === cwd, relativePath: outside ? null : relativePath };
   };
-  const files = (await instructions.load()).map(({ path, content, source, size }) => ({
-    ...describe(path),
-    content,
-    source,
-    size,
-    errors: [],
-  }));
-  const failed = (await instructions.skipped())
-    .filter(({ reason }) => reason.startsWith("cannot be read"))
-    .map(({ path, reason }) => ({
-      ...describe(path),
-      content: "",
-      source: "project" as const,
-      size: 0,
-      errors: [reason],
-    }));
-  return [...files, ...failed];
+  const failed = (await instructions.skipped()).filter(({ reason }) => reason.startsWith("cannot be read"));
+  return [
+    ...(await instructions.load()).map(({ path, content, source, size }) => {
+      return { ...describe(path), content, source, size, errors: [] };
+    }),
+    ...failed.map(({ path, reason }) => {
+      return { ...describe(path), content: "", source: "project" as const, size: 0, errors: [reason] };
+    }),
+  ];
 }
 
 /** One text with a preamble and a header per file; "" for no files. */
@@ -215,4 +200,228 @@ export function buildClaudeMdContext(files: readonly MemoryFileInfo[]): string {
 /** Strictly more than the limit. */
 export function getLargeMemoryFiles(files: readonly MemoryFileInfo[]): MemoryFileInfo[] {
   return files.filter(({ size }) => size > MAX_MEMORY_CHARACTER_COUNT);
+}
+
+// --- Recall and prompts
+
+export interface RelevantMemory {
+  path: string;
+  /** Neutralised, and cut to `MAX_MEMORY_BYTES_PER_FILE`. */
+  content: string;
+  mtimeMs: number;
+  /** What is shown above the content: age, path, provenance. */
+  header: string;
+}
+
+export type MemoryPrefetch = Prefetch<RelevantMemory>;
+
+/** What the model chooses. [] when it fails, is late or names nothing that exists; it is not asked when nothing is left to show. */
+export async function selectRelevantMemories(
+  query: string,
+  sideQuery: SideQuery,
+  alreadySurfaced: Set<string> = new Set(),
+  signal?: AbortSignal,
+  options: Options = {},
+): Promise<RelevantMemory[]> {
+  return select(query, sideQuery, sessionOf(alreadySurfaced, 0), signal, options);
+}
+
+/** Null, and nothing called, without a `sideQuery` or when a gate is closed: one word, a full session, no memories. */
+export function startMemoryPrefetch(
+  query: string,
+  sideQuery: SideQuery | null | undefined,
+  alreadySurfaced: Set<string> = new Set(),
+  sessionMemoryBytes = 0,
+  signal?: AbortSignal,
+  options: Options = {},
+): MemoryPrefetch | null {
+  if (!sideQuery) return null;
+  const session = sessionOf(alreadySurfaced, sessionMemoryBytes);
+  return startPrefetch<RelevantMemory>({
+    query,
+    session,
+    hasMemories: () => hasMemories(options),
+    run: (ended) => select(query, sideQuery, session, ended, options),
+    signal,
+    log: options.log,
+  });
+}
+
+/** A message of the API, or one that a host has wrapped. */
+export interface Message {
+  role?: string;
+  content?: string | readonly MessageBlock[];
+  message?: Pick<Message, "role" | "content">;
+}
+
+export interface MessageBlock {
+  type: string;
+  text?: string;
+  /** Of a `tool_use`. */
+  name?: string;
+  input?: unknown;
+}
+
+export interface ToolUseContext {
+  recentTools?: readonly string[];
+  /** Paths as keys. */
+  readFileState?: { keys(): Iterable<string> };
+  abortController?: AbortController;
+}
+
+/** Offline, from what was said, which files were touched and which tools used. Or for one query, in this memory directory. */
+export function findRelevantMemories(messages: readonly Message[], options?: Options): Promise<RelevantMemory[]>;
+export function findRelevantMemories(
+  query: string,
+  memoryDir?: string,
+  signal?: AbortSignal,
+  recentTools?: readonly string[],
+  alreadySurfaced?: Set<string>,
+  options?: Options,
+): Promise<RelevantMemory[]>;
+export function findRelevantMemories(
+  asked: string | readonly Message[],
+  where?: string | Options,
+  signal?: AbortSignal,
+  recentTools: readonly string[] = [],
+  alreadySurfaced: Set<string> = new Set(),
+  options: Options = {},
+): Promise<RelevantMemory[]> {
+  if (typeof asked !== "string") return scanForMemories({ messages: asked }, where as Options | undefined);
+  const more = { tools: recentTools, session: sessionOf(alreadySurfaced, 0), signal };
+  return findOffline(asked, more, options, where as string | undefined);
+}
+
+/** Seed 003's entry: what the user said last is the topic, the rest are signals. */
+export async function scanForMemories(
+  context: { messages: readonly Message[]; toolUseContext?: ToolUseContext },
+  options: Options = {},
+): Promise<RelevantMemory[]> {
+  const { topic, ...signals } = signalsOf(context.messages, context.toolUseContext);
+  return findOffline(topic, { ...signals, signal: context.toolUseContext?.abortController?.signal }, options);
+}
+
+export type KeywordMatch = SearchHit;
+
+/** Without model and meaning: those with the most of the words first. [] for no words. */
+export async function matchMemoriesByKeyword(query: string, options: Options = {}): Promise<KeywordMatch[]> {
+  return query.trim() === "" ? [] : (await openProject(options)).search(query);
+}
+
+/** "" up to yesterday's. */
+export function memoryFreshnessWarning(mtimeMs: number, now: Date = new Date()): string {
+  return freshnessWarning(ageInDays(mtimeMs, now.getTime()));
+}
+
+export interface PromptOptions extends Options, Omit<MemoryPromptOptions, "memories" | "teamDir"> {
+  /** What the user asks: the memories that help with it are added. */
+  query?: string;
+}
+
+/** Everything that the model is told about memory, with the memories for a query or, with `files`, those that the index names. */
+export async function loadMemoryPrompt(options: PromptOptions = {}): Promise<string> {
+  const { cwd: _, env: __, now: ___, log: ____, query, ...asked } = options;
+  const memdir = await openMemdir(openOptions(options));
+  const memories = query === undefined ? "" : (await memdir.recall(query)).text;
+  return memdir.prompt({ ...asked, memories });
+}
+
+/** The same without any memory but the index. */
+export function buildMemoryPromptSection(options: Omit<PromptOptions, "query" | "files"> = {}): Promise<string> {
+  return loadMemoryPrompt(options);
+}
+
+/** What hosts that clear old tool results keep unless told otherwise. */
+const KEPT_TOOL_RESULTS = 3;
+
+/** The same for every model. */
+export function getFunctionResultClearingSection(_model?: string, keepRecent = KEPT_TOOL_RESULTS): string {
+  return buildResultClearingSection(keepRecent);
+}
+
+/** The project's own memories, without those of the user and the team. */
+function openProject(options: Options, memoryDir?: string): Promise<Memdir> {
+  return openMemdir({ ...openOptions(options), scope: "project", memoryDir });
+}
+
+/** Where the project's memories are; nothing is made. */
+function locate(options: Options) {
+  return findPlace(openOptions(options), options.env ?? processEnv());
+}
+
+function openOptions({ cwd = process.cwd(), env, now, log }: Options): OpenOptions {
+  return { cwd, by: "library", env, now, log };
+}
+
+/** Looked at before anything is opened, since a host must not wait for the answer. */
+function hasMemories(options: Options): boolean {
+  const { config, location } = locate(options);
+  const { directories } = findDirectories({ ...openOptions(options), scope: "project" }, config, location);
+  return directories.some(({ path, recursive }) => walk(path, recursive).files.length > 0);
+}
+
+async function select(
+  query: string,
+  ask: SideQuery,
+  session: RecallSession,
+  signal: AbortSignal | undefined,
+  options: Options,
+): Promise<RelevantMemory[]> {
+  return guarded(options, async () => {
+    const memdir = await openMemdir({ ...openOptions(options), scope: "project", ask });
+    const { method, memories } = await memdir.recall(query, { session, signal });
+    // Where the model has no good answer `recall` has the offline one; callers of this want the model's or none.
+    return method === "model" && !signal?.aborted ? memories : [];
+  });
+}
+
+function findOffline(query: string, asked: RecallOptions, options: Options, memoryDir?: string) {
+  return guarded(options, async () => {
+    const memdir = await openProject(options, memoryDir);
+    return (await memdir.recall(query, { ...asked, model: false })).memories;
+  });
+}
+
+/** Recall never throws into the host, not even when the directory cannot be opened. */
+async function guarded(options: Options, find: () => Promise<readonly Recalled[]>): Promise<RelevantMemory[]> {
+  try {
+    return (await find()).map(({ path, content, modified, header }) => {
+      return { path, content, mtimeMs: Date.parse(modified), header };
+    });
+  } catch (error) {
+    options.log?.(`recall failed: ${(error as Error).message}`);
+    return [];
+  }
+}
+
+/** The host's own set and count: both grow while it works. */
+function sessionOf(surfaced: Set<string>, bytes: number): RecallSession {
+  return Object.assign(openRecallSession(), { surfaced, bytes });
+}
+
+function signalsOf(messages: readonly Message[], context: ToolUseContext = {}): Required<Signals> & { topic: string } {
+  const said: { role: string; text: string }[] = [];
+  const tools = [...(context.recentTools ?? [])];
+  const files = [...(context.readFileState?.keys() ?? [])];
+  for (const { role = "", content = "" } of messages.map((wrapped) => wrapped.message ?? wrapped)) {
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const text = blocks.flatMap((block) => (block.type === "text" && block.text ? [block.text] : [])).join("\n");
+    if (text.trim() !== "") said.push({ role, text });
+    for (const { type, name, input } of blocks as readonly MessageBlock[]) {
+      if (type !== "tool_use") continue;
+      if (name) tools.push(name);
+      files.push(...pathsIn(input));
+    }
+  }
+  const last = said.findLastIndex(({ role }) => role === "user");
+  const others = said.filter((_, at) => at !== last).map(({ text }) => text);
+  return { topic: said[last]?.text ?? "", messages: others, tools: [...new Set(tools)], files: [...new Set(files)] };
+}
+
+/** What tools call the file they work on: `file_path`, `path`, `notebook_path`. */
+function pathsIn(input: unknown): string[] {
+  if (typeof input !== "object" || input === null) return [];
+  return Object.entries(input).flatMap(([key, value]) =>
+    /(?:^|_)path$/.test(key) && typeof value === "string" ? [value] : [],
+  );
 }

@@ -1,67 +1,214 @@
-/** Settings: defaults < user file < project file < environment; the only reader of process.env. */
+/** Every setting in one table, and what counts: defaults < user file < project file < environment. The only reader of process.env. */
 
+import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import {
-  BOOLEAN,
-  type ClaudeSettings,
-  COUNT,
-  type HookConfig,
-  type JsonFile,
-  type Kind,
-  type LearnConfig,
-  OBJECT,
-  oneOf,
-  openJson,
-  readClaudeSettings,
-  readHookConfig,
-  readLearnConfig,
-  SETTING_SOURCES,
-  type SettingSource,
-  TEXT_BY_NAME,
-  TEXTS,
-  take,
-} from "./settings.ts";
 import type { Env } from "./world.ts";
 
-export type { ClaudeSettings, Env, SettingSource };
-export { SETTING_SOURCES };
-export type Profile = "claude" | "code-assist" | "mini-claude" | "own";
+export type { Env };
+export type SettingSource = "managed" | "local" | "project" | "user";
+/** Strongest first. */
+export const SETTING_SOURCES: readonly SettingSource[] = ["managed", "local", "project", "user"];
+
+/** Hooks may add 10,000 characters in all: hosts move anything longer into a file. */
+export const MAX_HOOK_CHARS = 9_500;
+
+// --- What a value must be, in words and as a check that returns undefined for anything else.
+
+interface Kind<T> {
+  expected: string;
+  accept: (value: unknown) => T | undefined;
+}
+
+type Accept<T> = Kind<T>["accept"];
+
+const booleanOf: Accept<boolean> = (value) => (typeof value === "boolean" ? value : undefined);
+const textOf: Accept<string> = (value) => (typeof value === "string" ? value : undefined);
+const textsOf: Accept<string[]> = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
+const objectOf: Accept<Record<string, unknown>> = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+const amountOf: Accept<number> = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+const BOOLEAN: Kind<boolean> = { expected: "true or false", accept: booleanOf };
+const TEXT: Kind<string> = { expected: "a text", accept: textOf };
+const TEXTS: Kind<string[]> = { expected: "a list of texts", accept: textsOf };
+const OBJECT: Kind<Record<string, unknown>> = { expected: "an object", accept: objectOf };
+const AMOUNT: Kind<number> = { expected: "a number of at least zero", accept: amountOf };
+const COUNT: Kind<number> = {
+  expected: "a whole number above zero",
+  accept: (value) => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined),
+};
+const TEXT_BY_NAME = mapOf("an object of texts", textOf);
+const TEXTS_BY_NAME = mapOf("an object of lists of texts", textsOf);
+const ENV_BLOCK = mapOf("an object of texts", (value) =>
+  ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined,
+);
+/** Some values are lists of versions; only the plain switches concern us. */
+const SWITCHES: Kind<Record<string, boolean>> = { expected: "an object", accept: (value) => keep(value, booleanOf) };
+
+function oneOf<T extends string>(...values: readonly T[]): Kind<T> {
+  return { expected: `one of ${values.join(", ")}`, accept: (value) => values.find((item) => item === value) };
+}
+
+function mapOf<T>(expected: string, accept: Accept<T>): Kind<Record<string, T>> {
+  const whole = (value: unknown) => {
+    const kept = keep(value, accept);
+    return kept && Object.keys(kept).length === Object.keys(value as object).length ? kept : undefined;
+  };
+  return { expected, accept: whole };
+}
+
+function keep<T>(value: unknown, accept: Accept<T>): Record<string, T> | undefined {
+  const entries = Object.entries(objectOf(value) ?? {}).map(([key, item]) => [key, accept(item)] as const);
+  return objectOf(value) && (Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as Record<string, T>);
+}
+
+/** Per million tokens, in the user's currency. */
+export interface Price {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** Cache prices that are not given are those of input. */
+function priceOf(value: unknown): Price | undefined {
+  const { input, output, cacheRead = input, cacheWrite = input } = objectOf(value) ?? {};
+  const price = { input, output, cacheRead, cacheWrite };
+  return Object.values(price).every((part) => amountOf(part) !== undefined) ? (price as Price) : undefined;
+}
+
+const PRICES = mapOf(
+  'an object such as { "anthropic/*": { "input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75 } }',
+  priceOf,
+);
+
 export type Keying = "slug" | "sha256-16" | { name: string };
+
+const KEYING: Kind<Keying> = {
+  expected: '"slug", "sha256-16" or { "name": "…" }',
+  accept: (value) => {
+    if (value === "slug" || value === "sha256-16") return value;
+    const name = textOf(objectOf(value)?.name);
+    return name === undefined ? undefined : { name };
+  },
+};
+
+type Meaning = "off" | "words" | "minilm";
+
+/** A switch counts too: on is the default. */
+function meaningOf(value: unknown): Meaning | undefined {
+  if (value === "words" || value === "minilm") return value;
+  const isOn = typeof value === "string" ? switchOf(value) : booleanOf(value);
+  return isOn === undefined ? undefined : isOn ? "words" : "off";
+}
+
+// --- The table. docs/configuration.md is made of it.
+
+export interface Setting<T> {
+  kind: Kind<T>;
+  /** What counts where nothing sets it. */
+  value: T;
+  says: string;
+  /** The environment variable that overrides it. */
+  variable?: string | undefined;
+}
+
+function setting<T>(kind: Kind<T>, value: NoInfer<T>, says: string, variable?: string): Setting<T> {
+  return { kind, value, says, variable };
+}
+
+export type SettingTable = { readonly [name: string]: Setting<unknown> | SettingTable };
+type Values<Table> = { [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : Values<Table[Name]> };
+
+const PROJECT_SCOPE = oneOf("repository", "worktree", "cwd");
+/** What happens with what was learnt: nothing is extracted, nothing is written, the user decides, it is saved. */
+const LEARN_MODE = oneOf("off", "read-only", "inbox", "auto");
+
+/** What a repository's own file may set, too. */
+const SHARED = {
+  projectScope: setting<ProjectScope | null>(PROJECT_SCOPE, null, "What has one memory directory; else the profile's."),
+  scopeLayout: setting(oneOf("separate", "shared"), "separate", "Whether every agent has a directory of its own."),
+  index: {
+    maxLines: setting(COUNT, 200, "Lines of MEMORY.md that the client loads."),
+    maxChars: setting(COUNT, 25_000, "Characters of MEMORY.md that the client loads, as UTF-16 units."),
+  },
+  ageDays: {
+    recent: setting(COUNT, 2, "The age in whole days from which a memory is no longer fresh."),
+    stale: setting(COUNT, 8, "From when it is called stale."),
+    old: setting(COUNT, 31, "From when it is called old."),
+  },
+  meaning: setting(
+    { expected: '"off", "words" or "minilm"', accept: meaningOf },
+    "words",
+    "How recall finds the meaning of a prompt: not at all, by a table of words, or by the model.",
+    "MEMDIR_MEANING",
+  ),
+} satisfies SettingTable;
+
+/** What reaches outside of a repository, spends money or decides what is remembered about the user: theirs alone. */
+const PRIVATE = {
+  profile: setting(
+    oneOf("claude", "code-assist", "mini-claude", "own"),
+    "claude",
+    "Whose folders and names are used.",
+    "MEMDIR_PROFILE",
+  ),
+  keying: setting<Keying | null>(KEYING, null, "How a project's folder is named; else as the profile does."),
+  team: setting(BOOLEAN, true, "Whether the team's directory takes part when all scopes are listed.", "TEAMMEM"),
+  trusted: setting(TEXT_BY_NAME, {}, "By project: the one directory outside that its repository may choose."),
+  directories: setting(TEXT_BY_NAME, {}, "By project: a folder name in place of its own, where two collide."),
+  teams: setting(TEXT_BY_NAME, {}, "By project: where its team shares memories, as one URL."),
+  approvedImports: setting(TEXT_BY_NAME, {}, "By project: when its instructions were allowed to import from outside."),
+  permitted: setting(TEXTS_BY_NAME, {}, "By project: what its agent's tools may do without asking."),
+  learn: {
+    mode: setting(LEARN_MODE, "auto", "What happens with what was learnt, for your own scopes.", "MEMDIR_LEARN"),
+    teamMode: setting(LEARN_MODE, "inbox", "The same for the team's scope, which others read."),
+    everyTurns: setting(COUNT, 1, "Extraction after every so many turns."),
+    // About twenty extractions on a working day, and a long session's share of them.
+    tokensPerDay: setting(COUNT, 200_000, "For background work; your own prompts are neither counted nor refused."),
+    tokensPerSession: setting(COUNT, 50_000, "The same for one session."),
+    costPerDay: setting<number | null>(AMOUNT, null, "A limit in money, by `prices`."),
+    prices: setting(PRICES, {}, "Per million tokens, by provider and model; `*` matches anything."),
+    notes: setting(BOOLEAN, true, "Whether notes are taken in long sessions."),
+  },
+  hooks: {
+    stop: setting(
+      oneOf("detached", "continue", "off"),
+      "detached",
+      "At the end of a turn: a background process extracts from it, the agent itself is asked to, or nothing happens.",
+    ),
+    archive: setting(BOOLEAN, false, "Whether transcripts are copied away before the host removes them."),
+    // People wait for every prompt: a second is acceptable.
+    deadlineMs: setting(COUNT, 1_000, "After so many milliseconds a hook starts no more work that takes time."),
+    enforce: setting(BOOLEAN, true, "Whether rules with an `enforce` block deny calls."),
+    sync: setting(BOOLEAN, false, "Whether sessions exchange memories with the team's server."),
+    prefetch: setting(BOOLEAN, false, "Whether a model searches for memories in the background of a turn."),
+  },
+} satisfies SettingTable;
+
+export const SETTINGS = { shared: SHARED as SettingTable, private: PRIVATE as SettingTable };
+
+export type LearnConfig = Values<typeof PRIVATE>["learn"];
+export type LearnMode = LearnConfig["mode"];
+export type HookConfig = Values<typeof PRIVATE>["hooks"];
+export type Profile = Values<typeof PRIVATE>["profile"];
 export type ProjectScope = "repository" | "worktree" | "cwd";
 
-export interface Config {
+/** The table's values; those that the profile decides are never null here. */
+export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "keying" | "projectScope"> {
   home: string;
   /** `~/.claude`, or CLAUDE_CONFIG_DIR or the profile's own directory instead. */
   claudeDir: string;
   managedDir: string;
   /** Our own user file, which also holds what the user approved. */
   userFile: string;
-  profile: Profile;
   keying: Keying;
   projectScope: ProjectScope;
-  scopeLayout: "separate" | "shared";
   /** The folder below the project's folder that holds the memories; code-assist has none. */
   memoryFolder: "memory" | "";
-  index: { maxLines: number; maxChars: number };
-  /** The age in whole days from which a memory is called recent, stale, old; below all of them it is fresh. */
-  ageDays: { recent: number; stale: number; old: number };
-  /** How recall finds the meaning of a prompt: not at all, by a table of words, or by the model. The model makes memories' vectors in both cases. */
-  meaning: "off" | "words" | "minilm";
-  /** Whether the team's directory takes part when all scopes are listed. */
-  team: boolean;
-  /** Root of a project -> the one directory outside it that the user allowed its repository to choose. */
-  trusted: Readonly<Record<string, string>>;
-  /** Root of a project -> a folder name instead of the slug, for projects whose slugs collide. */
-  directories: Readonly<Record<string, string>>;
-  /** Root of a project -> where its team shares memories: server, team and repository as one URL. */
-  teams: Readonly<Record<string, string>>;
-  /** Root of a project -> when the user allowed its instruction files to import from outside the working directory. */
-  approvedImports: Readonly<Record<string, string>>;
-  /** Root of a project -> what its agent's tools may do without asking. */
-  permitted: Readonly<Record<string, readonly string[]>>;
-  learn: LearnConfig;
-  hooks: HookConfig;
   /** Whether a model is told the state of the git repository. */
   gitInstructions: boolean;
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
@@ -80,7 +227,7 @@ export interface ConfigOptions {
   /** The directory whose `.claude` holds the project's settings. */
   projectRoot: string;
   /** Claude Code's `--setting-sources`: which of its files count. Managed settings always do. */
-  settingSources?: readonly ("user" | "project" | "local")[];
+  settingSources?: readonly ("user" | "project" | "local")[] | undefined;
   platform?: NodeJS.Platform;
 }
 
@@ -94,53 +241,86 @@ export function readConfig(options: ConfigOptions): Config {
   const problems: string[] = [];
   const home = env.HOME || env.USERPROFILE || os.homedir();
 
-  const asked = profileOf(env.MEMDIR_PROFILE);
-  if (env.MEMDIR_PROFILE && !asked) problems.push(`MEMDIR_PROFILE must be one of ${PROFILE_NAMES}; it is ignored`);
+  const asked = fromEnv(env, "MEMDIR_PROFILE", PRIVATE.profile.kind, problems);
   const userFile = path.join(claudeDirOf(asked ?? "claude", home, cwd, env), "memdir.json");
-  const userJson = openJson(userFile, problems);
-  const user = readOwn(userJson, "user");
-  const profile = asked ?? user.profile ?? "claude";
+  const user = openJson(userFile, problems);
+  const own = settle(PRIVATE, [user]);
+  const profile = asked ?? own.profile;
   const preset = PROFILES[profile];
   const claudeDir = claudeDirOf(profile, home, cwd, env);
   const managedDir = env.MEMDIR_MANAGED_DIR || preset.managedDir || MANAGED_DIRS[platform] || "/etc/claude-code";
 
   // In the home directory the project's file is the user's.
   const projectFile = path.join(projectRoot, ".claude", "memdir.json");
-  const project = projectFile === userFile ? {} : readOwn(openJson(projectFile, problems), "project");
-  const settings = readClaudeSettings(
-    { claudeDir, managedDir, projectRoot, sources: options.settingSources },
-    problems,
-  );
+  const project = projectFile === userFile ? [] : [openJson(projectFile, problems)];
+  const shared = settle(SHARED, [user, ...project]);
+  for (const file of project) refusePrivate(file);
+  const settings = readClaudeSettings({ ...options, claudeDir, managedDir }, problems);
   const effective = mergeEnv(env, settings, problems);
+  const mode = fromEnv(env, "MEMDIR_LEARN", LEARN_MODE, problems) ?? own.learn.mode;
 
   return {
+    ...own,
+    ...shared,
     home,
     claudeDir,
     managedDir,
     userFile,
     profile,
-    keying: user.keying ?? preset.keying,
-    projectScope: project.projectScope ?? user.projectScope ?? preset.projectScope,
-    scopeLayout: project.scopeLayout ?? user.scopeLayout ?? "separate",
+    keying: own.keying ?? preset.keying,
+    projectScope: shared.projectScope ?? preset.projectScope,
     memoryFolder: preset.memoryFolder,
-    index: { maxLines: 200, maxChars: 25_000, ...user.index, ...project.index },
-    ageDays: ascending({ ...AGE_DAYS, ...user.ageDays, ...project.ageDays }, problems),
-    meaning: meaningOf(env.MEMDIR_MEANING) ?? project.meaning ?? user.meaning ?? "words",
-    team: isOff(env.TEAMMEM) ? false : isOn(env.TEAMMEM) || (user.team ?? true),
-    trusted: user.trusted ?? {},
-    directories: user.directories ?? {},
-    teams: user.teams ?? {},
-    approvedImports: user.approvedImports ?? {},
-    permitted: user.permitted ?? {},
-    learn: readLearnConfig(userJson, env),
-    hooks: readHookConfig(userJson),
-    gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && wantsGit(settings),
+    ageDays: ascending(shared.ageDays, problems),
+    meaning: meaningOf(env.MEMDIR_MEANING) ?? shared.meaning,
+    team: switchOf(env.TEAMMEM) ?? own.team,
+    learn: { ...own.learn, mode },
+    gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && (strongest(settings, "includeGitInstructions") ?? true),
     settings,
     env: effective,
     disabled: whyDisabled(effective, settings),
     claudeMdsDisabled: isOn(effective.CLAUDE_CODE_DISABLE_CLAUDE_MDS) || isOn(effective.CLAUDE_CODE_SIMPLE),
     problems,
   };
+}
+
+/** What the files say, the last one first, else the table's own value. */
+function settle<Table extends SettingTable>(table: Table, files: readonly JsonFile[]): Values<Table> {
+  const values = Object.entries(table).map(([name, each]) => {
+    if (!isSetting(each))
+      return [
+        name,
+        settle(
+          each,
+          files.map((file) => inside(file, name)),
+        ),
+      ];
+    const given = files.map((file) => take(file, name, each.kind));
+    return [name, given.findLast((value) => value !== undefined) ?? each.value];
+  });
+  return Object.fromEntries(values);
+}
+
+export function isSetting(each: Setting<unknown> | SettingTable): each is Setting<unknown> {
+  return "kind" in each && "says" in each;
+}
+
+function refusePrivate({ path, values, problems }: JsonFile): void {
+  for (const name of Object.keys(PRIVATE).filter((key) => values[key] !== undefined))
+    problems.push(`${path}: "${name}" is not taken from a repository; set it in your own memdir.json`);
+}
+
+function fromEnv<T>(env: Env, name: string, kind: Kind<T>, problems: string[]): T | undefined {
+  const asked = env[name]?.trim();
+  if (!asked) return undefined;
+  const value = kind.accept(asked.toLowerCase()) ?? kind.accept(switchOf(asked) === false ? "off" : undefined);
+  if (value === undefined) problems.push(`${name} must be ${kind.expected}; it is ignored`);
+  return value;
+}
+
+function ascending(days: Config["ageDays"], problems: string[]): Config["ageDays"] {
+  if (days.recent <= days.stale && days.stale <= days.old) return days;
+  problems.push(`"ageDays" of memdir.json must increase from recent to stale to old; the defaults are used`);
+  return settle(SHARED.ageDays, []);
 }
 
 interface Preset {
@@ -168,25 +348,11 @@ const PROFILES: Record<Profile, Preset> = {
   "mini-claude": { ...CLAUDE, folder: ".mini-claude", movable: false, keying: "sha256-16", projectScope: "cwd" },
   own: { ...CLAUDE, folder: ".memdir", movable: false },
 };
-const PROFILE_NAMES = Object.keys(PROFILES).join(", ");
 
 const MANAGED_DIRS: Partial<Record<NodeJS.Platform, string>> = {
   darwin: "/Library/Application Support/ClaudeCode",
   win32: "C:\\Program Files\\ClaudeCode",
 };
-
-const AGE_DAYS = { recent: 2, stale: 8, old: 31 };
-
-/** A switch counts too: on is the default. */
-function meaningOf(value: unknown): Config["meaning"] | undefined {
-  if (value === "words" || value === "minilm") return value;
-  if (value === true || (typeof value === "string" && isOn(value))) return "words";
-  return value === false || (typeof value === "string" && isOff(value)) ? "off" : undefined;
-}
-
-function profileOf(value: unknown): Profile | undefined {
-  return typeof value === "string" && Object.hasOwn(PROFILES, value) ? (value as Profile) : undefined;
-}
 
 function claudeDirOf(profile: Profile, home: string, cwd: string, env: Env): string {
   const preset = PROFILES[profile];
@@ -194,103 +360,99 @@ function claudeDirOf(profile: Profile, home: string, cwd: string, env: Env): str
   return path.join(home, preset.folder);
 }
 
-const KEYING: Kind<Keying> = {
-  expected: '"slug", "sha256-16" or { "name": "…" }',
-  accept: (value) => {
-    if (value === "slug" || value === "sha256-16") return value;
-    const name = OBJECT.accept(value)?.name;
-    return typeof name === "string" ? { name } : undefined;
-  },
-};
+// --- Claude Code's settings files: the keys that concern memory, instructions and commits; all others are left unread.
 
-const TEXTS_BY_NAME: Kind<Record<string, string[]>> = {
-  expected: "an object of lists of texts",
-  accept: (value) => {
-    const object = OBJECT.accept(value);
-    const isListed = object && Object.values(object).every((list) => TEXTS.accept(list));
-    return isListed ? (object as Record<string, string[]>) : undefined;
-  },
+const CLAUDE_KEYS = {
+  autoMemoryEnabled: BOOLEAN,
+  autoMemoryDirectory: TEXT,
+  memoryDir: TEXT,
+  env: ENV_BLOCK,
+  claudeMdExcludes: TEXTS,
+  enabledPlugins: SWITCHES,
+  // The older switch for both texts of `attribution`.
+  includeCoAuthoredBy: BOOLEAN,
+  includeGitInstructions: BOOLEAN,
 };
+/** What commits and pull requests end with; "" is nothing. */
+const ATTRIBUTION_KEYS = { commit: TEXT, pr: TEXT };
+const PERMISSION_KEYS = { additionalDirectories: TEXTS };
 
-interface OwnSettings {
-  profile?: Profile;
-  keying?: Keying;
-  projectScope?: ProjectScope;
-  scopeLayout?: Config["scopeLayout"];
-  index?: Partial<Config["index"]>;
-  ageDays?: Partial<Config["ageDays"]>;
-  meaning?: Config["meaning"];
-  team?: boolean;
-  trusted?: Record<string, string>;
-  directories?: Record<string, string>;
-  teams?: Record<string, string>;
-  approvedImports?: Record<string, string>;
-  permitted?: Record<string, string[]>;
+type Taken<Keys> = { [Key in keyof Keys]?: Keys[Key] extends Kind<infer T> ? T : never };
+
+export interface ClaudeSettings extends Taken<typeof CLAUDE_KEYS>, Taken<typeof PERMISSION_KEYS> {
+  /** Where it was read, for messages; the file need not exist. */
+  file: string;
+  attribution?: Taken<typeof ATTRIBUTION_KEYS>;
 }
 
-/** Keys that reach outside a repository: its own file may not set them. */
-const USER_ONLY = [
-  "profile",
-  "keying",
-  "team",
-  "trusted",
-  "directories",
-  "teams",
-  "approvedImports",
-  "permitted",
-  "learn",
-  "hooks",
-] as const;
+type ClaudePlaces = Pick<ConfigOptions, "projectRoot" | "settingSources"> & Pick<Config, "claudeDir" | "managedDir">;
 
-function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
-  const own: OwnSettings = {
-    projectScope: take(file, "projectScope", oneOf(["repository", "worktree", "cwd"])),
-    scopeLayout: take(file, "scopeLayout", oneOf(["separate", "shared"])),
-    index: readCounts(file, "index", ["maxLines", "maxChars"]),
-    ageDays: readCounts(file, "ageDays", ["recent", "stale", "old"]),
-    meaning: take(file, "meaning", { expected: '"off", "words" or "minilm"', accept: meaningOf }),
+function readClaudeSettings(places: ClaudePlaces, problems: string[]): Record<SettingSource, ClaudeSettings> {
+  const { claudeDir, managedDir, projectRoot, settingSources: sources = ["user", "project", "local"] } = places;
+  const files = {
+    user: path.join(claudeDir, "settings.json"),
+    project: path.join(projectRoot, ".claude", "settings.json"),
+    local: path.join(projectRoot, ".claude", "settings.local.json"),
   };
-  if (source === "project") {
-    for (const key of USER_ONLY.filter((key) => file.values[key] !== undefined)) {
-      file.problems.push(`${file.path}: "${key}" is not taken from a repository; set it in your own memdir.json`);
-    }
-    return own;
+  const read = (source: keyof typeof files): ClaudeSettings => {
+    // In the home directory the project's file is the user's: read twice, it would count as a repository's.
+    const twice = source === "project" && files.project === files.user && sources.includes("user");
+    const counts = sources.includes(source) && !twice;
+    return counts ? pickSettings(openJson(files[source], problems)) : { file: files[source] };
+  };
+  const parts = [path.join(managedDir, "managed-settings.json"), ...listDropIns(managedDir)];
+  const policy = parts.map((file) => pickSettings(openJson(file, problems))).reduce(overlay);
+  return { managed: policy, local: read("local"), project: read("project"), user: read("user") };
+}
+
+/** Documented for administrators: later names win, hidden files are skipped. */
+function listDropIns(managedDir: string): string[] {
+  const dir = path.join(managedDir, "managed-settings.d");
+  try {
+    if (!fs.statSync(dir, { throwIfNoEntry: false })) return [];
+    const names = fs.readdirSync(dir).filter((name) => name.endsWith(".json") && !name.startsWith("."));
+    return names.sort().map((name) => path.join(dir, name));
+  } catch {
+    return [];
   }
+}
+
+function pickSettings(file: JsonFile): ClaudeSettings {
+  const attribution = inside(file, "attribution");
   return {
-    ...own,
-    profile: take(file, "profile", { expected: `one of ${PROFILE_NAMES}`, accept: profileOf }),
-    keying: take(file, "keying", KEYING),
-    team: take(file, "team", BOOLEAN),
-    trusted: take(file, "trusted", TEXT_BY_NAME),
-    directories: take(file, "directories", TEXT_BY_NAME),
-    teams: take(file, "teams", TEXT_BY_NAME),
-    approvedImports: take(file, "approvedImports", TEXT_BY_NAME),
-    permitted: take(file, "permitted", TEXTS_BY_NAME),
+    file: file.path,
+    ...takeAll(file, CLAUDE_KEYS),
+    ...takeAll({ ...inside(file, "permissions"), path: file.path }, PERMISSION_KEYS),
+    ...(objectOf(file.values.attribution) && { attribution: takeAll(attribution, ATTRIBUTION_KEYS) }),
   };
 }
 
-function readCounts<K extends string>(file: JsonFile, key: string, names: readonly K[]): Partial<Record<K, number>> {
-  const values = take(file, key, OBJECT) ?? {};
-  const inner: JsonFile = { path: `${file.path}: ${key}`, values, problems: file.problems };
-  const counts: Partial<Record<K, number>> = {};
-  for (const name of names) {
-    const count = take(inner, name, COUNT);
-    if (count !== undefined) counts[name] = count;
-  }
-  return counts;
+function takeAll<Keys extends Record<string, Kind<unknown>>>(file: JsonFile, keys: Keys): Taken<Keys> {
+  const taken = Object.entries(keys).map(([key, kind]) => [key, take(file, key, kind)] as const);
+  return Object.fromEntries(taken.filter(([, value]) => value !== undefined)) as Taken<Keys>;
 }
 
-function ascending(days: Config["ageDays"], problems: string[]): Config["ageDays"] {
-  if (days.recent <= days.stale && days.stale <= days.old) return days;
-  problems.push(`"ageDays" of memdir.json must increase from recent to stale to old; the defaults are used`);
-  return AGE_DAYS;
+/** Lists are joined, objects merged; else the top one counts. */
+function overlay(base: ClaudeSettings, top: ClaudeSettings): ClaudeSettings {
+  const before = base as unknown as Record<string, unknown>;
+  const merged = Object.entries(top).map(([key, value]) => {
+    const [a, b] = [textsOf(before[key]), textsOf(value)];
+    if (a && b) return [key, [...a, ...b]];
+    return [key, objectOf(value) ? { ...objectOf(before[key]), ...value } : value];
+  });
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
+/** What the strongest source that sets it says. */
+function strongest(settings: Config["settings"], key: "includeGitInstructions" | "autoMemoryEnabled") {
+  return SETTING_SOURCES.map((source) => settings[source][key]).find((value) => value !== undefined);
 }
 
 /** What a repository may put into the environment: switches, but never a path, which could be `~/.ssh`. */
 const REPOSITORY_SWITCH = /^CLAUDE_CODE_(DISABLE_[A-Z_]+|SIMPLE|ADDITIONAL_DIRECTORIES_CLAUDE_MD)$/;
 const PLACE = /^(MEMDIR_.*|CLAUDE_CONFIG_DIR|CLAUDE_MEMORY_DIR|CLAUDE_CODE_PROJECT_DIR_NAME|CLAUDE_.*_MEMORY_.*)$/;
 
-function mergeEnv(env: Env, settings: Record<SettingSource, ClaudeSettings>, problems: string[]): Env {
+function mergeEnv(env: Env, settings: Config["settings"], problems: string[]): Env {
   const merged: Record<string, string | undefined> = { ...env };
   for (const source of SETTING_SOURCES) {
     const { file, env: block = {} } = settings[source];
@@ -303,29 +465,86 @@ function mergeEnv(env: Env, settings: Record<SettingSource, ClaudeSettings>, pro
   return merged;
 }
 
-/** The strongest source that sets it; on by default. */
-function wantsGit(settings: Record<SettingSource, ClaudeSettings>): boolean {
-  const source = SETTING_SOURCES.find((name) => settings[name].includeGitInstructions !== undefined);
-  return source === undefined || settings[source].includeGitInstructions !== false;
-}
-
 /** In the client's order: environment, bare mode, remote without storage, settings, else on. */
-function whyDisabled(env: Env, settings: Record<SettingSource, ClaudeSettings>): string | null {
-  if (isOn(env.CLAUDE_CODE_DISABLE_AUTO_MEMORY)) return "CLAUDE_CODE_DISABLE_AUTO_MEMORY is set";
-  if (isOff(env.CLAUDE_CODE_DISABLE_AUTO_MEMORY)) return null;
+function whyDisabled(env: Env, settings: Config["settings"]): string | null {
+  const isSwitched = switchOf(env.CLAUDE_CODE_DISABLE_AUTO_MEMORY);
+  if (isSwitched !== undefined) return isSwitched ? "CLAUDE_CODE_DISABLE_AUTO_MEMORY is set" : null;
   if (isOn(env.CLAUDE_CODE_SIMPLE)) return "CLAUDE_CODE_SIMPLE is set";
   if (isOn(env.CLAUDE_CODE_REMOTE) && !env.CLAUDE_CODE_REMOTE_MEMORY_DIR) {
     return "CLAUDE_CODE_REMOTE is set without CLAUDE_CODE_REMOTE_MEMORY_DIR";
   }
-  const source = SETTING_SOURCES.find((name) => settings[name].autoMemoryEnabled !== undefined);
-  if (!source || settings[source].autoMemoryEnabled) return null;
+  if (strongest(settings, "autoMemoryEnabled") !== false) return null;
+  const source = SETTING_SOURCES.find((name) => settings[name].autoMemoryEnabled === false) as SettingSource;
   return `autoMemoryEnabled is false in ${settings[source].file}`;
 }
 
 export function isOn(value: string | undefined): boolean {
-  return /^\s*(1|true|yes|on)\s*$/i.test(value ?? "");
+  return switchOf(value) === true;
 }
 
-function isOff(value: string | undefined): boolean {
-  return /^\s*(0|false|no|off)\s*$/i.test(value ?? "");
+/** Undefined for what is no switch. */
+function switchOf(value: string | undefined): boolean | undefined {
+  if (/^\s*(1|true|yes|on)\s*$/i.test(value ?? "")) return true;
+  return /^\s*(0|false|no|off)\s*$/i.test(value ?? "") ? false : undefined;
+}
+
+// --- JSON files with every value checked: what is wrong is a problem, never an exception.
+
+interface JsonFile {
+  path: string;
+  values: Record<string, unknown>;
+  problems: string[];
+}
+
+/** Settings files have a few kilobytes; anything larger is not one. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A missing or empty file has no values. Must not throw. */
+export function openJson(file: string, problems: string[]): JsonFile {
+  const opened: JsonFile = { path: file, values: {}, problems };
+  let text: string;
+  try {
+    // Most of these files do not exist, and creating an error takes far longer than returning undefined.
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (!stat) return opened;
+    if (!stat.isFile() || stat.size > MAX_BYTES) {
+      problems.push(`${file}: ${stat.isFile() ? "larger than 4 MB" : "not a file"}; it is ignored`);
+      return opened;
+    }
+    text = fs.readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code !== "ENOENT" && code !== "ENOTDIR") problems.push(`${file}: cannot be read (${code}); it is ignored`);
+    return opened;
+  }
+  if (text.trim() === "") return opened;
+  try {
+    const values = objectOf(JSON.parse(text));
+    if (values) return { ...opened, values };
+    problems.push(`${file}: must hold one JSON object; it is ignored`);
+  } catch (error) {
+    // As Claude Code does: it ignores a settings file with a comment or a trailing comma as a whole.
+    const advice = "fix it (comments and trailing commas are not allowed); until then it is ignored";
+    problems.push(`${file}: not valid JSON${placeOf(error, text)}; ${advice}`);
+  }
+  return opened;
+}
+
+/** The engine's message quotes the text, which may contain a key: only the line number is passed on. */
+function placeOf(error: unknown, text: string): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  return position ? ` (line ${text.slice(0, Number(position)).split("\n").length})` : "";
+}
+
+function take<T>(file: JsonFile, key: string, kind: Kind<T>): T | undefined {
+  const value = file.values[key];
+  if (value === undefined || value === null) return undefined;
+  const accepted = kind.accept(value);
+  if (accepted === undefined) file.problems.push(`${file.path}: "${key}" must be ${kind.expected}; it is ignored`);
+  return accepted;
+}
+
+/** The object under a key, as a file of its own. */
+function inside(file: JsonFile, key: string): JsonFile {
+  return { ...file, path: `${file.path}: ${key}`, values: take(file, key, OBJECT) ?? {} };
 }

@@ -76,7 +76,21 @@ const REMEDIES: Record<string, string> = {
   ENOENT: "it is gone; run the command again to create it, if its directory was removed meanwhile",
   ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
   EISDIR: "it is a directory where a file belongs; move it away",
+  ENOTFILE: "it is not a regular file; move it away",
   ELOOP: "it is a symbolic link where none is allowed; replace it by a real file or directory",
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   EIO: "the disk reported an error; check its health",
 };
+
+/** What the work returns, or `otherwise` when it throws: for a file that may be missing, a text that may be broken. */
+export function attempt<T, O>(work: () => T, otherwise: O): T | O {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -8,7 +8,6 @@ import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
 import { findStores } from "./open.ts";
 import { parseMemory, type Store } from "./store/store.ts";
-import { type Administration, openAdministration } from "./team/administration.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
 import { projectKey } from "./team/git-projects.ts";
 import { openGitRemote } from "./team/git-remote.ts";
@@ -23,7 +22,7 @@ import {
   readPerson,
 } from "./team/membership.ts";
 import { type Remote, withPrefix } from "./team/remote.ts";
-import { openServerRemote } from "./team/server-remote.ts";
+import { type Administration, openAdministration, openServerRemote } from "./team/server-remote.ts";
 import { syncDirectory } from "./team/sync.ts";
 import { readState } from "./team/sync-local.ts";
 import { emptyResult, type SyncOptions, type SyncResult } from "./team/sync-pass.ts";
@@ -45,19 +44,13 @@ export interface Team {
 export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
   const { config, location } = memdir;
   const membership = findMembership(config, location.project);
-  if (!membership) {
-    throw new MemdirError(
-      "usage",
-      "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; your own memories travel with `memdir sync --git REMOTE`",
-    );
-  }
+  const alone =
+    "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; your own memories travel with `memdir sync --git REMOTE`";
+  if (!membership) throw new MemdirError("usage", alone);
   const token = findToken(config, membership);
-  if (token === null) {
-    throw new MemdirError(
-      "usage",
-      `there is no token for ${formatMembership(membership)}: ask an admin of the team for one, then run \`memdir join ${formatMembership(membership)} --token-file FILE\``,
-    );
-  }
+  const url = formatMembership(membership);
+  const ask = `ask an admin of the team for one, then run \`memdir join ${url} --token-file FILE\``;
+  if (token === null) throw new MemdirError("usage", `there is no token for ${url}: ${ask}`);
   return connect(memdir, membership, token, network);
 }
 
@@ -80,10 +73,8 @@ export async function joinTeam(
   const membership = parseMembership(url);
   const current = findMembership(config, location.project);
   if (current && formatMembership(current) !== formatMembership(membership)) {
-    throw new MemdirError(
-      "conflict",
-      `this project shares memories through ${formatMembership(current)}: leave it first with \`memdir join --leave\``,
-    );
+    const advice = "leave it first with `memdir join --leave`";
+    throw new MemdirError("conflict", `this project shares memories through ${formatMembership(current)}: ${advice}`);
   }
   const team = connect(memdir, membership, options.token, network);
   const person = await findRepository(team, options.create ?? false);
@@ -94,10 +85,11 @@ export async function joinTeam(
 }
 
 /** The mirror stays where it is, and is not read any more. */
-export function leaveTeam({ config, location }: Memdir): { membership: Membership; mirror: string } {
+export function leaveTeam(memdir: Memdir): { membership: Membership; mirror: string } {
+  const { config, location } = memdir;
   const membership = findMembership(config, location.project);
   if (!membership) throw new MemdirError("usage", "this project has joined no team");
-  const mirror = mirrorOf({ config, location }, membership).path;
+  const mirror = mirrorOf(memdir, membership).path;
   keepMembership(config, location.project, null);
   const others = Object.entries(config.teams).filter(([root]) => root !== location.project.root);
   const prefix = `${membership.server}/${membership.team}/`;
@@ -106,7 +98,7 @@ export function leaveTeam({ config, location }: Memdir): { membership: Membershi
 }
 
 function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>): Team {
-  const directory = mirrorOf(memdir, membership, memdir.directories[0]);
+  const directory = mirrorOf(memdir, membership);
   const network: Network = {
     fetch: globalThis.fetch,
     now: directory.now,
@@ -136,15 +128,11 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
 }
 
 /** As the project has it once it has joined, whether it has or not. */
-function mirrorOf(
-  { config, location }: Pick<Memdir, "config" | "location">,
-  membership: Membership,
-  like?: Store,
-): Store {
+function mirrorOf({ config, location, directories }: Memdir, membership: Membership): Store {
   const { cwd, root } = location.project;
   const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
-  const inherited = like ? { now: like.now, log: like.log, by: like.by } : {};
-  return findStores({ cwd, scope: "team", withOlder: false, ...inherited }, joined, location).main;
+  const { now, log, by } = directories[0] as Store;
+  return findStores({ cwd, scope: "team", withOlder: false, now, log, by }, joined, location).main;
 }
 
 /** Who the token belongs to; throws where they have no right. */
@@ -214,27 +202,18 @@ export async function openGitSync(memdir: Memdir, { remote: address, branch, sco
 function refuseShared({ scope, path, inRepository }: Store): void {
   if ((scope === "user" || scope === "project") && !inRepository) return;
   const why = inRepository ? `${path} is committed with the repository` : `${scope} memories are not your own`;
-  throw new MemdirError(
-    "usage",
-    `only your own memories go to other machines of yours: ${why}; use --scope user or project`,
-  );
+  const message = `only your own memories go to other machines of yours: ${why}; use --scope user or project`;
+  throw new MemdirError("usage", message);
 }
 
 /** With paths as they are in the remote: those of two directories may be the same. */
 function addResult(all: SyncResult, part: SyncResult, prefix: string): void {
-  const add = (to: string[], from: readonly string[]) => to.push(...from.map((path) => prefix + path));
-  const move = <T extends { path: string }>(to: T[], from: readonly T[]) =>
-    to.push(...from.map((row) => ({ ...row, path: prefix + row.path })));
-  add(all.pulled, part.pulled);
-  add(all.pushed, part.pushed);
-  add(all.removed.here, part.removed.here);
-  add(all.removed.there, part.removed.there);
-  add(all.merged, part.merged);
-  move(
-    all.conflicts,
-    part.conflicts.map(({ path, copy }) => ({ path, copy: prefix + copy })),
-  );
-  move(all.refused, part.refused);
-  move(all.waiting, part.waiting);
+  const at = (path: string) => prefix + path;
+  const move = <T extends { path: string }>(row: T) => ({ ...row, path: at(row.path) });
+  for (const key of ["pulled", "pushed", "merged"] as const) all[key].push(...part[key].map(at));
+  for (const key of ["here", "there"] as const) all.removed[key].push(...part.removed[key].map(at));
+  all.conflicts.push(...part.conflicts.map(({ path, copy }) => ({ path: at(path), copy: at(copy) })));
+  all.refused.push(...part.refused.map(move));
+  all.waiting.push(...part.waiting.map(move));
   all.notices.push(...part.notices);
 }

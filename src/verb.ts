@@ -13,7 +13,6 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
   /** Inputs that the command line takes by position: `name?` may be left out, `words…` takes the rest of the line. */
   args: readonly string[];
   input: F;
-  on: readonly Adapter[];
   /** Its arguments as the help shows them, where their names do not say enough. */
   usage?: string;
   /** For the help: what the summary has no room for. */

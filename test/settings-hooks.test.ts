@@ -3,18 +3,21 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { HOOK_DEFAULTS, readHookConfig } from "../src/settings.ts";
+import { makeFixture } from "./project/fixture.ts";
 import { makeWorld } from "./world.ts";
 
+/** As the user's own file sets them. */
 const read = (hooks: unknown) => {
-  const problems: string[] = [];
-  const config = readHookConfig({ path: "memdir.json", values: hooks === undefined ? {} : { hooks }, problems });
-  return { config, problems };
+  const f = makeFixture();
+  f.put({ "home/.claude/memdir.json": hooks === undefined ? {} : { hooks } });
+  const { hooks: config, problems } = f.config(f.top);
+  return { config, problems: problems.map((problem) => problem.replace(f.at("home/.claude/"), "")) };
 };
+const { config: HOOK_DEFAULTS } = read(undefined);
 
 describe("hooks", () => {
   it("have defaults: nothing is copied, nothing asks a model while a person waits", () => {
-    expect(read(undefined)).toEqual({ config: HOOK_DEFAULTS, problems: [] });
+    expect(read(undefined).problems).toEqual([]);
     expect(HOOK_DEFAULTS).toEqual({
       stop: "detached",
       archive: false,

@@ -3,18 +3,21 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { LEARN_DEFAULTS, readLearnConfig } from "../src/settings.ts";
+import { makeFixture } from "./project/fixture.ts";
 import { makeWorld } from "./world.ts";
 
+/** As the user's own file sets them. */
 const read = (learn: unknown, env: Record<string, string> = {}) => {
-  const problems: string[] = [];
-  const config = readLearnConfig({ path: "memdir.json", values: learn === undefined ? {} : { learn }, problems }, env);
-  return { config, problems };
+  const f = makeFixture();
+  f.put({ "home/.claude/memdir.json": learn === undefined ? {} : { learn } });
+  const { learn: config, problems } = f.config(f.top, env);
+  return { config, problems: problems.map((problem) => problem.replace(f.at("home/.claude/"), "")) };
 };
+const { config: LEARN_DEFAULTS } = read(undefined);
 
 describe("learn", () => {
   it("B11.17 has defaults of its own and no flags from elsewhere", () => {
-    expect(read(undefined)).toEqual({ config: LEARN_DEFAULTS, problems: [] });
+    expect(read(undefined).problems).toEqual([]);
     expect(LEARN_DEFAULTS).toMatchObject({ mode: "auto", teamMode: "inbox" });
   });
 

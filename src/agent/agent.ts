@@ -8,8 +8,9 @@ import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { SessionLearner } from "../learn/session-learner.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
-import { NO_USAGE } from "../model/ask.ts";
-import { shareSignal } from "../model/tool.ts";
+import { quietly } from "../model/agent-loop.ts";
+import { type Message, NO_USAGE } from "../model/ask.ts";
+import { shareSignal, unlessAborted } from "../model/tool.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import type { Recalled } from "../recall/recall.ts";
@@ -28,7 +29,6 @@ import {
   type AgentState,
   NOTHING_SHOWN,
   type Prompt,
-  quietly,
   restoreShown,
   type SessionUsage,
   type Shown,
@@ -156,8 +156,7 @@ export async function makeAgent(setup: AgentSetup, from: ResumedSession | null =
 
 async function drainAll(learners: readonly SessionLearner[], ms: number, signal: AbortSignal): Promise<void> {
   const drain = (atMost: number) => Promise.all(learners.map((learner) => learner.drain(atMost)));
-  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  if (!signal.aborted) await Promise.race([drain(ms), stopped]);
+  if (!signal.aborted) await unlessAborted(drain(ms), signal, null);
   if (signal.aborted) await drain(0);
 }
 
@@ -170,18 +169,13 @@ async function previewPrompt(state: AgentState, words: string): Promise<Preview>
 }
 
 async function viewWindow(state: AgentState): Promise<WindowView> {
-  const opening = state.sent === 0 ? await buildOpening(state) : [];
-  const messages =
-    state.messages.length === 0 ? [{ role: "user" as const, content: opening }] : putBack(state, opening);
-  const shown = { system: await state.system.blocks(), tools: state.tools, messages };
-  const { maxTokens } = state.setup.model;
-  const parts = partsOf(shown, { sections: state.system.parts(), reserved: maxTokens });
-  const used = state.contextTokens > 0 ? { tokens: state.contextTokens } : undefined;
-  return measureWindow(parts, state.setup.model.windowTokens, used);
-}
-
-function putBack(state: AgentState, opening: Awaited<ReturnType<typeof buildOpening>>) {
-  return opening.length > 0 ? putOpening(opening, state.messages) : state.messages;
+  const { tools, contextTokens, setup } = state;
+  const opening = state.sent === 0 ? await buildOpening(state) : null;
+  const said: readonly Message[] = state.messages.length > 0 ? state.messages : [{ role: "user", content: [] }];
+  const messages = opening ? putOpening(opening, said) : said;
+  const shown = { system: await state.system.blocks(), tools, messages };
+  const parts = partsOf(shown, { sections: state.system.parts(), reserved: setup.model.maxTokens });
+  return measureWindow(parts, setup.model.windowTokens, { tokens: contextTokens });
 }
 
 async function openState(setup: AgentSetup, from: ResumedSession | null = null): Promise<AgentState> {
@@ -263,10 +257,9 @@ export interface Rewound {
 function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   const prompt = state.prompts.find((one) => one.id === id) ?? null;
   if (what !== "code" && !prompt) {
-    throw new MemdirError(
-      "not-found",
-      "the conversation cannot be rewound to that prompt: it is before a compaction or in another session; rewind only the code",
-    );
+    const message =
+      "the conversation cannot be rewound to that prompt: it is before a compaction or in another session; rewind only the code";
+    throw new MemdirError("not-found", message);
   }
   const files = what === "conversation" ? null : rewindFiles(state.history, id);
   if (what === "code" || !prompt) return { files, prompt: null };

@@ -1,10 +1,12 @@
 /** Tells the model what exists besides its tools: sub-agents, and skills that may help with a prompt. */
 
-import { closeSync, readdirSync, readSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openRegular, resolveInside } from "../disk/fence.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { repositoryOf } from "../project/scopes.ts";
 import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
+import { readHead } from "../session/line-stream.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { termsOf } from "../text/terms.ts";
 import type { AgentState } from "./state.ts";
@@ -51,7 +53,8 @@ const MAX_RANKED = 5;
 export function findSkills(folders: readonly string[]): Skill[] {
   const found = new Map<string, Skill>();
   for (const folder of folders) {
-    for (const entry of listEntries(folder)) {
+    const entries = attempt(() => readdirSync(folder).filter((name) => !name.startsWith(".")), []);
+    for (const entry of entries.sort().slice(0, MAX_SKILLS_PER_FOLDER)) {
       const skill = readSkill(folder, entry);
       if (skill && !found.has(skill.name)) found.set(skill.name, skill);
     }
@@ -73,36 +76,12 @@ export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
     .map(({ skill }) => skill);
 }
 
-function listEntries(folder: string): string[] {
-  try {
-    const names = readdirSync(folder).filter((name) => !name.startsWith("."));
-    return names.sort().slice(0, MAX_SKILLS_PER_FOLDER);
-  } catch {
-    return [];
-  }
-}
-
 function readSkill(folder: string, entry: string): Skill | null {
-  try {
-    const path = resolveInside(folder, `${entry}/${SKILL_FILE}`);
-    const { fields } = parseDocument(readHead(path));
-    const description = textIn(fields, "description");
-    const name = textIn(fields, "name") || entry;
-    return description === "" || name.length > MAX_NAME_CHARS ? null : { name, description, path };
-  } catch {
-    return null;
-  }
-}
-
-function readHead(path: string): string {
-  const opened = openRegular(path);
-  if (!opened) return "";
-  try {
-    const head = Buffer.alloc(Math.min(opened.size, HEAD_BYTES));
-    return head.toString("utf8", 0, readSync(opened.fd, head, 0, head.length, 0));
-  } finally {
-    closeSync(opened.fd);
-  }
+  const path = attempt(() => resolveInside(folder, `${entry}/${SKILL_FILE}`), null);
+  const { fields } = parseDocument(path === null ? "" : (readHead(path, HEAD_BYTES) ?? ""));
+  const description = textIn(fields, "description");
+  const name = textIn(fields, "name") || entry;
+  return path === null || description === "" || name.length > MAX_NAME_CHARS ? null : { name, description, path };
 }
 
 function textIn(fields: readonly Field[], key: string): string {

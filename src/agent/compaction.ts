@@ -2,7 +2,8 @@
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
-import { isWithin, readRegular } from "../disk/fence.ts";
+import { isWithin, readRegularText } from "../disk/fence.ts";
+import { messageOf } from "../errors.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
 import {
@@ -13,7 +14,7 @@ import {
   readSummary,
 } from "../prompts/conversation.ts";
 import type { SeenFile } from "../session/file-state.ts";
-import { decodeText, linesOf, numberLines } from "../tools/file.ts";
+import { decodeText, linesOf, numberLines, tryReadFileAt } from "../tools/file.ts";
 import { announce } from "./announcements.ts";
 import { recallAgain } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
@@ -68,7 +69,7 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
     else state.failures = 0;
     return { ok: true, from: found.from, before, after, files };
   } catch (error) {
-    return fail(state, error instanceof Error ? error.message : String(error), options.signal);
+    return fail(state, messageOf(error), options.signal);
   }
 }
 
@@ -103,10 +104,8 @@ const MAX_NOTES_BYTES = 64 * 1024;
 /** Session notes, if there are any: they cost nothing. */
 function findNotes(state: AgentState): Summary | null {
   try {
-    const text =
-      readRegular(sessionFolder(state, "session-memory", "summary.md"), { maxBytes: MAX_NOTES_BYTES })
-        ?.toString("utf8")
-        .trim() ?? "";
+    const file = sessionFolder(state, "session-memory", "summary.md");
+    const text = readRegularText(file, MAX_NOTES_BYTES)?.trim() ?? "";
     const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.setup.model) / 2));
     return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, room) };
   } catch (error) {
@@ -201,14 +200,15 @@ function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: 
   for (const { path } of seen) {
     if (blocks.length >= MAX_FILES || left <= 0) break;
     if (memories.some((dir) => isWithin(dir, path))) continue;
-    const file = readText(path);
-    if (file === null) continue;
-    const lines = fitLines(file.lines, Math.min(left, MAX_FILE_TOKENS));
+    const bytes = tryReadFileAt(path, MAX_BYTES);
+    if (!bytes || bytes.includes(0)) continue;
+    const all = linesOf(decodeText(bytes).text);
+    const lines = fitLines(all, Math.min(left, MAX_FILE_TOKENS));
     if (lines.length === 0) continue;
-    const whole = lines.length === file.lines.length;
+    const whole = lines.length === all.length;
     const shown = numberLines(lines, 1);
     blocks.push(remind("file", buildFileReattachment(path, shown, !whole)));
-    state.files.note(path, { bytes: file.bytes, lines: whole ? null : { from: 1, to: lines.length } });
+    state.files.note(path, { bytes, lines: whole ? null : { from: 1, to: lines.length } });
     noteTouch(state, { path });
     left -= approximateTokens(shown);
     paths.push(path);
@@ -217,16 +217,6 @@ function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: 
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
-
-function readText(path: string): { bytes: Buffer; lines: string[] } | null {
-  try {
-    const bytes = readRegular(path, { maxBytes: MAX_BYTES });
-    if (!bytes || bytes.length === 0 || bytes.includes(0)) return null;
-    return { bytes, lines: linesOf(decodeText(bytes).text) };
-  } catch {
-    return null;
-  }
-}
 
 /** As many lines as fit, each with its number. */
 function fitLines(all: readonly string[], maxTokens: number): string[] {

@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { messageOf } from "../errors.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
 import { hearSession } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
@@ -16,6 +17,7 @@ import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
+import type { World } from "../world.ts";
 import type { AgentState } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, which reads the cache, may take this long before the prompt is sent without memories. */
@@ -36,10 +38,7 @@ export async function startRecall(
   }
 }
 
-export async function waitForFast(
-  recall: Prefetch<Recalled> | null,
-  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
-): Promise<void> {
+export async function waitForFast(recall: Prefetch<Recalled> | null, sleep: World["sleep"]): Promise<void> {
   if (!recall) return;
   const done = new AbortController();
   await Promise.race([recall.fastReady, sleep(GRACE_MS, done.signal)]);
@@ -81,23 +80,10 @@ function asksToIgnore(words: string): boolean {
   return /\b(ignore|disregard|without|don'?t use|do not use)\b[^.!?\n]{0,24}\b(memory|memories)\b/i.test(words);
 }
 
-/** Called when the conversation can be sent, with no call missing its result. Must not throw. */
-export function noteAnswer(state: AgentState): void {
-  try {
-    offerNotes(state);
-  } catch (error) {
-    logFault(state, error);
-  }
-}
-
 /** The turn for this prompt ended with an answer. Must not throw. */
 export async function learnFromTurn(state: AgentState, words: string): Promise<void> {
-  try {
-    noteAnswer(state);
-    await offerTurn(state, words);
-  } catch (error) {
-    logFault(state, error);
-  }
+  noteAnswer(state);
+  await offerTurn(state, words).catch((error) => logFault(state, error));
 }
 
 /** When the user asks for them. */
@@ -111,12 +97,17 @@ export async function takeNotesNow(
   return state.learner.takeNotes(await capture(state, state.messages, state.sent), signal);
 }
 
-function offerNotes(state: AgentState): void {
+/** Called when the conversation can be sent, with no call missing its result. Must not throw. */
+export function noteAnswer(state: AgentState): void {
   const { learner, contextTokens, messages, sent } = state;
   if (!learner || !state.memoryOn) return;
   const last = messages.findLast(({ role }) => role === "assistant");
   const toolCalls = last?.content.filter(({ type }) => type === "tool_use").length ?? 0;
-  learner.answered({ contextTokens, toolCalls }, () => capture(state, messages, sent));
+  try {
+    learner.answered({ contextTokens, toolCalls }, () => capture(state, messages, sent));
+  } catch (error) {
+    logFault(state, error);
+  }
 }
 
 async function offerTurn(state: AgentState, words: string): Promise<void> {
@@ -141,7 +132,7 @@ async function capture(state: AgentState, messages: readonly Message[], sent: nu
 
 /** No turn fails because learning from it failed. */
 function logFault({ setup }: AgentState, error: unknown): void {
-  setup.log(`learning: ${error instanceof Error ? error.message : String(error)}`);
+  setup.log(`learning: ${messageOf(error)}`);
 }
 
 /** New memories name the session of `state` as their source. */

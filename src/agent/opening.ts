@@ -5,6 +5,7 @@
 
 import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../context/environment.ts";
 import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } from "../context/system-prompt.ts";
+import { messageOf } from "../errors.ts";
 import { renderInstructions } from "../instructions/file.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
@@ -49,11 +50,8 @@ async function readIndex(state: AgentState): Promise<string> {
   try {
     return await state.setup.memdir.prompt({ section: "index" });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    state.tell({
-      type: "problem",
-      message: `the model is not shown the index, because the memory directory cannot be used: ${why}`,
-    });
+    const message = `the model is not shown the index, because the memory directory cannot be used: ${messageOf(error)}`;
+    state.tell({ type: "problem", message });
     return "";
   }
 }
@@ -72,10 +70,9 @@ export function putOpening(opening: readonly TextBlock[], messages: readonly Mes
   return [{ role: "user", content: [...opening, ...withoutOpening(first).content] }, ...rest];
 }
 
-function withoutOpening(message: Extract<Message, { role: "user" }>): Extract<Message, { role: "user" }> {
-  const isOpening = (block: (typeof message.content)[number]) =>
-    block.type === "text" && OPENING_KINDS.has(block.attachment ?? "");
-  return { role: "user", content: message.content.filter((block) => !isOpening(block)) };
+function withoutOpening({ content }: Extract<Message, { role: "user" }>) {
+  const kept = content.filter((block) => block.type !== "text" || !OPENING_KINDS.has(block.attachment ?? ""));
+  return { role: "user" as const, content: kept };
 }
 
 export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): SystemPrompt {
@@ -92,7 +89,7 @@ export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): 
           return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
         } catch (error) {
           // The opening reports it; without a directory this section has nothing to say.
-          state.setup.log(`the memory section is omitted: ${error instanceof Error ? error.message : String(error)}`);
+          state.setup.log(`the memory section is omitted: ${messageOf(error)}`);
           return null;
         }
       },

@@ -155,6 +155,16 @@ export function addSpent(state: AgentState, usage: Usage, requests = 1): void {
   state.usage = { ...addUsage(state.usage, usage), requests: state.usage.requests + requests };
 }
 
+/** Every message is written to the transcript before anything else happens. */
+export function recordEvent(state: AgentState, transcript: Transcript, event: LoopEvent): void {
+  if (event.type === "message") {
+    const { message, usage, stop } = event;
+    transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
+  }
+  if (event.type === "retry") addSpent(state, event.spent);
+  if (event.type === "usage") addSpent(state, event.usage);
+}
+
 export function shownSoFar({ attachments, recalled }: AgentState): Shown {
   return { sent: attachments.sent(), recalled: [...recalled.surfaced], bytes: recalled.bytes };
 }
@@ -184,14 +194,3 @@ export type AgentEvent =
   | { type: "problem"; message: string };
 
 export type Tell = (event: AgentEvent) => void;
-
-/** A listener that throws must not end a turn or a tool, nor break waiting for touched files for good. */
-export function quietly(tell: Tell = () => {}): Tell {
-  return (event) => {
-    try {
-      tell(event);
-    } catch {
-      // It is the listener's own error, and there is nowhere to report it.
-    }
-  };
-}

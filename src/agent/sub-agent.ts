@@ -5,19 +5,21 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { openAttachments } from "../context/attachments.ts";
 import { readRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
-import type { Message, SystemBlock, TextBlock } from "../model/ask.ts";
+import { runAgentLoop } from "../model/agent-loop.ts";
+import type { Message } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import { type AgentScope, repositoryOf } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "../prompts/agent.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { openTools } from "../tools/tools.ts";
 import type { ToolName, Workbench } from "../tools/workbench.ts";
 import { openMemoryStore } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
-import { type AgentState, addSpent, sessionFolder, startTranscript } from "./state.ts";
+import { type AgentState, recordEvent, sessionFolder, startTranscript } from "./state.ts";
 import { keepResult, openWorkbench } from "./workbench.ts";
 
 /** A sub-agent that needs more steps is lost. */
@@ -41,11 +43,12 @@ export function openTaskTool(state: AgentState): Tool {
       if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` is empty; describe the task");
       const { project } = state.setup.memdir.location;
       const { agents } = findDefinitions(repositoryOf(project), state.setup.memdir.config);
-      const agent = agents.find((one) => one.name === name) ?? agents.find((one) => same(one.name, String(name)));
+      const agent =
+        agents.find((one) => one.name === name) ??
+        agents.find((one) => one.name.toLowerCase() === String(name).toLowerCase());
       if (!agent) {
-        throw new Error(
-          `there is no sub-agent ${JSON.stringify(name)}; use one of: ${agents.map((a) => a.name).join(", ")}`,
-        );
+        const names = agents.map((one) => one.name).join(", ");
+        throw new Error(`there is no sub-agent ${JSON.stringify(name)}; use one of: ${names}`);
       }
       return runSubAgent(state, agent, prompt, signal);
     },
@@ -53,28 +56,18 @@ export function openTaskTool(state: AgentState): Tool {
 }
 
 async function runSubAgent(state: AgentState, agent: AgentDefinition, prompt: string, signal: AbortSignal) {
-  const { setup } = state;
-  const sub = await openSubAgent(state, agent, prompt);
-  const { id, transcript } = sub;
-  const onEvent = (event: LoopEvent) => {
-    if (event.type === "message") {
-      const { message, usage, stop } = event;
-      transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
-    }
-    if (event.type === "retry") addSpent(state, event.spent);
-    if (event.type === "usage") addSpent(state, event.usage);
-    state.tell({ type: "sub-agent", name: agent.name, id, event });
-  };
-  const result = await runAgentLoop(setup.model.ask, {
-    system: sub.system,
-    messages: sub.messages,
-    tools: sub.tools,
+  const { model } = state.setup;
+  const { id, transcript, ...sub } = await openSubAgent(state, agent, prompt);
+  const result = await runAgentLoop(model.ask, {
+    ...sub,
     maxTurns: MAX_STEPS,
-    maxTokens: setup.model.maxTokens,
+    maxTokens: model.maxTokens,
     signal,
-    onEvent,
+    onEvent: (event) => {
+      recordEvent(state, transcript, event);
+      state.tell({ type: "sub-agent", name: agent.name, id, event });
+    },
     results: { write: (call, content) => keepResult(state, call, content) },
-    attach: sub.attach,
   });
   transcript.close();
   state.tell({ type: "sub-agent", name: agent.name, id, event: { type: "end", turns: result.turns } });
@@ -83,21 +76,7 @@ async function runSubAgent(state: AgentState, agent: AgentDefinition, prompt: st
   return { content: `${agent.name} did not finish: ${why}\n\n${result.text}`.trim(), isError: true };
 }
 
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-interface SubAgent {
-  id: string;
-  system: SystemBlock[];
-  messages: Message[];
-  tools: Tool[];
-  transcript: Transcript;
-  /** What touched files add goes to the sub-agent's conversation, and does not count as shown to the parent. */
-  attach: () => Promise<readonly TextBlock[]>;
-}
-
-async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: string): Promise<SubAgent> {
+async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: string) {
   const { setup } = state;
   const id = setup.newId().replaceAll("-", "").slice(0, 16);
   const hasMemory = agent.memory !== null && state.memoryOn;
@@ -124,6 +103,7 @@ async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: s
     messages,
     tools: openTools(bench, agent.tools ?? undefined),
     transcript,
+    /** What touched files add goes to the sub-agent's conversation, and does not count as shown to the parent. */
     attach: async () => {
       await own.touching;
       return agent.omitInstructions ? [] : own.attachments.take();
@@ -165,31 +145,24 @@ interface AgentDefinition {
   memory: AgentScope | null;
   /** Read-only work needs neither rules nor memories. */
   omitInstructions: boolean;
-  /** The file it was read from; null for built-in ones. */
-  path: string | null;
 }
 
-const READING: readonly ToolName[] = ["Read", "Glob", "Grep"];
-const TOOL_NAMES: readonly ToolName[] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+const TOOL_NAMES = Object.keys(TOOL_WORDS) as ToolName[];
+
+const READ_ONLY = { tools: ["Read", "Glob", "Grep"], memory: null, omitInstructions: true } as const;
 
 const BUILT_IN: readonly AgentDefinition[] = [
   {
+    ...READ_ONLY,
     name: "Explore",
     description: "searches the code and reports where things are; read-only",
     prompt: EXPLORE_PROMPT,
-    tools: READING,
-    memory: null,
-    omitInstructions: true,
-    path: null,
   },
   {
+    ...READ_ONLY,
     name: "Plan",
     description: "reads the code that a change affects and proposes how to make it, step by step; read-only",
     prompt: PLAN_PROMPT,
-    tools: READING,
-    memory: null,
-    omitInstructions: true,
-    path: null,
   },
 ];
 
@@ -199,7 +172,8 @@ export function findDefinitions(repository: string, config: Config): { agents: A
   const folders = [join(config.claudeDir, "agents"), join(repository, ".claude", "agents")];
   const byName = new Map(BUILT_IN.map((agent) => [agent.name, agent]));
   for (const folder of folders) {
-    for (const file of listMarkdown(folder)) {
+    const names = attempt(() => readdirSync(folder).sort(), []);
+    for (const file of names.filter((name) => name.endsWith(".md") && !name.startsWith("."))) {
       const agent = readDefinition(join(folder, file), problems);
       if (agent) byName.set(agent.name, agent);
     }
@@ -210,18 +184,8 @@ export function findDefinitions(repository: string, config: Config): { agents: A
 /** A definition is a page of text. */
 const MAX_BYTES = 256 * 1024;
 
-function listMarkdown(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(".md") && !name.startsWith("."))
-      .sort();
-  } catch {
-    return [];
-  }
-}
-
 function readDefinition(path: string, problems: string[]): AgentDefinition | null {
-  const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }));
+  const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }), null);
   if (!bytes) {
     problems.push(`${path} is ignored: it cannot be read, or is not a regular file of at most 256 KB`);
     return null;
@@ -241,7 +205,6 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
     tools: toolsOf(value("tools"), memory !== ""),
     memory: memory === "user" || memory === "project" || memory === "local" ? memory : null,
     omitInstructions: false,
-    path,
   };
 }
 
@@ -256,12 +219,4 @@ function toolsOf(value: FieldValue | undefined, hasMemory: boolean): ToolName[] 
 
 function textOf(value: FieldValue | undefined): string {
   return typeof value === "string" ? value.trim() : "";
-}
-
-function attempt<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
 }

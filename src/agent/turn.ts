@@ -1,8 +1,9 @@
 /** Takes one prompt through the model and its tools to an answer. */
 
 import { approximateTokens } from "../context/window.ts";
-import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import { type AskError, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
+import { messageOf } from "../errors.ts";
+import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
+import { type AskError, type Message, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
@@ -11,7 +12,7 @@ import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
 import { learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
-import { type AgentState, addSpent, quietly, type Shown, shownSoFar, type Tell } from "./state.ts";
+import { type AgentState, recordEvent, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { keepResult } from "./workbench.ts";
 
 export interface TurnOptions {
@@ -52,7 +53,8 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   const result = await runWhole(state, words, recall, signal);
   recall?.abort();
   finish(state, result);
-  reportTranscript(state);
+  const problem = state.transcript.problem();
+  if (problem !== null) state.tell({ type: "problem", message: problem });
   if (result.ended === "done") await learnFromTurn(state, words);
   const { text, ended, error, turns } = result;
   return { text, ended, ...(error && { error }), usage: spentSince(before, state.usage), memories, steps: turns };
@@ -68,25 +70,21 @@ async function runWhole(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const before = shownSoFar(state);
-  let content: (ToolResult | TextBlock)[] | null = null;
+  let content: TextBlock[] | null = null;
   try {
     content = await prepare(state, words, recall);
     begin(state, words, content, before);
     return await runToEnd(state, recall, signal);
   } catch (thrown) {
     if (!content) begin(state, words, [{ type: "text", text: words }], before);
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    const error: AskError = { kind: "bad-request", message: `the prompt could not be sent: ${why}`, retriable: false };
+    const message = `the prompt could not be sent: ${messageOf(thrown)}`;
+    const error: AskError = { kind: "bad-request", message, retriable: false };
     return { text: "", ended: "error", error, turns: 0 };
   }
 }
 
 /** The prompt with everything that belongs before and after it. */
-async function prepare(
-  state: AgentState,
-  words: string,
-  recall: Prefetch<Recalled> | null,
-): Promise<(ToolResult | TextBlock)[]> {
+async function prepare(state: AgentState, words: string, recall: Prefetch<Recalled> | null): Promise<TextBlock[]> {
   const { setup } = state;
   // Also for a resumed session: what is on disk now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
@@ -101,7 +99,7 @@ async function prepare(
 }
 
 /** Adds the prompt to conversation, transcript and history. Must not throw. */
-function begin(state: AgentState, words: string, content: readonly (ToolResult | TextBlock)[], before: Shown): void {
+function begin(state: AgentState, words: string, content: readonly TextBlock[], before: Shown): void {
   const { setup, transcript } = state;
   const parent = transcript.leaf;
   const message: Message = { role: "user", content };
@@ -151,17 +149,11 @@ async function runToEnd(
   }
 }
 
-/** Every message is written to the transcript before anything else happens. */
 function note(state: AgentState, event: LoopEvent): void {
-  if (event.type === "message") {
-    const { message, usage, stop } = event;
-    state.transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
-    state.messages = [...state.messages, message];
-  }
-  if (event.type === "retry") addSpent(state, event.spent);
+  recordEvent(state, state.transcript, event);
+  if (event.type === "message") state.messages = [...state.messages, event.message];
   if (event.type === "usage") {
     const { input, output, cacheRead, cacheWrite } = event.usage;
-    addSpent(state, event.usage);
     state.contextTokens = input + output + cacheRead + cacheWrite || state.contextTokens;
     state.sent = state.messages.length;
   }
@@ -182,12 +174,8 @@ function isNearlyFull(state: AgentState, more: number): boolean {
 /** A turn that ended without an answer says so in the conversation, so that roles alternate and the model knows. */
 function finish(state: AgentState, { ended, text, error }: Outcome): void {
   if (state.messages.at(-1)?.role === "assistant") return;
-  const why =
-    ended === "aborted"
-      ? "stopped by the user"
-      : ended === "turns"
-        ? "stopped after too many steps"
-        : (error?.kind ?? ended);
+  const stopped = { aborted: "stopped by the user", turns: "stopped after too many steps" };
+  const why = ended === "aborted" || ended === "turns" ? stopped[ended] : (error?.kind ?? ended);
   const rest = `[no answer: ${why}]`;
   const message: Message = {
     role: "assistant",
@@ -211,9 +199,4 @@ function spentSince(before: Usage, now: Usage): Usage {
 /** So that a resumed session shows nothing twice. */
 function noteShown(state: AgentState): void {
   state.transcript.note({ type: SHOWN_LINE, prompt: state.prompts.at(-1)?.id ?? null, shown: shownSoFar(state) });
-}
-
-function reportTranscript(state: AgentState): void {
-  const message = state.transcript.problem();
-  if (message !== null) state.tell({ type: "problem", message });
 }

@@ -1,7 +1,6 @@
 /** The agent that a command line asks for: its model or none, the session to go on with; and sessions in words. */
 
 import { resolve } from "node:path";
-import type { Agent } from "../agent/agent.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { textOf } from "../model/ask.ts";
@@ -14,30 +13,13 @@ import { findOne } from "../verbs/sessions.ts";
 import type { Call } from "./command.ts";
 import type { Paint } from "./terminal.ts";
 
-interface OpenedAgent {
-  agent: Agent;
-  offline: boolean;
-  from: ResumedSession | null;
-}
-
-export async function openAgentFor(
-  call: Call,
-  memdir: Memdir,
-  askPermission: PermissionOptions["ask"],
-): Promise<OpenedAgent> {
+export async function openAgentFor(call: Call, memdir: Memdir, askPermission: PermissionOptions["ask"]) {
   const { env, log } = call;
   const model = configuredModel(env);
   const from = await findFrom(call, memdir);
-  const agent = await openAgent({
-    memdir,
-    env,
-    model,
-    askPermission,
-    allow: call.values("allow").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim())),
-    addDirs: call.values("add-dir").map((directory) => resolve(call.cwd, directory)),
-    from,
-    log,
-  });
+  const allow = call.values("allow").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim()));
+  const addDirs = call.values("add-dir").map((directory) => resolve(call.cwd, directory));
+  const agent = await openAgent({ memdir, env, model, askPermission, allow, addDirs, from, log });
   return { agent, offline: model === null, from };
 }
 

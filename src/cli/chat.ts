@@ -11,8 +11,8 @@ import { previewText } from "./console/line.ts";
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {
   const memdir = await call.open();
-  if (!call.terminal.interactive) return (await import("./console/piped.ts")).runPiped(call, memdir);
-  return (await import("./console/console.ts")).runInteractive(call, memdir);
+  const { runInteractive, runPiped } = await import("./console/console.ts");
+  return (call.terminal.interactive ? runInteractive : runPiped)(call, memdir);
 };
 
 export const chat: Run = async (call) => {
@@ -29,7 +29,7 @@ async function say(call: Call, text: string): Promise<number> {
     // Nothing was answered: a script must not take this for an answer.
     return answer(call, { text: said, sessionId: null, usage: null, memories: preview.memories }, () => said, 2);
   }
-  return cancellable(async (_, { signal }) => {
+  return cancellable(async (signal) => {
     try {
       const result = await agent.say(text, { signal, onEvent: (event) => showEvent(call, event) });
       const code = report(call, result, agent.sessionId);
@@ -39,7 +39,7 @@ async function say(call: Call, text: string): Promise<number> {
     } finally {
       agent.close();
     }
-  })(call);
+  });
 }
 
 /** Null: none was given. "-" is standard input. */

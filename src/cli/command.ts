@@ -1,6 +1,7 @@
-/** What a command is and what it is called with; and what commands have in common: answers, notes, cancelling. */
+/** What a command is and what it is called with; and what commands have in common: reading words, answers, notes, cancelling. */
 
 import { once } from "node:events";
+import { parseArgs } from "node:util";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
@@ -10,22 +11,11 @@ import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A command that is not a verb: it has a conversation, a server or a life of its own. */
-export interface Program {
-  args: readonly string[];
-  input: Fields;
-  /** Its arguments as the help shows them, where their names do not say enough. */
-  usage?: string;
-  about?: string;
-  examples: readonly string[];
+export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about" | "examples"> {
   start: Run;
 }
 
-export interface ProgramRow extends Pick<Row, "name" | "group" | "summary">, Partial<Omit<Program, "start">> {
-  /** Its code, loaded only when it is called. */
-  load(): Promise<Run>;
-}
-
-export type CommandRow = Omit<Row, "load"> & { load(): Promise<Verb | Program> };
+export type CommandRow = Omit<Row, "on" | "load"> & { load(): Promise<Verb | Program> };
 
 /** Without what is given by position. */
 export function ownOptions(definition: Verb | Program): Fields {
@@ -36,11 +26,15 @@ export function ownOptions(definition: Verb | Program): Fields {
 /** Returns the exit code. */
 export type Run = (call: Call) => Promise<number>;
 
-export interface Call extends Pick<World, "env" | "now" | "log"> {
+/** What was typed, by position and by name. */
+export interface Words {
   args: string[];
   flag(name: string): boolean;
   value(name: string): string | undefined;
   values(name: string): string[];
+}
+
+export interface Call extends Words, Pick<World, "env" | "now" | "log"> {
   json: boolean;
   cwd: string;
   terminal: Terminal;
@@ -57,16 +51,44 @@ export const COMMON = {
   help: flag("this text", { short: "h" }),
 };
 
-/** The `--json` answer, or the same in words: lines, or whatever `say` prints itself. Returns the exit code. */
+/** Throws `usage`, with `hint` behind what is wrong. */
+export function readWords(fields: Fields, words: string[], hint = ""): Words {
+  const options = Object.entries(fields).map(([name, { value, isList = false, short }]) => [
+    name,
+    { type: value === undefined ? "boolean" : "string", multiple: isList, ...(short && { short }) } as const,
+  ]);
+  try {
+    const read = parseArgs({ args: words, options: Object.fromEntries(options), allowPositionals: true });
+    const values: Record<string, unknown> = read.values;
+    return {
+      args: read.positionals,
+      flag: (name) => values[name] === true,
+      value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
+      values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+    };
+  } catch (error) {
+    const message = (error as Error).message.split(/\.(?:\s|$)/)[0];
+    throw new MemdirError("usage", `${message}${hint}`, { cause: error });
+  }
+}
+
+/** The name of the argument that is missing, or the word that is one too many. */
+export function findArity(definition: Pick<Verb, "args">, args: readonly string[]) {
+  const positions = positionsOf(definition);
+  const missing = positions.filter(({ isOptional }) => !isOptional)[args.length]?.name;
+  const isTooMany = args.length > positions.length && !positions.at(-1)?.isRest;
+  return { missing, extra: isTooMany ? args.at(-1) : undefined };
+}
+
+/** The `--json` answer, or the same in words. Returns the exit code. */
 export function answer(
   { json, terminal }: Pick<Call, "json" | "terminal">,
   value: unknown,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a function that prints by itself returns nothing
-  say: () => string | readonly string[] | void,
+  say: () => string | readonly string[],
   code = 0,
 ): number {
   if (json) terminal.json(value);
-  else for (const line of [say() ?? []].flat()) terminal.print(line);
+  else for (const line of [say()].flat()) terminal.print(line);
   return code;
 }
 
@@ -81,18 +103,16 @@ export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly
 /** As a shell says it of a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
-/** A run that Ctrl-C cancels instead of killing it. A second signal finds no listener, and ends the process at once. */
-export function cancellable(run: (call: Call, stop: AbortController) => Promise<number>): Run {
-  return async (call) => {
-    const stop = new AbortController();
-    const onSignal = () => stop.abort();
-    process.once("SIGINT", onSignal);
-    try {
-      return await run(call, stop);
-    } finally {
-      process.off("SIGINT", onSignal);
-    }
-  };
+/** Work that Ctrl-C cancels instead of killing it. A second signal finds no listener, and ends the process at once. */
+export async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.once("SIGINT", onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off("SIGINT", onSignal);
+  }
 }
 
 /** For what runs until it is told to end; a second signal ends the process at once here, too. */

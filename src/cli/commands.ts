@@ -1,44 +1,147 @@
 /** Every command of the command line, verbs and programs, found by any name that people use. */
 
 import { MemdirError } from "../errors.ts";
-import { positionsOf, type Verb } from "../verb.ts";
+import { distance } from "../text/distance.ts";
+import { choice, flag, list, positionsOf, text, type Verb } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
 import type { CommandRow, Program } from "./command.ts";
-import { PROGRAMS } from "./programs.ts";
 
-export const COMMANDS: readonly CommandRow[] = [
-  ...VERBS,
-  ...PROGRAMS.map(({ name, group, summary, load, ...program }) => ({
-    ...{ name, group, summary },
-    load: async () => ({ args: [], input: {}, examples: [], ...program, start: await load() }),
-  })),
+const AGENT = {
+  resume: text("go on with this session; the beginning of its id is enough", "ID"),
+  continue: flag("go on with the last session here"),
+  allow: list('let tools do this without asking: edit, read, bash, "bash git status" or all', "KIND"),
+  "add-dir": list("a further directory to work in", "DIR"),
+};
+
+type ProgramRow = Pick<CommandRow, "name" | "group" | "summary"> &
+  Pick<Program, "examples" | "start"> &
+  Partial<Program>;
+
+/** Their code is loaded when they are called. */
+const PROGRAMS: readonly ProgramRow[] = [
+  {
+    name: "console",
+    group: "agents",
+    summary: "Open the console: an agent with a model, else offline",
+    about: "On a pipe it reads prompts line by line.",
+    input: AGENT,
+    examples: ['echo "remember that releases are cut on Tuesdays" | memdir'],
+    start: async (call) => (await import("./chat.ts")).openConsole(call),
+  },
+  {
+    name: "chat",
+    group: "agents",
+    usage: "-p TEXT",
+    summary: "Send one prompt to the agent and print its answer",
+    input: { prompt: text("what to say; - is standard input", "TEXT", { short: "p" }), ...AGENT },
+    examples: ['chat -p "what did we decide about retries?" --continue'],
+    start: async (call) => (await import("./chat.ts")).chat(call),
+  },
+  {
+    name: "hook",
+    group: "plumbing",
+    args: ["event?"],
+    summary: "Answer an agent's hook: JSON in, JSON out",
+    examples: ["hook UserPromptSubmit < /dev/null"],
+    start: async (call) => (await import("./run-hook.ts")).hook(call),
+  },
+  {
+    name: "mcp",
+    group: "agents",
+    summary: "Run an MCP server on standard input and output, or HTTP",
+    input: {
+      http: flag("over HTTP on 127.0.0.1, with a token that is shown once (or the one in MEMDIR_MCP_TOKEN)"),
+      port: text("the port for --http (default: any that is free)", "N"),
+    },
+    examples: ["mcp < /dev/null"],
+    start: async (call) => (await import("./mcp.ts")).mcp(call),
+  },
+  {
+    name: "ui",
+    group: "agents",
+    summary: "Open a page in the browser to look at and curate memories",
+    input: {
+      port: text("the port (default: any that is free)", "N"),
+      "no-open": flag("only print the address"),
+      "read-only": flag("only look: nothing can be changed"),
+    },
+    examples: ["ui --no-open"],
+    start: async (call) => (await import("./ui.ts")).ui(call),
+  },
+  {
+    name: "serve",
+    group: "team",
+    summary: "Run the team server",
+    about: "Shared memories over HTTP, kept in a folder or in PostgreSQL.",
+    input: {
+      port: text("the port (default: 7373; 0 is any that is free)", "N"),
+      host: text("the address (default: 127.0.0.1); any other needs TLS", "H"),
+      data: text("database, its program and token files (default: ~/.memdir-server)", "DIR"),
+      database: text("postgres://… instead of the embedded database (or MEMDIR_DATABASE_URL)", "URL"),
+      team: text("the team; made if it is not there (default: default)", "NAME"),
+      admin: text("the first admin of a new team (default: your user name)", "NAME"),
+      "tls-cert": text("certificate, with --tls-key", "FILE"),
+      "tls-key": text("its key", "FILE"),
+      "behind-tls": flag("a proxy in front does TLS, and nothing else reaches the port"),
+      log: text("one JSON line per request (default: standard error)", "FILE"),
+      yes: flag("fetch the embedded database from npm without asking"),
+      "issue-token": text("only make a token for this person; an embedded server must be stopped", "PERSON"),
+      "token-file": text("where --issue-token writes it", "FILE"),
+    },
+    examples: ["serve --help"],
+    start: async (call) => (await import("./serve.ts")).serve(call),
+  },
+  {
+    name: "extract-hook",
+    group: "plumbing",
+    summary: "Extract beside a session, silently; a Stop hook starts it",
+    input: {
+      transcript: text("the session's file", "FILE"),
+      mark: text("of the host's last message, which may not be in the file yet", "MARK"),
+    },
+    examples: ["extract-hook --transcript session.jsonl"],
+    start: async (call) => (await import("./extract-hook.ts")).extractHook(call),
+  },
+  {
+    name: "prefetch",
+    group: "plumbing",
+    summary: "Recall beside a turn, for the session named on standard input",
+    examples: ["memdir prefetch < /dev/null"],
+    start: async (call) => (await import("./prefetch.ts")).prefetch(call),
+  },
+  {
+    name: "merge-driver",
+    group: "plumbing",
+    args: ["kind", "base", "ours", "theirs", "path"],
+    summary: "Merge team memories; git calls it",
+    examples: ["merge-driver memory %O %A %B %P"],
+    start: async (call) => (await import("./merge-driver.ts")).mergeDriver(call),
+  },
   {
     name: "completion",
     group: "agents",
     summary: "Print a completion script for bash, zsh or fish",
-    load: async () => ({
-      args: ["shell"],
-      input: {},
-      examples: ['eval "$(memdir completion bash)"'],
-      start: (await import("./completion.ts")).completeFor(COMMANDS),
-    }),
+    args: ["shell"],
+    input: { shell: choice(["bash", "zsh", "fish"], "", "SHELL") },
+    examples: ['eval "$(memdir completion bash)"'],
+    start: async (call) => (await import("./completion.ts")).complete(call, COMMANDS),
   },
 ];
 
-export interface Command {
-  row: CommandRow;
-  /** It was asked for by a name that it had before. */
-  isFormer: boolean;
-  load(): Promise<Verb | Program>;
-}
+export const COMMANDS: readonly CommandRow[] = [
+  ...VERBS,
+  ...PROGRAMS.map(({ name, group, summary, ...program }) => ({
+    ...{ name, group, summary },
+    load: async () => ({ args: [], input: {}, ...program }),
+  })),
+];
 
-export function findCommand(word: string): Command {
+export function findCommand(word: string): CommandRow {
   const row = COMMANDS.find(
     ({ name, aliases, formerly }) => name === word || formerly === word || aliases?.includes(word),
   );
-  if (!row)
-    throw new MemdirError("usage", `there is no command "${word}"${nearest(word)}; \`memdir help --all\` lists them`);
-  return { row, isFormer: row.formerly === word, load: row.load };
+  if (row) return row;
+  throw new MemdirError("usage", `there is no command "${word}"${nearest(word)}; \`memdir help --all\` lists them`);
 }
 
 function nearest(word: string): string {
@@ -49,26 +152,11 @@ function nearest(word: string): string {
   return begun ? ` (did you mean "${begun.name}"?)` : "";
 }
 
-/** How many letters must be changed, added or removed. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
 /** `memdir rename NAME NEW`. */
 export function usageOf(name: string, definition: Verb | Program): string {
   const words = positionsOf(definition).map(({ name, isOptional, isRest }) => {
     const word = `${definition.input[name]?.value ?? name.toUpperCase()}${isRest ? "…" : ""}`;
     return isOptional ? `[${word}]` : word;
   });
-  const usage = "usage" in definition && definition.usage !== undefined ? definition.usage : words.join(" ");
-  return `${name === "console" ? "memdir" : `memdir ${name}`} ${usage}`.trim();
+  return `${name === "console" ? "memdir" : `memdir ${name}`} ${definition.usage ?? words.join(" ")}`.trim();
 }

@@ -7,14 +7,12 @@ import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } 
 import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
-import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
 import { openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
 import { killAfter } from "../verbs/common.ts";
-import type { Env } from "../world.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -48,16 +46,12 @@ export const extractHook: Run = async (call) => {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
-  await noteAuthors(memdir, call.env);
+  // Hooks show who wrote the team's memories, and have no time to ask git themselves.
+  for (const team of memdir.directories.filter(({ scope }) => scope === "team")) await readAuthors(team, call.env);
   // Commands end without making the vectors of what they saved, and hooks have no time for it.
   await memdir.warm({ signal }).catch((error: Error) => learning.directory.log(error.message));
   return 0;
 };
-
-/** Hooks show who wrote the team's memories, and have no time to ask git themselves. */
-async function noteAuthors({ directories }: Memdir, env: Env): Promise<void> {
-  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, env);
-}
 
 function findDeadline(text: string | undefined): number {
   const ms = Number(text) * 1_000;
@@ -118,22 +112,15 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
   return true;
 }
 
-type Asked = Omit<SpokenMessage, "role">;
-
 /** In whatever words: what the rules take for an explicit request. */
-async function findAsked(session: HeardSession, fresh: readonly HeardMessage[]): Promise<Asked[]> {
-  const asked: Asked[] = [];
-  for (const { uuid, text: prompt, at } of promptsIn(session, fresh)) {
+async function findAsked({ prompts }: HeardSession, fresh: readonly HeardMessage[]) {
+  const asked: Omit<SpokenMessage, "role">[] = [];
+  for (const { uuid, text: prompt, at } of prompts.filter(({ uuid }) => fresh.some(({ id }) => id === uuid))) {
     const text = ownWords(prompt);
     const said = await understandSaid(text, new Date(at));
     if (said.some(({ explicit, act }) => explicit && act !== "forget")) asked.push({ id: uuid, text, at });
   }
   return asked;
-}
-
-function promptsIn({ prompts }: HeardSession, messages: readonly HeardMessage[]): HeardSession["prompts"] {
-  const ids = new Set(messages.map(({ id }) => id));
-  return prompts.filter(({ uuid }) => ids.has(uuid));
 }
 
 /** By a call that was not refused. */

@@ -80,8 +80,8 @@ function allCommands(): Said {
 const NAME_WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length));
 
 async function commandHelp(word: string): Promise<Said> {
-  const { row, load } = findCommand(word);
-  const definition = await load();
+  const row = findCommand(word);
+  const definition = await row.load();
   const own = ownOptions(definition);
   const aliases = row.aliases ? ["", `Also: ${row.aliases.map((alias) => `memdir ${alias}`).join(", ")}.`] : [];
   return [

@@ -1,8 +1,17 @@
 /** A verb as a command: its input read from the call, run, and its result printed. */
 
 import { MemdirError } from "../errors.ts";
-import { type Context, type Fields, type Line, positionsOf, readInput, type Said, type Verb } from "../verb.ts";
-import { type Call, INTERRUPTED, type Run } from "./command.ts";
+import {
+  type Context,
+  type Fields,
+  type Input,
+  type Line,
+  positionsOf,
+  readInput,
+  type Said,
+  type Verb,
+} from "../verb.ts";
+import { type Call, cancellable, INTERRUPTED, type Run } from "./command.ts";
 import { print } from "./say.ts";
 
 /** How a console or a command line differs from the other. */
@@ -15,10 +24,20 @@ interface Manner {
   conversation?: Context["conversation"];
 }
 
+interface Running extends Manner {
+  signal: AbortSignal;
+  isCommand?: boolean;
+}
+
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
-  return async (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
+  return async (call) => {
+    const input = readVerbInput(verb, call);
+    return manner.signal
+      ? runVerb(verb, input, call, { ...manner, signal: manner.signal })
+      : cancellable((signal) => runVerb(verb, input, call, { ...manner, signal, isCommand: true }));
+  };
 }
 
 function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
@@ -35,17 +54,14 @@ function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
   return readInput(verb.input, given, nameOf);
 }
 
-/** Opens the store, runs the verb and prints what it says. Ctrl-C cancels it; a second one ends the process at once. */
+/** Opens the store, runs the verb and prints what it says. */
 async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
-  input: ReturnType<typeof readInput<F>>,
+  input: Input<F>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, signal, conversation }: Manner,
+  { call: spell, columns = call.terminal.columns || undefined, signal, isCommand, conversation }: Running,
 ): Promise<number> {
   const { json, terminal, cwd, env, now, log } = call;
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  if (!signal) process.once("SIGINT", onSignal);
   const bars: { end(): void }[] = [];
   const endBars = () => {
     for (const bar of bars.splice(0)) bar.end();
@@ -58,15 +74,18 @@ async function runVerb<F extends Fields, R>(
   };
   try {
     const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);
-    (signal ?? stop.signal).throwIfAborted();
+    signal.throwIfAborted();
     const result = await verb.run(memdir, input, {
-      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal: signal ?? stop.signal },
+      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal },
       progress(what) {
         const bar = terminal.progress(what);
         bars.push(bar);
         return bar.show;
       },
-      ask: !json && terminal.interactive ? (question) => terminal.ask(question) : null,
+      // Asked late: whether somebody is there is known by standard input, and looking at it loads half of Node's streams.
+      get ask() {
+        return !json && terminal.interactive ? (question: string) => terminal.ask(question) : null;
+      },
       readInput: () => terminal.readInput(),
       open: (options) => call.open({ quiet: true, ...options }),
     });
@@ -80,33 +99,16 @@ async function runVerb<F extends Fields, R>(
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
     // What goes on until it is told to end has ended as it should.
-    return stop.signal.aborted && value !== undefined ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
+    return isCommand && signal.aborted && value !== undefined ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
   } catch (error) {
     endBars();
     // A console goes on, and says what was stopped.
-    const isSilent = signal ? signal.aborted && !(error instanceof MemdirError) : stop.signal.aborted;
-    if (isSilent) return INTERRUPTED;
+    if (signal.aborted && (isCommand || !(error instanceof MemdirError))) return INTERRUPTED;
     throw error;
-  } finally {
-    process.off("SIGINT", onSignal);
   }
 }
 
 /** They are for people beside a JSON answer, too. */
 function isWarning(line: Line): boolean {
   return typeof line === "object" && "warning" in line;
-}
-
-/** As Node's own reader of arguments wants them. */
-export function optionsFor(fields: Fields) {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, { value, isList, short }]) => [
-      name,
-      {
-        type: value === undefined ? ("boolean" as const) : ("string" as const),
-        ...(isList ? { multiple: true } : {}),
-        ...(short ? { short } : {}),
-      },
-    ]),
-  );
 }

@@ -1,16 +1,15 @@
 /** From arguments to an exit code: finds the command, reads its options, runs it, and is the one place that catches. */
 
 import { statSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
-import { type Fields, positionsOf, type Verb } from "../verb.ts";
+import type { Fields } from "../verb.ts";
 import type { Env } from "../world.ts";
-import { type Call, COMMON, type Program, warning } from "./command.ts";
-import { type Command, findCommand, usageOf } from "./commands.ts";
-import { optionsFor, runOf } from "./run-verb.ts";
+import { type Call, COMMON, findArity, note, readWords, type Words, warning } from "./command.ts";
+import { findCommand, usageOf } from "./commands.ts";
+import { runOf } from "./run-verb.ts";
 import { fold } from "./say.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
@@ -31,30 +30,27 @@ export async function runCommandLine(argv: string[]): Promise<number> {
 
 async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<number> {
   const { name, rest } = splitCommand(argv);
-  if (name === "version" || (name === undefined && rest.some((word) => word === "--version" || word === "-v"))) {
+  const isAsked = (...options: string[]) => name === undefined && rest.some((word) => options.includes(word));
+  if (name === "version" || isAsked("--version", "-v")) {
     terminal.print(__MEMDIR_VERSION__);
     return 0;
   }
-  if (name === "help" || (name === undefined && rest.some((word) => word === "--help" || word === "-h"))) {
-    const { printHelp } = await import("./help.ts");
-    return printHelp(
-      terminal,
-      env,
-      rest.filter((word) => word !== "--help" && word !== "-h"),
-    );
+  const help = async (words: readonly string[]) => (await import("./help.ts")).printHelp(terminal, env, words);
+  if (name === "help" || isAsked("--help", "-h")) return help(rest.filter((word) => !["--help", "-h"].includes(word)));
+  const row = findCommand(name ?? "console");
+  if (row.formerly === name && name !== undefined && !argv.includes("--json"))
+    note({ terminal }, [`\`${name}\` is now \`memdir ${row.name}\``]);
+  const loaded = await row.load();
+  const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
+  const words = readWords({ ...loaded.input, ...COMMON }, rest, `${dash}; see memdir ${row.name} --help`);
+  if (words.flag("help")) return help([row.name]);
+  const { missing, extra } = findArity(loaded, words.args);
+  if (missing !== undefined || extra !== undefined) {
+    const problem = missing ? "an argument is missing" : `"${extra}" is one argument too many`;
+    const usage = `${problem}: the call is \`${usageOf(row.name, loaded)}\`; see memdir ${row.name} --help`;
+    throw new MemdirError("usage", usage);
   }
-  const command = findCommand(name ?? "console");
-  if (command.isFormer && !argv.includes("--json"))
-    terminal.warn(`memdir: note: \`${name}\` is now \`memdir ${command.row.name}\``);
-  const loaded = await command.load();
-  const { values, positionals } = readOptions(command, loaded, rest);
-  if (values.help) {
-    const { printHelp } = await import("./help.ts");
-    return printHelp(terminal, env, [command.row.name]);
-  }
-  checkArity(command, loaded, positionals);
-  const call = openCall(values, positionals, env, terminal);
-  return ("start" in loaded ? loaded.start : runOf(loaded))(call);
+  return ("start" in loaded ? loaded.start : runOf(loaded))(openCall(words, env, terminal));
 }
 
 /** Options that every command takes may stand before it; any other option there belongs to the console. */
@@ -71,56 +67,18 @@ function splitCommand(argv: readonly string[]): { name: string | undefined; rest
   return { name: undefined, rest: [...argv] };
 }
 
-function checkArity({ row }: Command, loaded: Verb | Program, given: readonly string[]): void {
-  const { length } = given;
-  const positions = positionsOf(loaded);
-  const missing = positions.filter(({ isOptional }) => !isOptional)[length];
-  const isTooMany = length > positions.length && !positions.at(-1)?.isRest;
-  if (!missing && !isTooMany) return;
-  const problem = missing ? "an argument is missing" : `"${given.at(-1)}" is one argument too many`;
-  throw new MemdirError(
-    "usage",
-    `${problem}: the call is \`${usageOf(row.name, loaded)}\`; see memdir ${row.name} --help`,
-  );
-}
-
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
-
-function readOptions(
-  { row }: Command,
-  { input }: Verb | Program,
-  argv: string[],
-): { values: Values; positionals: string[] } {
-  try {
-    return parseArgs({ args: argv, options: optionsFor({ ...input, ...COMMON }), allowPositionals: true });
-  } catch (error) {
-    const message = (error as Error).message.split(/\.(?:\s|$)/)[0];
-    const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
-    throw new MemdirError("usage", `${message}${dash}; see memdir ${row.name} --help`, { cause: error });
-  }
-}
-
-function openCall(values: Values, args: string[], env: Env, terminal: Terminal): Call {
-  const value = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
-  const cwd = resolveCwd(value("cwd"));
+function openCall(words: Words, env: Env, terminal: Terminal): Call {
+  const cwd = resolveCwd(words.value("cwd"));
   const now = () => new Date();
   const log = (message: string) => {
     if (env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
   };
   const shown = new Set<string>();
   return {
-    args,
-    flag: (name) => values[name] === true,
-    value,
-    values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
-    json: values.json === true,
-    cwd,
-    env,
-    now,
-    log,
-    terminal,
+    ...words,
+    ...{ json: words.flag("json"), cwd, env, now, log, terminal },
     async open({ quiet = false, ...options } = {}) {
-      const asked = { memoryDir: value("memory-dir"), scope: value("scope") };
+      const asked = { memoryDir: words.value("memory-dir"), scope: words.value("scope") };
       const memdir = await openMemdir({ cwd, env, now, log, by: "cli", ...asked, ...options });
       const fresh = quiet ? [] : memdir.warnings.filter((one) => !shown.has(one));
       warning({ terminal }, fresh);
@@ -131,20 +89,16 @@ function openCall(values: Values, args: string[], env: Env, terminal: Terminal):
 }
 
 function resolveCwd(given: string | undefined): string {
-  if (given === undefined) return findCwd();
-  if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
-  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
-    throw new MemdirError("usage", `--cwd ${JSON.stringify(given)}: there is no such directory`);
-  return given;
-}
-
-function findCwd(): string {
   try {
-    return process.cwd();
+    if (given === undefined) return process.cwd();
   } catch (cause) {
     const message = "the current directory is gone: change to one that exists, or give --cwd DIR";
     throw new MemdirError("usage", message, { cause });
   }
+  if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
+  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
+    throw new MemdirError("usage", `--cwd ${JSON.stringify(given)}: there is no such directory`);
+  return given;
 }
 
 function report(error: unknown, options: { json: boolean; debug: boolean }, terminal: Terminal): number {

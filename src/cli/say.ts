@@ -1,9 +1,9 @@
 /** Words on a terminal: what verbs say, with its colours, wrapped to the screen, and made harmless. */
 
+import { commonEnds } from "../text/diff.ts";
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
-import type { Diff, Line, Said, Span, Tone } from "../verb.ts";
-import { diffPreview } from "./console/diff-preview.ts";
+import { count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
@@ -62,13 +62,43 @@ export function fold(text: string, columns: number | undefined, hang: number): s
     .join("\n");
 }
 
+function renderDiff(diff: Diff, paint: Paint, columns: number | undefined): string {
+  return diffLines(diff, paint)
+    .map((line) => fold(`${" ".repeat(diff.indent ?? 4)}${line}`, columns, SIGN_WIDTH))
+    .join("\n");
+}
+
 /** Whoever decides on a change sees all of it, and every line to its end: seven hooks are about eighty lines, a memory is a page. */
 const MAX_LINES = 200;
+/** Unchanged lines kept on each side of a change, to see where it is. */
+const CONTEXT = 2;
 
-function renderDiff({ before, after, indent = 4 }: Diff, paint: Paint, columns: number | undefined): string {
-  return diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint })
-    .map((line) => fold(`${" ".repeat(indent)}${line}`, columns, SIGN_WIDTH))
-    .join("\n");
+/** Lines that both texts begin or end with are context; what is between is removed (`-`) and added (`+`). */
+export function diffLines({ before, after }: Diff, paint: Paint, maxLines = MAX_LINES): string[] {
+  const [old, fresh] = [linesOf(before ?? ""), linesOf(after)];
+  const { head, tail } = commonEnds(old, fresh);
+  const removed = old.slice(head, old.length - tail);
+  const added = fresh.slice(head, fresh.length - tail);
+  if (removed.length + added.length === 0) return [paint.dim("  (no change)")];
+  const show = (sign: string, lines: string[], colour: (text: string) => string, max = lines.length) => [
+    ...lines.slice(0, max).map((line) => colour(`${sign}${line}`)),
+    ...(lines.length > max ? [paint.dim(`${sign}… ${count(lines.length - max, "more line")}`)] : []),
+  ];
+  // When there is no room for all of it, what is removed may use half.
+  return [
+    ...show("  ", old.slice(Math.max(0, head - CONTEXT), head), paint.dim),
+    ...show("- ", removed, paint.red, Math.max(maxLines - added.length, Math.floor(maxLines / 2))),
+    ...show("+ ", added, paint.green, Math.max(maxLines - removed.length, Math.ceil(maxLines / 2))),
+    ...show("  ", fresh.slice(fresh.length - tail).slice(0, CONTEXT), paint.dim),
+  ];
+}
+
+/** A break at the end belongs to the last line. */
+function linesOf(text: string): string[] {
+  return sanitise(text)
+    .replace(/\n$/, "")
+    .split("\n")
+    .slice(text === "" ? 1 : 0);
 }
 
 /** What goes on stands below the words, not below the sign. */

@@ -6,12 +6,12 @@ import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { diskError, givenFileError, MemdirError } from "../errors.ts";
+import { findPersonProblem } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
-import { findPersonProblem } from "../team/server/team-data.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -45,15 +45,10 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
       folder,
     });
     const log = openLog(call);
-    const { data, hasVectors } = opened;
-    server = await startServer({
-      ...place,
-      data,
-      now: call.now,
-      log: log.write,
-      embed: await makeEmbed(call, hasVectors),
-      version: __MEMDIR_VERSION__,
-    });
+    const embed = await makeEmbed(call, opened.hasVectors);
+    const { data } = opened;
+    const version = __MEMDIR_VERSION__;
+    server = await startServer({ ...place, data, now: call.now, log: log.write, embed, version });
     const ended = untilEnd();
     greet(call, server, opened, start);
     await ended;
@@ -77,7 +72,8 @@ function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSourc
 
 function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "behindTls"> {
   const host = call.value("host") ?? "127.0.0.1";
-  const tls = readTls(call);
+  const [cert, key] = [readPem(call, "tls-cert"), readPem(call, "tls-key")];
+  const tls = cert && key && { cert, key };
   const behindTls = call.flag("behind-tls");
   checkHost(host, tls !== null || behindTls);
   return { host, port: portOf(call) ?? DEFAULT_PORT, tls, behindTls };
@@ -93,17 +89,15 @@ async function makeEmbed({ env }: Call, hasVectors: boolean): Promise<TeamServer
 
 function greet(call: Call, server: RunningServer, { name }: OpenedData, { team, tokenFile }: Start): void {
   const { url, port } = server;
+  const proxy = "The proxy in front must do TLS, and nothing but the proxy may reach this port.";
+  const next = [
+    `The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`,
+    `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
+  ];
   answer(call, { url, port, team, database: name, tokenFile }, () => [
     `memdir serve: ${url}, team ${team}, memories in ${name}`,
-    ...(call.flag("behind-tls")
-      ? ["The proxy in front must do TLS, and nothing but the proxy may reach this port."]
-      : []),
-    ...(tokenFile
-      ? [
-          `The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`,
-          `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
-        ]
-      : []),
+    ...(call.flag("behind-tls") ? [proxy] : []),
+    ...(tokenFile ? next : []),
   ]);
 }
 
@@ -121,29 +115,24 @@ async function issue(call: Call, { data }: OpenedData, folder: string): Promise<
 
 function checkOptions(call: Call): void {
   const given = (name: string) => call.value(name) !== undefined;
-  if (given("tls-cert") !== given("tls-key")) {
-    throw new MemdirError("usage", "--tls-cert and --tls-key go together: give both files");
-  }
-  if (given("tls-cert") && call.flag("behind-tls")) {
-    throw new MemdirError("usage", "--behind-tls says that a proxy does TLS, --tls-cert that we do: give one of them");
-  }
-  if (given("token-file") && !given("issue-token")) {
-    throw new MemdirError("usage", "--token-file goes with --issue-token PERSON");
-  }
+  const wrong: [isSo: boolean, problem: string][] = [
+    [given("tls-cert") !== given("tls-key"), "--tls-cert and --tls-key go together: give both files"],
+    [
+      given("tls-cert") && call.flag("behind-tls"),
+      "--behind-tls says that a proxy does TLS, --tls-cert that we do: give one of them",
+    ],
+    [given("token-file") && !given("issue-token"), "--token-file goes with --issue-token PERSON"],
+  ];
+  const problem = wrong.find(([isSo]) => isSo)?.[1];
+  if (problem) throw new MemdirError("usage", problem);
 }
 
-function readTls(call: Call): { cert: Buffer; key: Buffer } | null {
-  const [cert, key] = [call.value("tls-cert"), call.value("tls-key")];
-  return cert === undefined || key === undefined
-    ? null
-    : { cert: readPem(call, "--tls-cert", cert), key: readPem(call, "--tls-key", key) };
-}
-
-function readPem(call: Call, option: string, file: string): Buffer {
+function readPem(call: Call, name: string): Buffer | null {
+  const file = call.value(name);
   try {
-    return readFileSync(resolve(call.cwd, file));
+    return file === undefined ? null : readFileSync(resolve(call.cwd, file));
   } catch (error) {
-    throw givenFileError(error, option, file);
+    throw givenFileError(error, `--${name}`, file as string);
   }
 }
 

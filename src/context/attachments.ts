@@ -27,11 +27,7 @@ interface Attachment {
 }
 
 /** Records that something was sent, and a digest of its latest text. */
-interface SentAttachment {
-  kind: AttachmentKind;
-  key: string;
-  digest: string;
-}
+type SentAttachment = Omit<Attachment, "text"> & { digest: string };
 
 export interface Attachments {
   /** Sends each kind and key once. For kinds that can change, a different text is sent again as a change, and "" as its withdrawal. */
@@ -55,10 +51,9 @@ export function openAttachments(): Attachments {
   return {
     push(attachment) {
       const id = idOf(attachment);
-      const before = sent.get(id);
+      waiting.set(id, attachment);
       // Also cancels a change that was undone before it was sent.
-      if (isSaid(attachment, before)) waiting.delete(id);
-      else waiting.set(id, attachment);
+      if (isSaid(attachment, sent.get(id))) waiting.delete(id);
     },
     take() {
       const taken = ATTACHMENT_KINDS.flatMap((kind) => [...waiting.values()].filter((one) => one.kind === kind));
@@ -73,8 +68,7 @@ export function openAttachments(): Attachments {
     },
     sent: () => [...sent.values()],
     restore(list) {
-      for (const one of list)
-        if (isSent(one)) sent.set(idOf(one), { kind: one.kind, key: one.key, digest: one.digest });
+      for (const { kind, key, digest } of list.filter(isSent)) sent.set(idOf({ kind, key }), { kind, key, digest });
     },
     clear() {
       waiting.clear();

@@ -35,14 +35,8 @@ const MAX_SUBJECT_CHARS = 200;
 const RECENT_COMMITS = 5;
 
 /** Usual names of the default branch; what git recorded when the repository was cloned is better. */
-const DEFAULT_BRANCHES = ["origin/main", "origin/master", "main", "master"];
-const DEFAULT_REFS = [
-  "refs/remotes/origin/HEAD",
-  "refs/remotes/origin/main",
-  "refs/remotes/origin/master",
-  "refs/heads/main",
-  "refs/heads/master",
-];
+const DEFAULT_REFS = ["remotes/origin/main", "remotes/origin/master", "heads/main", "heads/master"];
+const CLONED_REF = "refs/remotes/origin/HEAD";
 
 /**
  * Null outside a repository and without git; also with `isOff`, which the caller sets in a remote session, or when the settings
@@ -52,7 +46,7 @@ export async function readGitState(cwd: string, run: RunGit, isOff = false): Pro
   if (isOff || !findProject(cwd).insideGit) return null;
   const [branch, refs, userName, status, log] = await Promise.all([
     run(["branch", "--show-current"]),
-    run(["for-each-ref", "--format=%(refname) %(symref)", ...DEFAULT_REFS]),
+    run(["for-each-ref", "--format=%(refname) %(symref)", CLONED_REF, ...DEFAULT_REFS.map((ref) => `refs/${ref}`)]),
     run(["config", "--get", "user.name"]),
     run(["status", "--short", "--untracked-files=normal"]),
     run(["log", `--max-count=${RECENT_COMMITS}`, "--no-decorate", "--format=%h %s"]),
@@ -68,11 +62,10 @@ export async function readGitState(cwd: string, run: RunGit, isOff = false): Pro
 }
 
 function findDefaultBranch(refs: string): string | null {
-  const names = linesOf(refs).map((line) => line.split(" "));
-  const head = names.find(([name]) => name === "refs/remotes/origin/HEAD")?.[1];
-  if (head?.startsWith("refs/remotes/origin/")) return head.slice("refs/remotes/origin/".length);
-  const known = names.map(([name = ""]) => name.replace(/^refs\/(?:heads|remotes)\//, ""));
-  return DEFAULT_BRANCHES.find((name) => known.includes(name))?.replace("origin/", "") ?? null;
+  const known = new Map(linesOf(refs).map((line) => line.split(" ") as [string, string]));
+  const head = known.get(CLONED_REF) ?? "";
+  if (head.startsWith("refs/remotes/origin/")) return head.slice("refs/remotes/origin/".length);
+  return DEFAULT_REFS.find((ref) => known.has(`refs/${ref}`))?.replace(/^.*\//, "") ?? null;
 }
 
 /** Leading spaces belong to the first line. */
@@ -119,13 +112,8 @@ interface UserContext {
 export function buildUserContext(parts: UserContext): TextBlock[] {
   const today = parts.today?.trim() ? `Today is ${parts.today.trim()}.` : "";
   const place = [parts.environment, parts.git ?? "", today].filter((text) => text.trim() !== "").join("\n\n");
-  return [
-    { kind: "instructions", text: unfence(parts.instructions) },
-    { kind: "memory-index", text: parts.index },
-    { kind: "environment", text: place },
-  ]
-    .filter(({ text }) => text.trim() !== "")
-    .map(({ kind, text }) => remind(kind, text));
+  const reminders = { instructions: unfence(parts.instructions), "memory-index": parts.index, environment: place };
+  return Object.entries(reminders).flatMap(([kind, text]) => (text.trim() === "" ? [] : [remind(kind, text)]));
 }
 
 const FENCED = /^<system-reminder>\n([\s\S]*)\n<\/system-reminder>$/;

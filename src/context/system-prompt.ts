@@ -1,5 +1,6 @@
 /** The system prompt from named sections: a prefix that stays the same from turn to turn, and what changes after it. */
 
+import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../config.ts";
 import type { SystemBlock } from "../model/ask.ts";
 import {
   type AgentTools,
@@ -12,7 +13,6 @@ import {
   TONE_SECTION,
 } from "../prompts/agent.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../settings.ts";
 
 type Built = string | null;
 
@@ -37,13 +37,13 @@ export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
   const ordered = [...sections.filter(isStable), ...sections.filter((section) => !isStable(section))];
   let kept = new Map<Section, Promise<Built>>();
   let last: { name: string; text: string }[] = [];
+  /** Async, so that an error thrown by `build` is a rejection, too. */
+  const build = async (section: Section) => section.build();
   const read = (section: Section): Promise<Built> => {
     if (!isStable(section)) return build(section);
     // Captured here: a `clear` meanwhile starts another map, which this one must not fill.
     const mine = kept;
-    const known = mine.get(section);
-    if (known) return known;
-    const building = build(section);
+    const building = mine.get(section) ?? build(section);
     mine.set(section, building);
     building.catch(() => mine.delete(section));
     return building;
@@ -101,11 +101,6 @@ function isStable({ stable = true }: Section): boolean {
   return stable;
 }
 
-/** Async, so that an error thrown by `build` is a rejection, too. */
-async function build(section: Section): Promise<Built> {
-  return section.build();
-}
-
 export type { Attribution };
 
 /** A git trailer and a sentence. No address: no one could be written to there. */
@@ -117,19 +112,15 @@ export const DEFAULT_ATTRIBUTION: Readonly<Attribution> = {
 /** A few trailers; more would be a second message. */
 const MAX_CHARS = 500;
 
-/** Null means no attribution at all. */
-type AttributionOverride = (attribution: Attribution) => Attribution | null;
-
 /**
  * Whether commits and pull requests mention the agent, and in which words. For each of the two the strongest source that sets it
- * decides. Within one source the specific text wins over the older switch for both.
+ * decides; an override that returns null means no attribution at all. Within one source the specific text wins over the older switch for both.
  */
 export function findAttribution(
   settings: Readonly<Record<SettingSource, ClaudeSettings>>,
-  override: AttributionOverride = (attribution) => attribution,
+  override: (attribution: Attribution) => Attribution | null = (attribution) => attribution,
 ): Attribution {
-  const found = { commit: findSuffix(settings, "commit"), pr: findSuffix(settings, "pr") };
-  const wanted = override(found);
+  const wanted = override({ commit: findSuffix(settings, "commit"), pr: findSuffix(settings, "pr") });
   return { commit: clean(wanted?.commit ?? null), pr: clean(wanted?.pr ?? null) };
 }
 

@@ -1,6 +1,7 @@
 /** What fills the model's window, part by part, in bytes and in estimated tokens. */
 
-import type { Block, Message, SystemBlock, TextBlock, ToolResult, ToolSpec } from "../model/ask.ts";
+import type { Conversation } from "../model/agent-loop.ts";
+import type { Message } from "../model/ask.ts";
 import { MEMORY_SECTION } from "./system-prompt.ts";
 
 /** In the order in which they are shown. */
@@ -27,54 +28,31 @@ interface WindowPart {
   tokens?: number;
 }
 
-interface MeasuredPart {
-  name: PartName;
-  bytes: number;
-  tokens: number;
-  /** Its share of the window, from 0 to 1; more when the part alone is larger. */
-  share: number;
-}
-
-export interface WindowView {
-  parts: MeasuredPart[];
-  windowTokens: number;
-  /** All parts together, including what is reserved. */
-  totalTokens: number;
-  totalBytes: number;
-  freeTokens: number;
-  share: number;
-  /** Whether the total is the provider's own count. */
-  isCounted: boolean;
-}
+export type WindowView = ReturnType<typeof measureWindow>;
 
 /** `used` is the provider's count of the last request: input, cached and output. The parts are then scaled to that total. */
-export function measureWindow(
-  parts: readonly WindowPart[],
-  windowTokens: number,
-  used?: { tokens: number },
-): WindowView {
-  const rough = parts.map(({ name, text, tokens }) => ({
-    name,
-    bytes: Buffer.byteLength(text),
-    tokens: tokens ?? approximateTokens(text),
-    isKnown: tokens !== undefined,
-  }));
-  const guessed = sum(rough.filter(({ isKnown }) => !isKnown).map(({ tokens }) => tokens));
-  const reserved = sum(rough.filter(({ isKnown }) => isKnown).map(({ tokens }) => tokens));
+export function measureWindow(parts: readonly WindowPart[], windowTokens: number, used?: { tokens: number }) {
+  const guesses = parts.map(({ text, tokens }) => (tokens === undefined ? approximateTokens(text) : 0));
+  const guessed = sum(guesses);
   const isCounted = used !== undefined && used.tokens > 0 && guessed > 0;
   const factor = isCounted ? used.tokens / guessed : 1;
   const shareOf = (tokens: number) => (windowTokens > 0 ? tokens / windowTokens : 0);
+  const reserved = sum(parts.map(({ tokens = 0 }) => tokens));
   const totalTokens = reserved + (isCounted ? used.tokens : guessed);
+  const measured = parts.map(({ name, text, tokens: known }, i) => {
+    const tokens = known ?? Math.round((guesses[i] ?? 0) * factor);
+    /** The share of the window is from 0 to 1; more when the part alone is larger. */
+    return { name, bytes: Buffer.byteLength(text), tokens, share: shareOf(tokens) };
+  });
   return {
-    parts: rough.map(({ name, bytes, tokens, isKnown }) => {
-      const shown = isKnown ? tokens : Math.round(tokens * factor);
-      return { name, bytes, tokens: shown, share: shareOf(shown) };
-    }),
+    parts: measured,
     windowTokens,
+    /** All parts together, including what is reserved. */
     totalTokens,
-    totalBytes: sum(rough.map(({ bytes }) => bytes)),
+    totalBytes: sum(measured.map(({ bytes }) => bytes)),
     freeTokens: Math.max(0, windowTokens - totalTokens),
     share: shareOf(totalTokens),
+    /** Whether the total is the provider's own count. */
     isCounted,
   };
 }
@@ -90,74 +68,59 @@ export function approximateTokens(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) ascii++;
-    else if (isCjk(unit)) cjk++;
+    else if (CJK.some(([first, last]) => unit >= first && unit <= last)) cjk++;
     else other++;
   }
   return Math.ceil(ascii / 4 + cjk + other / 2);
 }
 
 /** Kana, ideographs, Hangul, and their full-width marks. Rarer ideographs are two units, which count as other: one token too. */
-function isCjk(unit: number): boolean {
-  return (
-    (unit >= 0x3000 && unit <= 0x9fff) ||
-    (unit >= 0xac00 && unit <= 0xd7a3) ||
-    (unit >= 0xf900 && unit <= 0xfaff) ||
-    (unit >= 0xff00 && unit <= 0xffef)
-  );
-}
+const CJK = [
+  [0x3000, 0x9fff],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xff00, 0xffef],
+] as const;
 
-export interface Shown {
-  system: readonly SystemBlock[];
-  tools: readonly ToolSpec[];
-  messages: readonly Message[];
-}
-
-interface PartOptions {
-  /** The system prompt's own parts, to separate the memory section from the rest. */
-  sections?: readonly { name: string; text: string }[];
-  /** Tokens that are reserved for the answer. */
-  reserved?: number;
-}
-
-/** Everything that a conversation shows the model, sorted by part; empty parts are left out. */
-export function partsOf(conversation: Shown, options: PartOptions = {}): WindowPart[] {
-  const texts = new Map<PartName, string[]>();
-  const add = (name: PartName, text: string) => {
-    const list = texts.get(name);
-    if (list) list.push(text);
-    else texts.set(name, [text]);
-  };
-  const { system, tools, messages } = conversation;
+/**
+ * Everything that a conversation shows the model, sorted by part; empty parts are left out. `sections` are the system prompt's own
+ * parts, to separate the memory section from the rest; `reserved` tokens are kept free for the answer.
+ */
+export function partsOf(
+  { system, tools, messages }: Omit<Conversation, "sent">,
+  options: { sections?: readonly { name: string; text: string }[]; reserved?: number } = {},
+): WindowPart[] {
+  const texts = new Map<PartName, string[]>(WINDOW_PARTS.map((name) => [name, []]));
+  const add = (name: PartName, text: string) => texts.get(name)?.push(text);
   const sections = options.sections?.length ? options.sections : system.map(({ text }) => ({ name: "", text }));
   for (const { name, text } of sections) {
     add(name === MEMORY_SECTION ? "memory section" : "system prompt", text);
   }
   if (tools.length > 0) add("tools", JSON.stringify(tools));
   for (const { content } of messages) for (const block of content) add(partOf(block), wordsOf(block));
-  const parts = WINDOW_PARTS.map((name): WindowPart => ({ name, text: (texts.get(name) ?? []).join("\n") }));
-  const filled = parts.filter(({ text }) => text !== "");
+  const filled = [...texts]
+    .map(([name, list]): WindowPart => ({ name, text: list.join("\n") }))
+    .filter(({ text }) => text !== "");
   const { reserved = 0 } = options;
   return reserved > 0 ? [...filled, { name: "reserved for the answer", text: "", tokens: reserved }] : filled;
 }
 
 /** Any other kind counts as an attachment. */
-const PART_OF_ATTACHMENT: Readonly<Record<string, PartName>> = {
-  instructions: "instructions",
-  "nested-instructions": "instructions",
-  "memory-index": "memory index",
-  environment: "environment",
-  memories: "recalled memories",
-  file: "files and tool results",
-};
+const PART_OF_ATTACHMENT: ReadonlyMap<string, PartName> = new Map([
+  ["instructions", "instructions"],
+  ["nested-instructions", "instructions"],
+  ["memory-index", "memory index"],
+  ["environment", "environment"],
+  ["memories", "recalled memories"],
+  ["file", "files and tool results"],
+]);
 
-type AnyBlock = Block | ToolResult | TextBlock;
+type AnyBlock = Message["content"][number];
 
 function partOf(block: AnyBlock): PartName {
   if (block.type === "tool_result" || block.type === "tool_use") return "files and tool results";
   if (block.type === "opaque" || block.attachment === undefined) return "what was said";
-  return Object.hasOwn(PART_OF_ATTACHMENT, block.attachment)
-    ? (PART_OF_ATTACHMENT[block.attachment] as PartName)
-    : "attachments";
+  return PART_OF_ATTACHMENT.get(block.attachment) ?? "attachments";
 }
 
 function wordsOf(block: AnyBlock): string {

@@ -1,7 +1,18 @@
 /** Files that appear whole or not at all: written aside, flushed, then moved into place. */
 
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
+import { openToAppend } from "./fence.ts";
 
 /** New files are the user's alone unless they belong to a repository. */
 export const PRIVATE_MODE = 0o600;
@@ -52,6 +63,36 @@ export function writeCacheFile(temporaries: string, target: string, data: string
   } catch (error) {
     removeQuietly(temporary);
     throw error;
+  }
+}
+
+/**
+ * Appends lines in one write, which systems keep apart from those of other processes; how large the file is afterwards. What was
+ * written of a failed one stays, since others may have appended meanwhile, unless the file is ours alone.
+ */
+export function appendLines(path: string, lines: string, { flush = false, isOurs = false } = {}): number {
+  const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
+  try {
+    const data = Buffer.from(torn ? `\n${lines}` : lines);
+    try {
+      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+      if (flush) flushFile(fd, isOurs);
+    } catch (error) {
+      if (isOurs) ftruncateSync(fd, size);
+      throw error;
+    }
+    return size + data.length;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** It is written in any case; some network file systems cannot do more, and written again it would count twice. */
+function flushFile(fd: number, mustSucceed: boolean): void {
+  try {
+    fsyncSync(fd);
+  } catch (error) {
+    if (mustSucceed) throw error;
   }
 }
 

@@ -8,6 +8,19 @@ export function yieldTurn(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }
 
+/** However short a call is, between two of them the host's timers and requests have their turn. */
+export function yielding<T extends object>(calls: T): T {
+  const wrapped = Object.entries(calls).map(([name, call]) => {
+    if (typeof call !== "function") return [name, call];
+    const run = (...given: unknown[]) => {
+      const answer = call(...given);
+      return answer instanceof Promise ? answer.finally(yieldTurn) : answer;
+    };
+    return [name, run];
+  });
+  return Object.fromEntries(wrapped);
+}
+
 /** To be called between pieces of work: yields when the last turn is long enough ago. */
 export function openBreath(ticks: () => number = () => performance.now()): () => Promise<void> | undefined {
   let last = ticks();

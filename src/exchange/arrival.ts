@@ -17,27 +17,7 @@ import { editFields, formatDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { describeBody, type Imported } from "./imported.ts";
 
-export interface Arrival {
-  name: string;
-  description: string;
-  type: MemoryType;
-  body: string;
-  when: string[];
-  at: string | null;
-  /** `from#id`, as the memory keeps it. */
-  origin: string;
-  /** The program it comes from, to tell two of one name apart. */
-  from: string;
-  trust: Trust;
-  /** The file's own text, if it is one of ours. */
-  text: string | null;
-  /** The file name it had. */
-  file: string | null;
-  /** When it came in, for what has no time of its own. */
-  now: string;
-  /** Why it cannot be imported. */
-  problem: string | null;
-}
+export type Arrival = ReturnType<typeof prepare>;
 
 /** Our own limit for names; a longer title is cut to its words. */
 const MAX_NAME = 200;
@@ -45,7 +25,7 @@ const MAX_NAME = 200;
 const MAX_ORIGIN = 200;
 
 /** `asked` is what the user says it is; without it the source's type counts where it may, else the words decide. */
-export function prepare(imported: Imported, asked: MemoryType | undefined, now: Date): Arrival {
+export function prepare(imported: Imported, asked: MemoryType | undefined, now: Date) {
   const own = imported.text === undefined ? null : parseMemory(imported.file ?? "x.md", imported.text);
   const said = oneLine(well(imported.description));
   // As it is in the file, not as it was made for showing.
@@ -58,19 +38,28 @@ export function prepare(imported: Imported, asked: MemoryType | undefined, now: 
   // A file of ours keeps the name that it has, however odd.
   const name = own && imported.name === own.name ? own.name : nameOf(imported.name, body || description);
   const trust = own ? leastTrust([imported.trust, trustOf(own.source)]) : imported.trust;
+  const type = imported.type ?? (own?.typeExplicit ? own.type : null);
   return {
     name,
     description,
-    type: asked ?? typeFor(imported.type ?? (own?.typeExplicit ? own.type : null), `${description}\n${body}`, trust),
+    type: asked ?? typeFor(type, `${description}\n${body}`, trust),
+    /** What the source says it is, if that is to count. */
+    said: asked ? null : type,
     body,
     when: (imported.when ?? []).map((cue) => oneLine(well(cue))).filter((cue) => cue !== ""),
     at: imported.at && imported.at <= now.toISOString() ? imported.at : null,
+    /** `from#id`, as the memory keeps it. */
     origin: (own && importedFrom(own)) || formatOrigin(imported),
+    /** The program it comes from, to tell two of one name apart. */
     from: imported.origin.from,
     trust,
+    /** The file's own text, if it is one of ours. */
     text: imported.text ?? null,
+    /** The file name it had. */
     file: imported.file ?? null,
+    /** When it came in, for what has no time of its own. */
     now: now.toISOString(),
+    /** Why it cannot be imported. */
     problem: findProblem(own, body, description),
   };
 }

@@ -18,18 +18,13 @@ export function readClaudeCode(path: string, claudeDir: string): Harvest {
   const problems = links.map((file) => `${file} is a symbolic link: skipped`);
   const index = statOrNull(join(dir, INDEX_FILE)) ? readSource(join(dir, INDEX_FILE)) : { text: "", modified: "" };
   if ("problem" in index) problems.push(index.problem);
-  const indexText = "text" in index ? index.text : "";
-  const hooks = new Map(
-    splitLines(indexText).flatMap((line) => {
-      const parsed = parseIndexLine(line);
-      return parsed ? [[parsed.file, parsed.hook] as const] : [];
-    }),
-  );
+  const { text: indexText, modified } = "text" in index ? index : { text: "", modified: "" };
+  const pointers = splitLines(indexText).flatMap((line) => parseIndexLine(line) ?? []);
+  const hooks = new Map(pointers.map(({ file, hook }) => [file, hook]));
   const owner = basename(basename(dir) === "memory" ? dirname(dir) : dir);
   const read = readFiles(dir, files, {}, (file, source) => [
     memoryOf(file, source, hooks.get(file.normalize("NFC")) ?? "", owner),
   ]);
-  const modified = "text" in index ? index.modified : "";
   return { found: [...read.found, ...notesOf(indexText, modified, owner)], problems: [...problems, ...read.problems] };
 }
 

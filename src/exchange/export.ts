@@ -10,34 +10,26 @@ import { findSecrets } from "../text/secrets.ts";
 import { editFile, writeFile, writeFolder } from "./output.ts";
 
 export const EXPORT_FORMATS = ["markdown", "json", "agents-md"] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 interface ExportRequest {
-  format: ExportFormat;
+  format: (typeof EXPORT_FORMATS)[number];
   type?: MemoryType | undefined;
   /** A file or a folder; null: only the text. */
   output: string | null;
   force?: boolean;
 }
 
-interface ExportResult {
-  exported: string[];
-  left: Collection["left"];
-  /** Null when it went to a folder. */
-  text: string | null;
-  /** Files that an earlier export wrote and whose memories are gone. */
-  removed: string[];
-}
-
 /** What is about working here; what is about the user is exported only when it is asked for by name. */
 const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
+/** `text` is null when it went to a folder; `removed` are files that an earlier export wrote and whose memories are gone. */
 export async function exportMemories(
   memdir: Pick<Memdir, "directories" | "list">,
-  request: ExportRequest,
-): Promise<ExportResult> {
-  const { format, type, output, force = false } = request;
-  refuseInside(memdir, output);
+  { format, type, output, force = false }: ExportRequest,
+) {
+  // There it would be a memory itself, and another scope's among the project's.
+  if (output !== null && memdir.directories.some(({ path }) => isWithin(realPath(path), realPath(output))))
+    throw new MemdirError("usage", `${output} is in a memory directory: choose another --output`);
   const instructing = format === "agents-md";
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
   const { memories, left } = await collectMemories(memdir, { types, instructing });
@@ -50,24 +42,13 @@ export async function exportMemories(
     if (file !== null) editFile(file, (text) => (isEmpty(text) ? text : putSection(file, text, section)));
     return done(`${section}\n`);
   }
-  if (format === "json") {
-    const text = formatJson(memories);
-    if (output !== null) writeFile(output, text, isOwnJson, force);
-    return done(text);
-  }
-  if (output !== null && isFolder(output)) {
+  if (format === "markdown" && output !== null && isFolder(output)) {
     const { removed } = writeFolder(output, new Map(memories.map(({ file, text }) => [file, text])), force);
     return done(null, removed);
   }
-  const text = formatMarkdown(memories);
-  if (output !== null) writeFile(output, text, isOwnMarkdown, force);
+  const [text, isOwn] = format === "json" ? [formatJson(memories), OWN_JSON] : [formatMarkdown(memories), OWN_MARKDOWN];
+  if (output !== null) writeFile(output, text, isOwn, force);
   return done(text);
-}
-
-/** There it would be a memory itself, and another scope's among the project's. */
-function refuseInside({ directories }: Pick<Memdir, "directories">, output: string | null): void {
-  if (output === null || !directories.some(({ path }) => isWithin(realPath(path), realPath(output)))) return;
-  throw new MemdirError("usage", `${output} is in a memory directory: choose another --output`);
 }
 
 /** What is there decides; of what is not, a name without an ending is a folder's. */
@@ -76,27 +57,17 @@ function isFolder(output: string): boolean {
   return stat ? stat.isDirectory() : /[/\\]$/.test(output) || extname(output) === "";
 }
 
-interface Collected {
-  /** Path in a folder of the export: scopes beside the main one have folders of their own. */
-  file: string;
-  scope: string;
-  text: string;
-  memory: Memory;
-}
+/** `file` is the path in a folder of the export: scopes beside the main one have folders of their own. */
+type Collected = { file: string; scope: string; text: string; memory: Memory };
 
-interface Collection {
-  memories: Collected[];
-  /** What is not exported, and why. */
-  left: { file: string; reason: string }[];
-}
-
-/** `types`: only these. `instructing`: for a file where every sentence is an instruction. */
+/** `types`: only these. `instructing`: for a file where every sentence is an instruction. `left`: what is not exported, and why. */
 async function collectMemories(
   memdir: Pick<Memdir, "directories" | "list">,
   { types, instructing }: { types: readonly MemoryType[] | undefined; instructing: boolean },
-): Promise<Collection> {
+) {
   const main = memdir.directories[0]?.scope ?? "project";
-  const collection: Collection = { memories: [], left: [] };
+  const memories: Collected[] = [];
+  const left: { file: string; reason: string }[] = [];
   const seen = new Set<string>();
   for (const row of (await memdir.list()).filter(({ type }) => types === undefined || types.includes(type))) {
     const { scope } = row;
@@ -108,11 +79,11 @@ async function collectMemories(
     const known = seen.has(file) ? "another directory has a memory in a file of this name" : null;
     const foreign = instructing ? objectToInstruction(scope, main, memory) : null;
     const reason = foreign ?? objectToText(data, text) ?? known;
-    if (reason === null) collection.memories.push({ file, scope, text, memory });
-    else collection.left.push({ file, reason });
+    if (reason === null) memories.push({ file, scope, text, memory });
+    else left.push({ file, reason });
     seen.add(file);
   }
-  return collection;
+  return { memories, left };
 }
 
 /** A project's instructions are for everyone who works on it: what the user or one agent keeps for itself is not. */
@@ -143,12 +114,11 @@ function formatJson(memories: readonly Collected[]): string {
   return `${JSON.stringify({ memdir: VERSION, memories: rows }, null, 2)}\n`;
 }
 
-/** Whether a text is an export, which another one may replace. */
-function isOwnJson(text: string): boolean {
-  return /^\s*\{\s*"memdir":\s*\d+\s*,\s*"memories":/.test(text);
-}
+/** How an export begins, which another one may replace. */
+const OWN_JSON = /^\s*\{\s*"memdir":\s*\d+\s*,\s*"memories":/;
 
 const MARK = "<!-- memdir export: written by `memdir export`, replaced by the next one -->";
+const OWN_MARKDOWN = new RegExp(`^\\uFEFF?${MARK}`);
 
 const HEADINGS: Record<MemoryType, string> = {
   user: "About the user",
@@ -175,20 +145,15 @@ function formatOne({ name, description, body }: Memory): string {
   return [`### ${tame(name)}`, ...lead, ...(said === "" ? [] : [said])].join("\n\n");
 }
 
-function isOwnMarkdown(text: string): boolean {
-  return text.replace(/^\uFEFF/, "").startsWith(MARK);
-}
-
 const BEGIN = "<!-- memdir:begin (written by `memdir export`; what stands between the marks is replaced) -->";
 const END = "<!-- memdir:end -->";
 const BEGIN_LINE = /^[ \t]*<!-- memdir:begin\b.*-->[ \t]*$/gm;
 const END_LINE = /^[ \t]*<!-- memdir:end\b.*-->[ \t]*$/gm;
 
 function formatSection(memories: readonly Collected[]): string {
-  const parts = byType(memories).flatMap(([heading, own]) => [
-    `### ${heading}`,
-    own.map(formatItem).join("\n").trimEnd(),
-  ]);
+  const parts = byType(memories).flatMap(([heading, own]) => {
+    return [`### ${heading}`, own.map(formatItem).join("\n").trimEnd()];
+  });
   return [BEGIN, "## Memory", ...parts, END].join("\n\n");
 }
 

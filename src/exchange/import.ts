@@ -17,6 +17,7 @@ import {
   type Store,
   scan,
 } from "../store/store.ts";
+import { count } from "../text/count.ts";
 import { openLikeness, plain, type Said } from "../text/likeness.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { termsOf } from "../text/terms.ts";
@@ -47,17 +48,19 @@ export async function importMemories(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   const arrivals = found.slice(0, MAX_MEMORIES).map((each) => prepare(each, options.type, directory.now()));
-  const notices =
-    found.length > arrivals.length
-      ? [`${found.length - arrivals.length} memories are left out: an import takes ${MAX_MEMORIES}`]
-      : [];
-  const checked = checkAll(arrivals, options.onProgress);
+  const left = found.length - arrivals.length;
+  const notices = left > 0 ? [`${left} memories are left out: an import takes ${MAX_MEMORIES}`] : [];
+  const checked = arrivals.map((arrival, at) => {
+    options.onProgress?.(at, arrivals.length);
+    return check(arrival);
+  });
+  options.onProgress?.(arrivals.length, arrivals.length);
   const preview = choose(directory, checked);
-  if (options.dryRun || preview.accepted.size === 0) return { ...report(preview), undo: null, notices };
+  if (options.dryRun || preview.accepted.size === 0) return { ...report(preview, notices), undo: null };
   return directory.change((directory) => {
     // Others may have written meanwhile, another import of the same among them.
     const chosen = choose(directory, checked);
-    if (chosen.accepted.size === 0) return { ...report(chosen), undo: null, notices };
+    if (chosen.accepted.size === 0) return { ...report(chosen, notices), undo: null };
     const where = options.path === undefined ? "" : ` (${options.path})`;
     const applied = directory.apply({
       action: "import",
@@ -65,40 +68,26 @@ export async function importMemories(
       writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
     });
     for (const [file, arrival] of chosen.accepted) keepAge(directory, file, arrival);
-    return { ...report(chosen), undo: applied.entry.id, notices: [...notices, ...applied.notices] };
+    return { ...report(chosen, [...notices, ...applied.notices]), undo: applied.entry.id };
   });
 }
 
-interface Checked {
-  arrival: Arrival;
-  /** Why it cannot be imported, whatever is here. */
-  objection: Refusal | null;
-  /** As they may be shown: a name may be where the secret is. */
-  shown: { name: string; origin: string };
+/** A type that its source names and its words may not have is not taken over in silence. */
+function noteTypes(accepted: ReadonlyMap<string, Arrival>): string[] {
+  const ignored = [...accepted.values()].filter(({ type, said }) => said !== null && said !== type).length;
+  if (ignored === 0) return [];
+  const whose = count(ignored, "memory names a type", "memories name types");
+  return [`${whose} that only the user's own words may have: imported as project; --type says what they are`];
 }
 
-/** What takes time, before the directory is locked. */
-function checkAll(
-  arrivals: readonly Arrival[],
-  onProgress: (done: number, total: number) => void = () => {},
-): Checked[] {
-  const checked: Checked[] = [];
-  for (const arrival of arrivals) {
-    onProgress(checked.length, arrivals.length);
-    const shown = { name: redactSecrets(arrival.name), origin: redactSecrets(arrival.origin) };
-    checked.push({ arrival, objection: objectTo(arrival), shown });
-  }
-  onProgress(arrivals.length, arrivals.length);
-  return checked;
+/** What takes time, before the directory is locked. `shown`: as they may be shown: a name may be where the secret is. */
+function check(arrival: Arrival) {
+  const shown = { name: redactSecrets(arrival.name), origin: redactSecrets(arrival.origin) };
+  return { arrival, objection: objectTo(arrival), shown };
 }
 
-interface Choice {
-  /** What comes in, by the file it gets. */
-  accepted: ReadonlyMap<string, Arrival>;
-  skipped: ImportResult["skipped"];
-}
-
-function choose(directory: Store, checked: readonly Checked[]): Choice {
+/** What comes in, by the file it gets, and what does not. */
+function choose(directory: Store, checked: readonly ReturnType<typeof check>[]) {
   // What is unfit may be of any size: it is not even compared.
   const fit = checked.filter(({ objection }) => objection?.kind !== "unfit");
   const stock = openStock(
@@ -120,8 +109,9 @@ function choose(directory: Store, checked: readonly Checked[]): Choice {
   return { accepted, skipped };
 }
 
-function report({ accepted, skipped }: Choice): Pick<ImportResult, "imported" | "skipped"> {
-  return { imported: [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin })), skipped };
+function report({ accepted, skipped }: ReturnType<typeof choose>, notices: readonly string[]) {
+  const imported = [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin }));
+  return { imported, skipped, notices: [...notices, ...noteTypes(accepted)] };
 }
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;
@@ -180,49 +170,39 @@ function isPlain(file: string): boolean {
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** What a directory holds already: what is known, what says the same, and which names are taken. */
-interface Stock {
-  /** Why it need not come in, or null. */
-  find(arrival: Arrival): { kind: "known" | "duplicate"; reason: string } | null;
-  /** The same under a name that is free: a memory is known by its type and name together. */
-  rename(arrival: Arrival): Arrival;
-  add(arrival: Arrival): void;
-}
-
 interface Kept extends Said {
   label: string;
   origin: string | null;
 }
 
-function openStock(directory: Store, arrivals: readonly Arrival[]): Stock {
+/** What a directory holds already: what is known, what says the same, and which names are taken. */
+function openStock(directory: Store, arrivals: readonly Arrival[]) {
   const kept = readKept(directory);
   const likeness = openLikeness<string>([...kept, ...arrivals], termsOf);
   const names = new Set(kept.map(nameKey));
   const origins = new Map(kept.flatMap((each) => (each.origin === null ? [] : [[each.origin, each] as const])));
   for (const each of kept) likeness.add(each, each.label);
   return {
-    find(arrival) {
+    /** Why it need not come in, or null. */
+    find(arrival: Arrival): Refusal | null {
       const known = origins.get(arrival.origin);
       if (known) {
-        const same = plain(known.body) === plain(arrival.body);
-        return {
-          kind: "known",
-          reason: same
-            ? `imported before as ${known.label}`
-            : `imported before as ${known.label}, which differs from its source now and is kept`,
-        };
+        const isSame = plain(known.body) === plain(arrival.body);
+        const change = isSame ? "" : ", which differs from its source now and is kept";
+        return { kind: "known", reason: `imported before as ${known.label}${change}` };
       }
       const same = likeness.find(arrival);
       return same === null ? null : { kind: "duplicate", reason: `${same} says the same` };
     },
-    rename(arrival) {
+    /** The same under a name that is free: a memory is known by its type and name together. */
+    rename(arrival: Arrival): Arrival {
       const base = arrival.name.slice(0, MAX_BASE).toWellFormed();
       let name = arrival.name;
       for (let number = 1; names.has(nameKey({ ...arrival, name })); number++)
         name = `${base} (${arrival.from}${number > 1 ? ` ${number}` : ""})`;
       return name === arrival.name ? arrival : { ...arrival, name };
     },
-    add(arrival) {
+    add(arrival: Arrival): void {
       names.add(nameKey(arrival));
       // Files of one store are not compared among themselves: they were kept side by side.
       if (arrival.text !== null) return;

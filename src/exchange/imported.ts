@@ -17,19 +17,14 @@ export interface Imported {
   when?: readonly string[];
   /** ISO time of its last change at the source. */
   at?: string | null;
-  origin: Origin;
+  /** Kept in the memory as `importedFrom: from#id`, so that a second import knows it. */
+  origin: { from: string; id: string };
   /** How far its words may be trusted: what a document says is data, not a wish of the user's. */
   trust: Trust;
   /** The source's file where it is a memory in our own format: kept as it is. */
   text?: string;
   /** The name that file had. */
   file?: string;
-}
-
-/** Kept in the memory as `importedFrom: from#id`, so that a second import knows it. */
-interface Origin {
-  from: string;
-  id: string;
 }
 
 export interface Harvest {

@@ -16,8 +16,8 @@ type Target = Pick<Memdir, "config" | "location">;
 interface Importer {
   name: string;
   what: string;
-  /** Null where a source has no usual place. */
-  usual(target: Target): string | null;
+  /** Absent, or null, where a source has no usual place. */
+  usual?(target: Target): string | null;
   /** `all`: also what belongs to other projects, where a source keeps all of them together. */
   read(path: string, target: Target, all: boolean): Harvest;
 }
@@ -26,7 +26,6 @@ export const IMPORTERS: readonly Importer[] = [
   {
     name: "claude-code",
     what: "the auto memory of another project or machine",
-    usual: () => null,
     read: (path, { config }) => readClaudeCode(path, config.claudeDir),
   },
   {
@@ -59,15 +58,15 @@ export const IMPORTERS: readonly Importer[] = [
     usual: ({ config: { env } }) => env.MEMORY_FILE_PATH || null,
     read: readServerMemory,
   },
-  { name: "mem0", what: "an export of mem0 (JSON)", usual: () => null, read: readMem0 },
+  { name: "mem0", what: "an export of mem0 (JSON)", read: readMem0 },
   {
     name: "basic-memory",
     what: "the notes of basic-memory",
     usual: ({ config: { home, env } }) => env.BASIC_MEMORY_HOME || join(home, "basic-memory"),
     read: readBasicMemory,
   },
-  { name: "markdown", what: "a folder of Markdown files", usual: () => null, read: readMarkdown },
-  { name: "json", what: "an export of memdir itself", usual: () => null, read: readMemdirJson },
+  { name: "markdown", what: "a folder of Markdown files", read: readMarkdown },
+  { name: "json", what: "an export of memdir itself", read: readMemdirJson },
 ];
 
 export function findImporter(name: string): Importer {
@@ -84,7 +83,7 @@ export function harvest(
   target: Target,
   all = false,
 ): Harvest & { path: string } {
-  const path = given ?? importer.usual(target);
+  const path = given ?? importer.usual?.(target) ?? null;
   if (path === null) throw new MemdirError("usage", `${importer.name} has no usual place${hintFor(importer, target)}`);
   if (!statOrNull(path)) {
     const way = given === null ? `give its place: memdir import ${importer.name} PATH` : "check the path";
@@ -120,7 +119,7 @@ export interface Sighting {
 /** What can be imported on this machine, without changing anything. */
 export function findSources(target: Target, all: boolean): Sighting[] {
   const usual = IMPORTERS.flatMap((importer): Sighting[] => {
-    const path = importer.usual(target);
+    const path = importer.usual?.(target) ?? null;
     if (path === null || !statOrNull(path)) return [];
     try {
       const { found } = importer.read(path, target, all);

@@ -23,15 +23,10 @@ interface Entity {
   observations: string[];
 }
 
-interface Relation {
-  to: string;
-  kind: string;
-}
+type Relation = { to: string; kind: string };
 
 /** JSON lines, a memory for each entity with its relations; a broken line is counted and skipped. */
-export function readServerMemory(path: string): Harvest {
-  return readFile(path, readGraph);
-}
+export const readServerMemory = (path: string): Harvest => readFile(path, readGraph);
 
 function readGraph(text: string): Harvest {
   const entities = new Map<string, Entity>();
@@ -89,15 +84,11 @@ function takeFirst(items: readonly unknown[], read: (item: unknown) => Imported 
   const first = items.slice(0, MAX_MEMORIES);
   const found = first.flatMap((item) => read(item) ?? []);
   const skipped = first.length - found.length;
-  return {
-    found,
-    problems: [
-      ...(items.length > first.length
-        ? [`only the first ${MAX_MEMORIES} of ${items.length} memories are imported`]
-        : []),
-      ...(skipped > 0 ? [`skipped ${count(skipped, "entry", "entries")} ${empty}`] : []),
-    ],
-  };
+  const problems: string[] = [];
+  if (items.length > first.length)
+    problems.push(`only the first ${MAX_MEMORIES} of ${items.length} memories are imported`);
+  if (skipped > 0) problems.push(`skipped ${count(skipped, "entry", "entries")} ${empty}`);
+  return { found, problems };
 }
 
 function linesOf(text: string): unknown[] | null {

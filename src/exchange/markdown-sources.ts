@@ -38,14 +38,8 @@ function readNotes(path: string, from: string, trust: Trust, idOf: (text: string
     if (note.body === "" && note.description === "") return `${file} is empty: skipped`;
     return [{ ...note, at: note.at ?? modified, origin: { from, id: idOf(text, file) }, trust }];
   });
-  return {
-    found,
-    problems: [
-      ...links.map((file) => `${file} is a symbolic link: skipped`),
-      ...skipped.map((each) => `${each.path} is skipped: ${each.reason}`),
-      ...problems,
-    ],
-  };
+  const passed = skipped.map((each) => `${each.path} is skipped: ${each.reason}`);
+  return { found, problems: [...links.map((file) => `${file} is a symbolic link: skipped`), ...passed, ...problems] };
 }
 
 /** Raw material that Codex made the other files of. */
@@ -108,10 +102,11 @@ export function readCursor(path: string): Harvest {
   // A project without rules has no .mdc files of its own: other folders are not searched.
   if (!isFile && (folder === rules || /[/\\]rules$/.test(folder))) visitRules(folder, "", 0, files, problems);
   const old = !isFile && statOrNull(join(path, OLD_RULES))?.isFile() ? [OLD_RULES] : [];
-  const all = [readFiles(folder, files, { follow: isFile }, ruleOf), readFiles(path, old, {}, ruleOf)];
+  const rulesRead = readFiles(folder, files, { follow: isFile }, ruleOf);
+  const oldRead = readFiles(path, old, {}, ruleOf);
   return {
-    found: all.flatMap(({ found }) => found),
-    problems: [...problems, ...all.flatMap(({ problems }) => problems)],
+    found: [...rulesRead.found, ...oldRead.found],
+    problems: [...problems, ...rulesRead.problems, ...oldRead.problems],
   };
 }
 

@@ -3,20 +3,18 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
+import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
-/** One file; `isOwn` recognises an earlier export by its text. */
-export function writeFile(path: string, text: string, isOwn: (text: string) => boolean, force: boolean): void {
+/** One file; `own` recognises an earlier export by its text. */
+export function writeFile(path: string, text: string, own: RegExp, force: boolean): void {
   const before = readThere(path);
   if (before === text) return;
-  if (before !== null && !force && !isOwn(before)) {
-    throw new MemdirError(
-      "conflict",
-      `${path} exists and is not an export of memdir: choose another --output, or --force`,
-    );
+  if (before !== null && !force && !own.test(before)) {
+    const message = `${path} exists and is not an export of memdir: choose another --output, or --force`;
+    throw new MemdirError("conflict", message);
   }
   replace(path, text);
 }
@@ -45,10 +43,8 @@ export function writeFolder(dir: string, files: ReadonlyMap<string, string>, for
   });
   if (foreign.length > 0) {
     const some = foreign.slice(0, 3).join(", ") + (foreign.length > 3 ? ` and ${foreign.length - 3} more` : "");
-    throw new MemdirError(
-      "conflict",
-      `in ${dir} other files are in the way (${some}): nothing was written; --force replaces them`,
-    );
+    const message = `in ${dir} other files are in the way (${some}): nothing was written; --force replaces them`;
+    throw new MemdirError("conflict", message);
   }
   for (const [file, text] of files) {
     const path = resolveInside(dir, file);
@@ -105,14 +101,11 @@ function replace(path: string, text: string): void {
       "outside",
       `${path} is a link to ${target}, outside its folder: give that file with --output`,
     );
-  let temporary: string | null = null;
   try {
     if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true });
     const mode = statOrNull(target)?.mode ?? SHARED_MODE;
-    temporary = writeTemporary(dirname(target), text, mode & 0o777, `.${basename(target)}`);
-    moveInto(temporary, target);
+    moveInto(writeTemporary(dirname(target), text, mode & 0o777, `.${basename(target)}`), target);
   } catch (error) {
-    if (temporary) removeQuietly(temporary);
     throw diskError(error, "write", path);
   }
 }

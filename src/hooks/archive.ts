@@ -1,19 +1,8 @@
 /** A copy of a session's transcript in a folder that the host does not clean up, for users who want to keep their conversations. */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
+import { isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openRegular, pinFolder } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
 
@@ -28,8 +17,6 @@ interface Archiving {
 
 /** Weeks of one conversation; more could not be copied in the second that a session has to end. */
 const MAX_BYTES = 200 * 1024 * 1024;
-const CHUNK_BYTES = 4 * 1024 * 1024;
-const TEMPORARY = /^\.copy-\d+-/;
 
 /** False when there is nothing to copy, or nothing new. Links are not followed on either side. Throws when the disk refuses. */
 export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archiving): boolean {
@@ -61,46 +48,23 @@ function makeFolder(claudeDir: string, slug: string): { path: string; close: () 
   return pinFolder(join(top, slug));
 }
 
-/** A transcript only grows, so a copy that is as long and no older is the same. */
+/** A transcript only grows, so a copy that is as long and no older is the same. Not flushed: the original stays for weeks. */
 function copy(from: number, folder: string, name: string): boolean {
   const { size, mtimeMs } = fstatSync(from);
   const target = join(folder, name);
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there?.isFile() && (there.size > size || (there.size === size && there.mtimeMs >= mtimeMs))) return false;
   sweep(folder, name);
-  const temporary = join(folder, `.copy-${process.pid}-${name}`);
-  try {
-    copyBytes(from, temporary, size);
-    renameSync(temporary, target);
-  } catch (error) {
-    removeQuietly(temporary);
-    throw error;
-  }
+  const bytes = readFileSync(from).subarray(0, size);
+  moveInto(writeTemporary(folder, bytes, PRIVATE_MODE, ".copy", false, `-${name}`), target, false);
   return true;
-}
-
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-
-/** Not flushed: the original stays for weeks. What is appended meanwhile is left for the next time. */
-function copyBytes(from: number, temporary: string, size: number): void {
-  const to = openSync(temporary, CREATE, PRIVATE_MODE);
-  try {
-    const chunk = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES));
-    for (let at = 0; at < size; ) {
-      const count = readSync(from, chunk, 0, Math.min(chunk.length, size - at), at);
-      if (count === 0) break;
-      for (let done = 0; done < count; ) done += writeSync(to, chunk, done, count - done);
-      at += count;
-    }
-  } finally {
-    closeSync(to);
-  }
 }
 
 /** Leftovers of copies of this session that were killed halfway: their processes are gone, since a session ends once. */
 function sweep(folder: string, name: string): void {
   for (const each of readdirSync(folder)) {
-    const writer = TEMPORARY.exec(each) && each.endsWith(`-${name}`) ? Number(each.split("-")[1]) : null;
-    if (writer !== null && (writer === process.pid || !isAlive(writer))) removeQuietly(join(folder, each));
+    const writer = Number(/^\.copy-(\d+)-/.exec(each)?.[1]);
+    const isLeft = each.endsWith(`-${name}`) && (writer === process.pid || (writer > 0 && !isAlive(writer)));
+    if (isLeft) removeQuietly(join(folder, each));
   }
 }

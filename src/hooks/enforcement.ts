@@ -28,20 +28,12 @@ const MAX_ATTEMPTS = 10;
 /** More text than a model writes in one call. */
 const MAX_TEXT_CHARS = 1 << 20;
 
-/** Other hosts' names for Claude Code's tools, in lower case. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  run_shell_command: "Bash",
-  shell: "Bash",
-  local_shell: "Bash",
-  exec_command: "Bash",
-  bash: "Bash",
-  write_file: "Write",
-  write: "Write",
-  replace: "Edit",
-  edit: "Edit",
-  apply_patch: "Edit",
-  read_file: "Read",
-  read: "Read",
+/** Claude Code's tools with their names in other hosts, in lower case. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Bash: ["run_shell_command", "shell", "local_shell", "exec_command", "bash"],
+  Write: ["write_file", "write"],
+  Edit: ["replace", "edit", "apply_patch"],
+  Read: ["read_file", "read"],
 };
 
 /** A rule against Edit covers these tools as well, but not the other way round. */
@@ -64,8 +56,7 @@ export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcem
 }
 
 function usualName(name: string): string {
-  const known = name.toLowerCase();
-  return Object.hasOwn(OTHER_NAMES, known) ? (OTHER_NAMES[known] as string) : name;
+  return Object.keys(OTHER_NAMES).find((usual) => OTHER_NAMES[usual]?.includes(name.toLowerCase())) ?? name;
 }
 
 /** Regardless of case. */
@@ -77,21 +68,12 @@ function isNamed(tool: string, name: string): boolean {
 
 /** The text that a pattern is tested on. */
 function textOf(name: string, input: ToolCall["input"]): string {
-  const texts = (...values: unknown[]) => values.filter((value) => typeof value === "string");
-  const known =
-    name === "Bash"
-      ? [commandOf(input)]
-      : WRITERS.has(name)
-        ? [
-            ...namedFiles(input),
-            input.content,
-            input.new_string,
-            input.new_source,
-            ...editsOf(input),
-            addedIn(patchOf(input)),
-          ]
-        : [];
-  return texts(...known).join("\n") || JSON.stringify(input) || "";
+  const { content, new_string: put, new_source: cell } = input;
+  const known: unknown[] = name === "Bash" ? [commandOf(input)] : [];
+  if (WRITERS.has(name))
+    known.push(...namedFiles(input), content, put, cell, ...editsOf(input), addedIn(patchOf(input)));
+  const texts = known.filter((value) => typeof value === "string");
+  return texts.join("\n") || JSON.stringify(input) || "";
 }
 
 const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);

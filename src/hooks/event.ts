@@ -5,17 +5,8 @@ import { basename, join } from "node:path";
 import type { Directory, RowEntry } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-export type HookEvent =
-  | "SessionStart"
-  | "UserPromptSubmit"
-  | "PreToolUse"
-  | "PostToolUse"
-  | "Stop"
-  | "PreCompact"
-  | "SessionEnd";
-
 /** Claude Code's names, which Codex shares, and Gemini CLI's. */
-const EVENTS: Readonly<Record<string, HookEvent>> = {
+const EVENTS = {
   SessionStart: "SessionStart",
   UserPromptSubmit: "UserPromptSubmit",
   PreToolUse: "PreToolUse",
@@ -28,12 +19,14 @@ const EVENTS: Readonly<Record<string, HookEvent>> = {
   AfterTool: "PostToolUse",
   AfterAgent: "Stop",
   PreCompress: "PreCompact",
-};
+} as const;
+
+export type HookEvent = (typeof EVENTS)[keyof typeof EVENTS];
 
 /** Null for an event that memdir does not handle. Without a name it is a prompt. */
 export function eventOf(name: unknown): HookEvent | null {
   if (name === undefined) return "UserPromptSubmit";
-  return typeof name === "string" && Object.hasOwn(EVENTS, name) ? (EVENTS[name] as HookEvent) : null;
+  return typeof name === "string" && Object.hasOwn(EVENTS, name) ? EVENTS[name as keyof typeof EVENTS] : null;
 }
 
 /** What every host passes with every event; everything else is ignored. */
@@ -60,6 +53,8 @@ export function sessionOf({ session_id: session }: EventInput): string | null {
   return typeof session === "string" && session !== "" ? session : null;
 }
 
+export type Deadline = ReturnType<typeof openDeadline>;
+
 /** One run of a hook. */
 export interface HookRun extends Pick<World, "env" | "now"> {
   deadline: Deadline;
@@ -67,34 +62,27 @@ export interface HookRun extends Pick<World, "env" | "now"> {
   onFault: (error: Error) => void;
 }
 
-export interface Deadline {
-  /** Counts from the start of the process, like the person who waits. */
-  set(ms: number): void;
-  isOver(): boolean;
-  /** The same, and counts that work was skipped because of it. */
-  isMissed(): boolean;
-  /** How often work was skipped. */
-  readonly missed: number;
-}
-
 /** `elapsedMs`: since this process started. Not from `performance`, which Node loads on first use. */
-export function openDeadline(elapsedMs: () => number = () => process.uptime() * 1000): Deadline {
+export function openDeadline(elapsedMs: () => number = () => process.uptime() * 1000) {
   let limitMs = Number.POSITIVE_INFINITY;
   let missed = 0;
   const isOver = () => elapsedMs() > limitMs;
   return {
-    set: (ms) => {
+    /** Counts from the start of the process, like the person who waits. */
+    set: (ms: number): void => {
       limitMs = ms;
     },
     isOver,
+    /** The same, and counts that work was skipped because of it. */
     isMissed: () => isOver() && ++missed > 0,
-    get missed() {
+    /** How often work was skipped. */
+    get missed(): number {
       return missed;
     },
   };
 }
 
-export { MAX_HOOK_CHARS as MAX_CHARS } from "../settings.ts";
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../config.ts";
 
 /** Not through process.stdout: opening it loads Node's streams, which takes longer than most hooks. */
 export function writeAll(fd: number, text: string): void {

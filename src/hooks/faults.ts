@@ -32,22 +32,18 @@ const MAX_MESSAGE_CHARS = 300;
 export function noteFault(env: Env, { at, event, error }: { at: Date; event: string; error: unknown }): void {
   // The host closed the pipe without reading: not an error of ours.
   if ((error as NodeJS.ErrnoException)?.code === "EPIPE") return;
-  const fault: Fault = { at: at.toISOString(), event: event.slice(0, 40), message: describe(error, env) };
-  append(env, fault);
+  append(env, { at: at.toISOString(), event: event.slice(0, 40), message: describe(error, env) });
 }
 
 /** Oldest first. Skips unreadable lines. Must not throw. */
-export function readFaults(env: Env): Fault[] {
-  return logOf(env)
-    .read()
-    .flatMap((line) => ("told" in line ? [] : [line]));
+export function readFaults(env: Env, lines = logOf(env).read()): Fault[] {
+  return lines.flatMap((line) => ("told" in line ? [] : [line]));
 }
 
 /** Those that no session has reported yet. */
 export function readNewFaults(env: Env): Fault[] {
   const lines = logOf(env).read();
-  const last = lines.findLastIndex((line) => "told" in line);
-  return lines.slice(last + 1).flatMap((line) => ("told" in line ? [] : [line]));
+  return readFaults(env, lines.slice(lines.findLastIndex((line) => "told" in line) + 1));
 }
 
 /** Only later errors are new from now on. */
@@ -68,7 +64,7 @@ export function describe(error: unknown, env: Env): string {
     .toWellFormed();
 }
 
-function append(env: Env, line: object): void {
+function append(env: Env, line: Fault | { told: true; at: string }): void {
   quietly(() => {
     makeCacheFolder(cacheFolder(env));
     logOf(env).append([line]);
@@ -107,11 +103,10 @@ export function examineFaults(env: Env, now: Date): Check {
   const last = recent.slice(-MAX_SHOWN).map(({ at, event, message }) => {
     return `${at.slice(0, 16).replace("T", " ")} ${event || "no event"}: ${message}`;
   });
-  const count = `${recent.length} failed`;
   return {
     name: "hooks",
     ok: false,
-    detail: `${count} in the last seven days, the last: ${last.reverse().join("; ")}`,
+    detail: `${recent.length} failed in the last seven days, the last: ${last.reverse().join("; ")}`,
     fix: "fix what the message names; if it is one of memdir's own files, install memdir again",
   };
 }

@@ -18,15 +18,14 @@ interface Exports {
 }
 
 const MAIN_FILE = "hook-main.cjs";
-const FILES: Readonly<Record<HookEvent, string>> = {
+const FILES: Readonly<Partial<Record<HookEvent, string>>> = {
   SessionStart: "hook-session.cjs",
   UserPromptSubmit: MAIN_FILE,
   PreToolUse: "hook-tool.cjs",
   PostToolUse: "hook-tool.cjs",
-  Stop: "hook-stop.cjs",
-  PreCompact: "hook-stop.cjs",
-  SessionEnd: "hook-stop.cjs",
 };
+/** The end of a turn or a session, and compactions. */
+const END_FILE = "hook-stop.cjs";
 /** Compiled code belongs to one engine and one source, whose hash the build writes into its first line. */
 const ENGINE = `${process.version}-${process.arch}`;
 const MARK = /^\/\*([0-9a-f]{16})\*\/\n/;
@@ -39,7 +38,7 @@ if (require.main === module) {
       if (typeof input !== "object" || input === null) throw new TypeError("standard input is not a JSON object");
       name = String((input as EventInput).hook_event_name ?? "");
       const event = eventOf((input as EventInput).hook_event_name);
-      if (event !== null) run(FILES[event], input);
+      if (event !== null) run(FILES[event] ?? END_FILE, input);
     }
   } catch (error) {
     // An incomplete installation, or a host with another format: it continues without memories.
@@ -65,14 +64,14 @@ function note(fault: { at: Date; event: string; error: unknown }): void {
 
 function run(file: string, input: EventInput): void {
   if (file === MAIN_FILE) compileQuickly();
-  const { script, exports } = load(join(__dirname, file));
+  const { script, isNew, kept, exports } = load(join(__dirname, file));
   try {
     exports.main(input);
   } finally {
     // A run that stopped early has compiled little, and the compiled code is kept for good.
-    if (script.isNew) {
+    if (isNew) {
       exports.rehearse();
-      keep(script);
+      if (kept !== null) keep(kept, script);
     }
   }
 }
@@ -94,14 +93,8 @@ function compileQuickly(): void {
   }
 }
 
-interface Loaded {
-  isNew: boolean;
-  /** Null when the source does not state its hash. */
-  file: string | null;
-  script: Script;
-}
-
-function load(program: string): { script: Loaded; exports: Exports } {
+/** `kept`: where its compiled code is kept; null when the source does not state its hash. */
+function load(program: string) {
   const source = readFileSync(program, "latin1");
   // The engine itself compares only the length of the source.
   const mark = MARK.exec(source)?.[1];
@@ -111,7 +104,7 @@ function load(program: string): { script: Loaded; exports: Exports } {
   const script = new Script(wrapped, { filename: program, ...(cachedData ? { cachedData } : {}) });
   const made = { exports: {} as Exports };
   script.runInThisContext()(made.exports, require, made, program, __dirname);
-  return { script: { isNew: script.cachedDataRejected !== false, file, script }, exports: made.exports };
+  return { script, isNew: script.cachedDataRejected !== false, kept: file, exports: made.exports };
 }
 
 /** It is stored twice to detect damage: the engine does not check it, and crashes on damaged code. */
@@ -127,8 +120,7 @@ function readKept(file: string): Buffer | undefined {
 }
 
 /** After the answer has been written, so that the host does not wait for it. */
-function keep({ file, script }: Loaded): void {
-  if (file === null) return;
+function keep(file: string, script: Script): void {
   try {
     makeCacheFolder(cacheFolder(processEnv()));
     const temporary = `${file}.${process.pid}`;

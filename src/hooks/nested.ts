@@ -14,16 +14,13 @@ import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { commandOf, isMemorySized, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 
-interface NestedFolders {
+interface NestedOptions {
   /** Where the session started: the host has loaded the files there and above. */
   start: string;
   /** What the call's relative paths are relative to. */
   cwd: string;
   /** Links must not lead out of it. */
   root: string;
-}
-
-interface NestedOptions {
   /** The tool's result. */
   response: unknown;
   /** Paths of files that are in the conversation already. */
@@ -53,18 +50,19 @@ const MAX_TEXT_CHARS = 32 * 1024;
 const MAX_PATH_CHARS = 300;
 
 /** Outer folders first, as many files as fit. The others come with a later call. */
-export function findNested(call: ToolCall, place: NestedFolders, options: NestedOptions): Nested {
-  const [start, root] = [realPath(place.start), realPath(place.root)];
+export function findNested(call: ToolCall, options: NestedOptions): Nested {
+  const { cwd } = options;
+  const [start, root] = [realPath(options.start), realPath(options.root)];
   const named = namedFiles(call.input)
     .slice(0, MAX_TOUCHED)
-    .map((file) => resolve(place.cwd, file));
+    .map((file) => resolve(cwd, file));
   const written = new Set(named.map((file) => realPath(file)));
   const response = typeof options.response === "string" ? options.response : "";
   const texts: string[] = [];
   const paths: string[] = [];
   const isKnown = (path: string) => options.known.has(path) || paths.includes(path) || isLoaded(path, start);
   let room = options.maxChars;
-  for (const folder of foldersOf(call, named, place.cwd, start)) {
+  for (const folder of foldersOf(call, named, cwd, start)) {
     if (options.isLate()) break;
     const file = readFirst(folder, root, isKnown);
     if (!file) continue;
@@ -98,17 +96,8 @@ function isLoaded(path: string, start: string): boolean {
   return /^AGENTS(?:\.override)?\.md$/.test(basename(path)) && isWithin(dirname(path), start);
 }
 
-interface InstructionText {
-  path: string;
-  folder: string;
-  name: string;
-  raw: string;
-  /** As it is shown, before it is neutralised. */
-  text: string;
-}
-
 /** Null also if the first file is known or empty, whatever else is in the folder. */
-function readFirst(folder: string, root: string, isKnown: (path: string) => boolean): InstructionText | null {
+function readFirst(folder: string, root: string, isKnown: (path: string) => boolean) {
   for (const name of NAMES) {
     try {
       const path = realPath(join(folder, name));
@@ -118,6 +107,7 @@ function readFirst(folder: string, root: string, isKnown: (path: string) => bool
       if (isKnown(path)) return null;
       const raw = readFileSync(path, "utf8");
       const text = stripForClient(raw.slice(0, MAX_TEXT_CHARS)).trim();
+      // `text` as it is shown, before it is neutralised.
       return text === "" ? null : { path, folder, name, raw, text };
     } catch {
       // Not readable, or deleted meanwhile: treated as missing.
@@ -126,7 +116,11 @@ function readFirst(folder: string, root: string, isKnown: (path: string) => bool
   return null;
 }
 
-function formatFile({ folder, name, text }: InstructionText, start: string, room: number): string | null {
+function formatFile(
+  { folder, name, text }: { folder: string; name: string; text: string },
+  start: string,
+  room: number,
+): string | null {
   const way = (path: string) => clipLine(neutraliseLine(relative(start, path).split(sep).join("/")), MAX_PATH_CHARS);
   const header = formatNestedHeader(way(folder), way(join(folder, name)));
   const left = room - formatInjection([{ header, content: "" }]).length;

@@ -6,27 +6,21 @@ import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openState, quietly, type StateRecord, sessionKey } from "../store/store.ts";
 import { startDetached } from "./event.ts";
 
-export interface PrefetchStart {
-  /** The memory directory that keeps the session's state. */
-  directory: string;
-  cwd: string;
-  session: string;
-  prompt: string;
-  nowMs: number;
-}
-
-/** One at a time for each session. */
-export function startPrefetch({ directory, cwd, session, prompt, nowMs }: PrefetchStart): void {
+/** One at a time for each session. `directory` is the memory directory that keeps the session's state. */
+export function startPrefetch(
+  directory: string,
+  { cwd, session, prompt, nowMs }: { cwd: string; session: string; prompt: string; nowMs: number },
+): void {
   const id = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   if (!awaitPrefetch(directory, session, { id, nowMs })) return;
-  const input = openInput(directory, JSON.stringify({ session, id, prompt }));
+  const input = openInput(join(directory, ".memdir", "prefetch"), JSON.stringify({ session, id, prompt }));
   startDetached(["prefetch"], cwd, input);
   closeSync(input);
 }
 
 /** A prompt is too long for arguments, which other users can see; and a pipe would close with us before it is read. */
-function openInput(directory: string, text: string): number {
-  const file = writeTemporary(prefetchFolder(directory), text, PRIVATE_MODE, "prompt", false);
+function openInput(folder: string, text: string): number {
+  const file = writeTemporary(folder, text, PRIVATE_MODE, "prompt", false);
   try {
     return openSync(file, "r");
   } finally {
@@ -91,8 +85,4 @@ function parse(value: unknown): Prefetched | null {
   if (typeof id !== "string" || typeof atMs !== "number") return null;
   const isList = Array.isArray(paths) && paths.every((path) => typeof path === "string" && isAbsolute(path));
   return { id, atMs, paths: isList ? paths : null };
-}
-
-export function prefetchFolder(directory: string): string {
-  return join(directory, ".memdir", "prefetch");
 }

@@ -5,14 +5,14 @@
 
 import { basename, join } from "node:path";
 import { type Config, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { runAtOnce } from "../disk/breathe.ts";
 import { openWords } from "../meaning/words.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
-import { type Asking, chooseMemories, type PromptMeaning } from "../recall/choose.ts";
-import { formatHeader, openPresenter, type Presented, shownContent } from "../recall/injection.ts";
+import { chooseMemories, type PromptMeaning } from "../recall/choose.ts";
+import { formatHeader, presentFirst, shownContent } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import { addEntry, type Digest, type News, openResident, refresh } from "../recall/resident.ts";
+import { addEntry, type Digest, openResident, refresh } from "../recall/resident.ts";
 import { queryTerms } from "../recall/score.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, type Directory } from "../store/store.ts";
@@ -21,10 +21,12 @@ import {
   type Deadline,
   type EventInput,
   formatContext,
+  type HookRun,
   MAX_CHARS,
   openDeadline,
   rehearsedDirectory,
   rehearsedEntry,
+  sessionOf,
   writeAll,
 } from "./event.ts";
 
@@ -70,33 +72,29 @@ function respond(input: HookInput, now: Date, deadline: Deadline): Response {
   const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
   if (isTooShort(prompt)) return NOTHING;
   const cwd = cwdOf(input);
-  const session = typeof input.session_id === "string" ? input.session_id : null;
+  const session = sessionOf(input);
   const { config, location } = findPlace({ cwd }, processEnv());
   if (config.disabled !== null) return NOTHING;
   deadline.set(config.hooks.deadlineMs);
   const { directories } = findDirectories({ cwd, now: () => now, withOlder: false }, config, location);
   const open = directories.filter(({ readOnly }) => !readOnly);
-  const directory = open[0]?.path;
-  if (directory === undefined) return NOTHING;
-  const { text, keep } = recallFor({ prompt, session, config, open, now, deadline }, directory);
-  if (session === null || !wantsSearch(config)) return { text, keep, search: null };
-  return {
-    text,
-    keep,
-    search: () => {
-      const { startPrefetch } = require("./hook-prefetch.cjs") as typeof import("./prefetch.ts");
-      startPrefetch({ directory, cwd, session, prompt, nowMs: now.getTime() });
-    },
+  const main = open[0]?.path;
+  if (main === undefined) return NOTHING;
+  const recalled = recallFor({ prompt, session, config, open, now, deadline }, main);
+  if (session === null || !wantsSearch(config)) return { ...recalled, search: null };
+  const search = () => {
+    const { startPrefetch } = require("./hook-prefetch.cjs") as typeof import("./prefetch.ts");
+    startPrefetch(main, { cwd, session, prompt, nowMs: now.getTime() });
   };
+  return { ...recalled, search };
 }
 
-interface Asked {
+interface Asked extends Pick<HookRun, "deadline"> {
   prompt: string;
   session: string | null;
   config: Config;
   open: readonly Directory[];
   now: Date;
-  deadline: Deadline;
 }
 
 /** `main` is the directory that records what the session was shown. */
@@ -104,58 +102,28 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   const surfaced = readSurfaced(main, session);
   if (surfaced.isFull()) return NOTHING;
   const digest: Digest = (...file) => (deadline.isMissed() ? null : digestNow(...file));
+  const resident = openResident(open);
+  const news = runAtOnce(refresh(resident, { digest }));
   const asking = { prompt, meaning: openMeaning(config), nowMs: now.getTime(), session: surfaced };
-  const { method, chosen, news } = find(open, asking, { now, digest });
+  const { ranked, method } = chooseMemories(resident, asking) ?? { ranked: [], method: "lexical" };
+  const chosen = presentFirst(resident, ranked, { now, digest, limit: MAX_MEMORIES });
   const { memories, text } = fitMemories(chosen, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
   const keep = () => {
-    if (news.length > 0) keepAll(open, news);
+    if (news.length === 0) return;
+    const { keepNews } = require("./hook-stale.cjs") as typeof import("./rules.ts");
+    for (const each of news) keepNews(open[each.owner] as Directory, each);
   };
   if (memories.length === 0) return { text, keep };
   surfaced.surface(memories);
   writeSurfaced(main, session, surfaced);
   // A rehearsal has no session and shows nothing.
   if (session !== null) {
-    logSurfaced(main, {
-      at: now,
-      session,
-      door: "hook",
-      prompt,
-      memories: memories.map(({ entry, scope, confidence }) => ({
-        file: entry.file,
-        scope,
-        why: [`${method}: confidence ${confidence.toFixed(2)}`],
-      })),
+    const logged = memories.map(({ entry: { file }, ranked: { owner, confidence } }) => {
+      return { file, scope: open[owner]?.scope ?? "", why: [`${method}: confidence ${confidence.toFixed(2)}`] };
     });
+    logSurfaced(main, { at: now, session, door: "hook", prompt, memories: logged });
   }
   return { text, keep };
-}
-
-interface Chosen extends Presented {
-  scope: string;
-  confidence: number;
-}
-
-function find(
-  open: readonly Directory[],
-  asking: Asking,
-  how: { now: Date; digest: Digest },
-): { method: string; chosen: Chosen[]; news: News[] } {
-  const resident = openResident(open);
-  const news = runAtOnce(refresh(resident, how));
-  const choice = chooseMemories(resident, asking);
-  const present = openPresenter(resident, how);
-  const chosen: Chosen[] = [];
-  for (const ranked of choice?.ranked ?? []) {
-    if (chosen.length === MAX_MEMORIES) break;
-    try {
-      const found = present(ranked);
-      const { scope } = open[ranked.owner] as Directory;
-      if (found) chosen.push({ ...found, scope, confidence: ranked.confidence });
-    } catch {
-      // Deleted meanwhile, or not readable: the next one takes its place.
-    }
-  }
-  return { method: choice?.method ?? "lexical", chosen, news };
 }
 
 function openMeaning({ meaning }: Pick<Config, "meaning">): PromptMeaning {
@@ -167,11 +135,6 @@ function openMeaning({ meaning }: Pick<Config, "meaning">): PromptMeaning {
   }
   const words = openWords(WORDS_FILE);
   return words && { words };
-}
-
-function keepAll(open: readonly Directory[], news: readonly News[]): void {
-  const { keepNews } = require("./hook-stale.cjs") as typeof import("./rules.ts");
-  for (const each of news) keepNews(open[each.owner] as Directory, each);
 }
 
 /** Only if the user wants it and there is a model: it costs a request for every prompt. */
@@ -191,22 +154,11 @@ export function rehearse(): void {
   fitMemories([candidate, { ...candidate, content: content.repeat(1000) }], { maxBytes: MAX_BYTES, sessionLeft: 1e5 });
   const prompt = "three rare words";
   const resident = openResident([rehearsedDirectory(__dirname)]);
-  addEntry(
-    resident,
-    0,
-    rehearsedEntry(
-      basename(__filename),
-      queryTerms(prompt).map(({ hash }) => hash),
-    ),
-  );
-  const choice = chooseMemories(resident, {
-    prompt,
-    meaning: openMeaning({ meaning: "words" }),
-    nowMs: 0,
-    everything: true,
-  });
-  const present = openPresenter(resident, { now, digest: () => "same" });
-  for (const ranked of choice?.ranked ?? []) present(ranked);
+  const hashes = queryTerms(prompt).map(({ hash }) => hash);
+  addEntry(resident, 0, rehearsedEntry(basename(__filename), hashes));
+  const meaning = openMeaning({ meaning: "words" });
+  const choice = chooseMemories(resident, { prompt, meaning, nowMs: 0, everything: true });
+  presentFirst(resident, choice?.ranked ?? [], { now, digest: () => "same", limit: MAX_MEMORIES });
 }
 
 /** The order of all memories for a prompt: what `npm run bench:recall` measures. */

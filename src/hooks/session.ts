@@ -6,9 +6,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";
@@ -56,8 +56,7 @@ export function answer(input: SessionInput, run: HookRun): string {
   const { config, location } = findPlace({ cwd }, env);
   if (config.disabled !== null) return "";
   deadline.set(config.hooks.deadlineMs);
-  const options = { cwd, now, withOlder: false, by: "hook" };
-  const { main, directories } = findDirectories(options, config, location);
+  const { main, directories } = findDirectories({ cwd, now, withOlder: false, by: "hook" }, config, location);
   const session = sessionOf(input);
   // The model no longer has what it was shown.
   if (session !== null && /^(clear|compact)$/.test(String(input.source))) clearSurfaced(main.path, session);
@@ -101,8 +100,9 @@ function indexNotes(directories: readonly Directory[], room: number, run: HookRu
 
 function indexNote(directory: Directory, maxChars: number): string {
   // A user may link their own index; a repository's could be a link to any of the user's files.
-  if (directory.scope === "team" && leadsOut(directory.path)) return "";
-  const stat = statSync(join(directory.path, INDEX_FILE), { throwIfNoEntry: false });
+  const file = join(directory.path, INDEX_FILE);
+  if (directory.scope === "team" && !isWithin(realPath(directory.path), realPath(file))) return "";
+  const stat = statSync(file, { throwIfNoEntry: false });
   if (stat && !isMemorySized(stat)) return "";
   // Generated as the client does where there is none, but not written: starting a session changes no files.
   const { index } = loadIndex({ ...directory, readOnly: true }, { generate: true });
@@ -118,21 +118,15 @@ function indexNote(directory: Directory, maxChars: number): string {
   return text === "" ? "" : formatScopeIndex({ scope: directory.scope, dir, index: text, left });
 }
 
-function leadsOut(dir: string): boolean {
-  return !isWithin(realPath(dir), realPath(join(dir, INDEX_FILE)));
-}
-
 const MAX_OVERDUE = 5;
 const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
-  const found = readForHooks(directory, deadline.isOver, directory.now().getTime()).flatMap(
-    ({ details: { header, day } }) => {
-      const isOverdue =
-        day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
-      return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
-    },
-  );
+  const now = directory.now();
+  const found = readForHooks(directory, deadline.isOver, now.getTime()).flatMap(({ details: { header, day } }) => {
+    if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
+    return [{ name: short(header.name), file: short(header.file), date: day }];
+  });
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));

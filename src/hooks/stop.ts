@@ -6,14 +6,14 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import type { LearnConfig } from "../config.ts";
 import { type Env, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { type Ledger, openLedger } from "../learn/ledger.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import type { LearnConfig } from "../settings.ts";
 import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
@@ -49,16 +49,14 @@ export interface StopInput extends EventInput {
   last_assistant_message?: unknown;
 }
 
-/** What the background process is given. */
-export interface Start {
-  transcript: string;
-  cwd: string;
-  /** The mark of the last message (`markOf`), "" if it is not known. */
-  mark: string;
-}
-
-/** `ask`: what the agent is asked before it stops. */
-export type StopAnswer = { start: Start } | { ask: string } | { skipped: string };
+/**
+ * `start`: what the background process is given, with the mark of the last message (`markOf`), "" if it is not known; `ask`:
+ * what the agent is asked before it stops.
+ */
+export type StopAnswer =
+  | { start: { transcript: string; cwd: string; mark: string } }
+  | { ask: string }
+  | { skipped: string };
 
 export function main(input: StopInput): void {
   const env = processEnv();
@@ -80,13 +78,12 @@ export function main(input: StopInput): void {
 }
 
 /** Archives the transcript, which the host will remove some day. */
-export function archive(input: StopInput, env: Env): boolean {
+function archive(input: StopInput, env: Env): void {
   const { transcript_path: transcript } = input;
-  if (typeof transcript !== "string" || !isAbsolute(transcript)) return false;
+  if (typeof transcript !== "string" || !isAbsolute(transcript)) return;
   const cwd = cwdOf(input);
-  const { config } = findPlace({ cwd }, env);
-  if (!config.hooks.archive) return false;
-  return archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir: config.claudeDir });
+  const { hooks, claudeDir } = findPlace({ cwd }, env).config;
+  if (hooks.archive) archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir });
 }
 
 /** Records a skip in the ledger, if there is a memory directory; if not, nothing is created. */
@@ -98,21 +95,18 @@ export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
   if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
   const { env, now, log } = world;
-  const options = { cwd, now, log, withOlder: false };
-  const directory = findDirectories(options, config, location).main;
+  const directory = findDirectories({ cwd, now, log, withOlder: false }, config, location).main;
   const isAsking = config.hooks.stop === "continue";
   // Asking costs the agent's tokens, not our budget.
   const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
-  const { learn } = config;
   const session = nameSession(input, transcript);
   const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
   const mark = isMarked ? markOf(last) : "";
   const isSubAgent = isNamed(input.agent_id);
-  const stop: Stop = { hasModel, directory, learn, transcript, session, cwd, mark, isSubAgent };
+  const stop: Stop = { hasModel, directory, learn: config.learn, transcript, session, cwd, mark, isSubAgent };
   if (isAsking) return askOnce(input, stop);
   const skipped = findReason(stop);
-  if (skipped !== null) return { skipped };
-  return { start: { transcript, cwd, mark } };
+  return skipped === null ? { start: { transcript, cwd, mark } } : { skipped };
 }
 
 /** As the background process determines it: Claude Code names its files by it, others write it into them. */
@@ -134,15 +128,14 @@ function askOnce(input: StopInput, stop: Stop): StopAnswer {
     const skipped = findReason(stop);
     return skipped === null ? { ask: buildLookBack(stop.directory.path) } : { skipped };
   }
-  const { session } = stop;
-  const cursor = readCursor(stop.directory.path, session);
+  const cursor = readCursor(stop.directory.path, stop.session);
   // Whichever hook continued the turn: we were called at its first end, and asked then if there was anything to ask.
-  if (existsSync(stop.directory.path)) advance(stop, session, cursor, readTurnTail(stop.transcript, cursor, 1));
+  if (existsSync(stop.directory.path)) advance(stop, cursor, readTurnTail(stop.transcript, cursor, 1));
   return { skipped: "the turn was continued once" };
 }
 
 /** Everything said so far counts as handled. */
-function advance({ directory }: Stop, session: string, cursor: Cursor | null, tail: TurnTail | null): void {
+function advance({ directory, session }: Stop, cursor: Cursor | null, tail: TurnTail | null): void {
   const message = lastMessageId(tail ?? NO_TAIL);
   if (message === null) return;
   const to = { message, at: directory.now().toISOString() };
@@ -176,12 +169,11 @@ function findReason(stop: Stop): string | null {
     // The host calls us before it has written the turn: then nothing is known of it, and the background process waits for it.
     return (read?.prompts.length ?? 0) === 0 && isLagging(transcript, stop.mark) ? NO_TAIL : read;
   });
-  const state = readState(stop, { ledger, session, tail });
-  const answer = checkGates(state);
+  const answer = checkGates(readState(stop, ledger, tail));
   const reason = answer.go ? findIdle(hasModel, tail()) : answer.reason;
   if (reason === null) return null;
   // The agent has saved what was worth saving.
-  if (!answer.go && answer.advance) advance(stop, session, cursor, tail());
+  if (!answer.go && answer.advance) advance(stop, cursor, tail());
   if (existsSync(directory.path)) ledger.skip("extraction", session, reason);
   return reason;
 }
@@ -192,15 +184,9 @@ function isLagging(transcript: string, mark: string): boolean {
 
 const NO_TAIL: TurnTail = { lines: [], prompts: [], isWhole: false };
 
-interface Seen {
-  ledger: Ledger;
-  session: string;
-  tail: () => TurnTail | null;
-}
-
 /** Each is determined only when the gates ask for it, the cheapest first. */
-function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
-  const { directory, learn, cwd, isSubAgent, hasModel } = stop;
+function readState(stop: Stop, ledger: Ledger, tail: () => TurnTail | null): GateState {
+  const { directory, learn, session, cwd, isSubAgent, hasModel } = stop;
   const written = lazily(() => hasMemoryWrite(tail()?.lines ?? [], { dir: directory.path, cwd }));
   /** Nothing is known of a turn that began far back, so it is not skipped. */
   const turns = () => (tail()?.isWhole === false ? Number.POSITIVE_INFINITY : (tail()?.prompts.length ?? 0));
@@ -243,15 +229,11 @@ function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
 export function rehearse(): void {
   const place = { dir: __dirname, cwd: __dirname };
   const call = { type: "tool_use", id: "1", name: "Write", input: { file_path: join(__dirname, "one.md") } };
+  const text = { type: "text", text: "" };
   const result = { type: "tool_result", tool_use_id: "2", is_error: true, content: "" };
   const lines = [
     { type: "user", uuid: "1", message: { role: "user", content: "a prompt of several words, remember it" } },
-    {
-      type: "assistant",
-      uuid: "2",
-      parentUuid: "1",
-      message: { id: "1", content: [{ type: "text", text: "" }, call] },
-    },
+    { ...{ type: "assistant", uuid: "2", parentUuid: "1" }, message: { id: "1", content: [text, call] } },
     { type: "user", uuid: "3", parentUuid: "2", message: { role: "user", content: [result] } },
   ].map((line) => JSON.stringify(line));
   hasMemoryWrite(lines, place);
@@ -266,7 +248,7 @@ export function rehearse(): void {
 }
 
 /**
- * A request to remember something contains one of these words, in the languages of learn/said-explicit.ts, whose own patterns take
+ * A request to remember something contains one of these words, in the languages of learn/said-patterns.ts, whose own patterns take
  * as long to compile as everything else here. False alarms are fine: the background process checks again, thoroughly.
  */
 const ASKING =

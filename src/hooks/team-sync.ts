@@ -1,8 +1,8 @@
 /** A background sync with the team's server: started by a hook that does not wait for it, with a deadline of its own. */
 
 import type { Config, Env } from "../config.ts";
-import { findPlace } from "../directories.ts";
 import type { Location } from "../project/locate.ts";
+import { findPlace } from "../project/scopes.ts";
 import { cwdOf, type EventInput, startDetached } from "./event.ts";
 
 /** Enough for a pass over a slow connection; the next pass does the rest. */

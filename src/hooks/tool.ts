@@ -6,10 +6,9 @@
 
 import { lstatSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { type Config, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
+import { processEnv } from "../config.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
-import type { Location } from "../project/locate.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories } from "../recall/budget.ts";
 import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
@@ -42,10 +41,8 @@ export interface ToolInput extends EventInput {
   tool_response?: unknown;
 }
 
-export interface ToolRun extends HookRun {
-  /** The folder that the host started us in; throws if it was deleted. */
-  startedIn: () => string;
-}
+/** `startedIn`: the folder that the host started us in; throws if it was deleted. */
+type ToolRun = HookRun & { startedIn: () => string };
 
 export function main(input: ToolInput): void {
   const text = answer(input, { ...openRun(String(input.hook_event_name)), startedIn: () => process.cwd() });
@@ -68,10 +65,10 @@ export function answer(input: ToolInput, run: ToolRun): string {
 }
 
 function answerAt(cwd: string, input: ToolInput, run: ToolRun, work: (open: Open) => string): string {
-  const { config, location } = findPlace({ cwd }, run.env);
-  if (config.disabled !== null) return "";
-  run.deadline.set(config.hooks.deadlineMs);
-  return work({ input, cwd, config, location, run });
+  const place = findPlace({ cwd }, run.env);
+  if (place.config.disabled !== null) return "";
+  run.deadline.set(place.config.hooks.deadlineMs);
+  return work({ ...place, input, cwd, run });
 }
 
 /** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
@@ -83,13 +80,7 @@ function startOf(input: ToolInput, { startedIn }: ToolRun): string {
   }
 }
 
-interface Open {
-  input: ToolInput;
-  cwd: string;
-  config: Config;
-  location: Location;
-  run: ToolRun;
-}
+type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; run: ToolRun };
 
 function directoriesOf({ cwd, config, location, run }: Open): { main: Directory; all: Directory[] } {
   const options = { cwd, now: run.now, withOlder: false };
@@ -164,25 +155,29 @@ const NOT_NESTED: Nested = { text: "", paths: [] };
 function nestedOf({ input, cwd: start, location, run }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
   try {
     const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
-    const options = { response: input.tool_response, known, maxChars, isLate: run.deadline.isOver };
-    return findNested(callOf(input), place, options);
+    const { isOver } = run.deadline;
+    return findNested(callOf(input), { ...place, response: input.tool_response, known, maxChars, isLate: isOver });
   } catch (error) {
     run.onFault(error as Error);
     return NOT_NESTED;
   }
 }
 
-interface Found {
-  main: Directory;
-  all: readonly Directory[];
-  memories: readonly Candidate[];
+/** Which directory a path is in, and its file there; null for none. */
+function ownerOf(path: string, directories: readonly Directory[]): { owner: Directory; file: string } | null {
+  const real = realPath(path);
+  const owner = directories.find((each) => isWithin(realPath(each.path), real));
+  return owner ? { owner, file: relative(realPath(owner.path), real).split(sep).join("/") } : null;
 }
 
-function logFound({ run }: Open, session: string, { main, all, memories }: Found): void {
+function logFound(
+  { run }: Open,
+  session: string,
+  { main, all, memories }: ReturnType<typeof directoriesOf> & { memories: readonly Candidate[] },
+): void {
   const logged = memories.flatMap(({ path }) => {
-    const owner = all.find((each) => isWithin(realPath(each.path), realPath(path)));
-    const file = owner ? relative(realPath(owner.path), realPath(path)).split(sep).join("/") : "";
-    return owner ? [{ file, scope: owner.scope, why: ["found beside the turn"] }] : [];
+    const found = ownerOf(path, all);
+    return found ? [{ file: found.file, scope: found.owner.scope, why: ["found beside the turn"] }] : [];
   });
   // The prompt is known to the process that found them, not here.
   logSurfaced(main.path, { at: run.now(), session, door: "hook", prompt: "", memories: logged });
@@ -203,11 +198,10 @@ function refreshNamed({ input, run }: Open, directories: readonly Directory[]): 
 
 /** Only files of our directories, whatever the other process wrote. */
 function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
-  const directory = directories.find((each) => isWithin(realPath(each.path), realPath(path)));
+  const at = path.endsWith(".md") ? ownerOf(path, directories) : null;
   try {
-    if (!directory || !path.endsWith(".md")) return [];
-    const found = readEntry(directory, relative(realPath(directory.path), realPath(path)).split(sep).join("/"));
-    return found ? [openEntryPresenter(directory, now)(found.entry, lstatSync(path), found.fromMs)] : [];
+    const found = at && readEntry(at.owner, at.file);
+    return found ? [openEntryPresenter(at.owner, now)(found.entry, lstatSync(path), found.fromMs)] : [];
   } catch {
     return []; // deleted meanwhile
   }

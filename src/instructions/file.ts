@@ -68,32 +68,26 @@ export interface InstructionProblem {
 }
 
 export async function examineInstructions(files: readonly InstructionFile[]): Promise<InstructionProblem[]> {
-  const problems = findLarge(files).map(({ path, size }) => ({
-    path,
-    rule: "large" as const,
-    message: largeMessage(path, size),
-  }));
-  const others: InstructionProblem[] = [];
-  for (const file of files) {
-    for (const { rule, line } of findSecrets(file.content)) {
-      const message = `${file.path} contains what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, remove it`;
-      others.push({ path: file.path, rule: "secret", message });
+  const problems = findLarge(files).map(({ path, size }): InstructionProblem => {
+    const message = `${path} has ${size} characters, more than ${MAX_CHARACTERS}: split it into rules under .claude/rules`;
+    return { path, rule: "large", message };
+  });
+  for (const { path, content, source } of files) {
+    for (const { rule, line } of findSecrets(content)) {
+      const message = `${path} contains what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, remove it`;
+      problems.push({ path, rule: "secret", message });
     }
-    if (file.source === "local" && basename(file.path) === "CLAUDE.local.md" && !(await isIgnored(file.path))) {
-      const message = `${file.path} is private but not ignored by git: add CLAUDE.local.md to .gitignore`;
-      others.push({ path: file.path, rule: "tracked-local", message });
+    if (source === "local" && basename(path) === "CLAUDE.local.md" && !(await isIgnored(path))) {
+      const message = `${path} is private but not ignored by git: add CLAUDE.local.md to .gitignore`;
+      problems.push({ path, rule: "tracked-local", message });
     }
   }
-  return [...problems, ...others];
+  return problems;
 }
 
 /** Strictly more characters than the limit. */
 export function findLarge(files: readonly InstructionFile[], limit = MAX_CHARACTERS): InstructionFile[] {
   return files.filter(({ size }) => size > limit);
-}
-
-function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
-  return `${file} has ${size} characters, more than ${limit}: split it into rules under .claude/rules`;
 }
 
 /** True outside git, too: there is nothing to leak into. */

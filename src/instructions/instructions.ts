@@ -2,6 +2,7 @@
 
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
+import { openTurns } from "../model/tool.ts";
 import {
   examineInstructions,
   type InstructionFile,
@@ -47,31 +48,27 @@ export function openInstructions(scope: InstructionScope): Instructions {
     kept ??= loadAtStart(scope).then((loaded) => ({
       loaded,
       start: loaded.files.length,
-      stamps: stampAll(loaded.watched),
+      stamps: new Map([...loaded.watched].map((path) => [path, stampOf(path)])),
     }));
     return kept;
   };
-  let last: Promise<unknown> = Promise.resolve();
   /** One after the other, so that each touch returns only what it added. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work);
-    last = turn.catch(() => {});
-    return turn;
-  };
+  const inTurn = openTurns();
+  const touchAll = (paths: readonly string[]) =>
+    inTurn(async () => {
+      const { loaded } = await get();
+      const added: InstructionFile[] = [];
+      for (const path of paths) added.push(...(await touchFile(scope, loaded, path)));
+      return added;
+    });
   const atStart = async () => {
     const { loaded, start } = await get();
     return loaded.files.slice(0, start);
   };
   return {
     load: atStart,
-    touch: (path) => inTurn(async () => touchFile(scope, (await get()).loaded, path)),
-    touchCommand: (command) =>
-      inTurn(async () => {
-        const { loaded } = await get();
-        const added: InstructionFile[] = [];
-        for (const path of filesInCommand(command, scope.cwd)) added.push(...(await touchFile(scope, loaded, path)));
-        return added;
-      }),
+    touch: (path) => touchAll([path]),
+    touchCommand: (command) => touchAll(filesInCommand(command, scope.cwd)),
     render: async (place, options = {}) => {
       if (options.omit) return null;
       rendered = renderFor(await atStart(), place);
@@ -95,12 +92,7 @@ export function openInstructions(scope: InstructionScope): Instructions {
 }
 
 function isCurrent({ stamps }: Kept): boolean {
-  for (const [path, stamp] of stamps) if (stampOf(path) !== stamp) return false;
-  return true;
-}
-
-function stampAll(paths: ReadonlySet<string>): Map<string, string> {
-  return new Map([...paths].map((path) => [path, stampOf(path)]));
+  return [...stamps].every(([path, stamp]) => stampOf(path) === stamp);
 }
 
 /** Changes whenever the file does; "" when it does not exist. */

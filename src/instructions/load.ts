@@ -3,9 +3,10 @@
  * directory, then added ones. A file comes once, directly followed by its imports. Whatever is not loaded is listed with the reason.
  */
 
-import { type Dirent, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
 import { findImports, resolveImport } from "./imports.ts";
@@ -40,8 +41,8 @@ const MAX_HOPS = 4;
 /** The client skips anything larger. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-function emptyLoaded(): Loaded {
-  return {
+export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
+  const loaded: Loaded = {
     files: [],
     skipped: [],
     waiting: [],
@@ -50,10 +51,6 @@ function emptyLoaded(): Loaded {
     inodes: new Map(),
     watched: new Set(),
   };
-}
-
-export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
-  const loaded = emptyLoaded();
   const load = loader(scope, loaded, true);
   await load.file(join(scope.managedDir, "CLAUDE.md"), "managed");
   await load.rules(join(scope.managedDir, ".claude", "rules"), "managed", scope.cwd);
@@ -98,12 +95,11 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     if (text === null) return false;
     const stripped = stripForClient(text);
     const content = trim ? stripped.trim() : stripped;
-    const real = realPath(path);
     loaded.paths.add(path);
-    loaded.reals.set(real, path);
+    loaded.reals.set(realPath(path), path);
     if (content.trim() === "") skip(path, "empty");
     else loaded.files.push({ path, label: LABELS[source], source, content, size: content.length, importedBy });
-    await imports(stripped, path, real, source, hops);
+    await imports(stripped, path, source, hops);
     return content.trim() !== "";
   }
 
@@ -141,15 +137,9 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     return null;
   }
 
-  async function imports(
-    text: string,
-    path: string,
-    real: string,
-    source: InstructionSource,
-    hops: number,
-  ): Promise<void> {
+  async function imports(text: string, path: string, source: InstructionSource, hops: number): Promise<void> {
     for (const target of await findImports(text)) {
-      const resolved = resolveImport(target, { folder: dirname(real), home: scope.home });
+      const resolved = resolveImport(target, { folder: dirname(realPath(path)), home: scope.home });
       if ("refused" in resolved) skip(`@${target}`, `not imported by ${path}: ${resolved.refused}`);
       else if (hops >= MAX_HOPS) skip(resolved.path, `more than ${MAX_HOPS} imports deep`);
       else if (loaded.reals.has(realPath(resolved.path)) || realPath(resolved.path) === following) continue;
@@ -192,7 +182,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
       loaded.waiting.push({ path, source, patterns: paths.patterns, base });
       // The client follows the imports of a waiting rule at once.
       following = realPath(path);
-      await imports(stripForClient(text), path, following, source, 0);
+      await imports(stripForClient(text), path, source, 0);
       following = null;
     }
   }
@@ -223,12 +213,10 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
 
   function shadowAgents(folder: string): void {
     const path = join(folder, "AGENTS.md");
-    if (statOrNull(path)) {
-      skip(
-        path,
-        scope.agents ? "a CLAUDE.md of the project is loaded instead" : "AGENTS.md is switched off in the settings",
-      );
-    }
+    const reason = scope.agents
+      ? "a CLAUDE.md of the project is loaded instead"
+      : "AGENTS.md is switched off in the settings";
+    if (statOrNull(path)) skip(path, reason);
   }
 
   return { file, rules, directory, agents, others, shadowAgents };
@@ -240,17 +228,11 @@ const MAX_DEPTH = 16;
 /** More rules than anyone has; a link to a whole disk ends here. */
 const MAX_ENTRIES = 5000;
 
-interface RuleFiles {
-  /** Paths as found, except for links: a linked rule is identified by its real path. */
-  files: string[];
-  /** Every folder that was listed. */
-  folders: string[];
-  /** Linked folders that were not entered. */
-  closed: string[];
-}
-
-/** `mayEnter` is called with the real path of every folder before it is listed. */
-function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, ending = ".md"): RuleFiles {
+/**
+ * `mayEnter` is called with the real path of every folder before it is listed. `files` are paths as found, except for links: a linked
+ * rule is identified by its real path. `folders` were listed, `closed` are linked ones that were not entered.
+ */
+function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, ending = ".md") {
   const found = new Set<string>();
   const seen = new Set<string>();
   const closed: string[] = [];
@@ -261,7 +243,7 @@ function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, endi
     if (seen.has(real) || depth > MAX_DEPTH || !statOrNull(at)?.isDirectory()) return;
     if (!mayEnter(real)) return void closed.push(at);
     seen.add(real);
-    for (const entry of entriesOf(real)) {
+    for (const entry of attempt(() => readdirSync(real, { withFileTypes: true }), [])) {
       if (left-- <= 0) return;
       const path = join(real, entry.name);
       const stat = entry.isSymbolicLink() ? statOrNull(path) : entry;
@@ -271,12 +253,4 @@ function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, endi
   };
   visit(folder, 0);
   return { files: [...found].sort(), folders: [folder, ...seen], closed };
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -106,14 +106,10 @@ function quoteValues(frontmatter: string): string {
   const lines = frontmatter.split(/\r?\n/).map((line) => {
     const match = /^([A-Za-z_-]+):\s+(\S.*)$/.exec(line);
     const value = match?.[2];
-    if (!match || value === undefined || isQuoted(value) || !SPECIAL.test(value)) return line;
+    if (!match || value === undefined || /^(["']).*\1$/.test(value) || !SPECIAL.test(value)) return line;
     return `${match[1]}: "${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
   });
   return lines.join("\n");
-}
-
-function isQuoted(value: string): boolean {
-  return value.length > 1 && (value[0] === '"' || value[0] === "'") && value.endsWith(value[0]);
 }
 
 /** The value of `paths`; with problems it is not YAML, and nothing in it counts. */
@@ -151,20 +147,14 @@ function readBlockList(items: readonly string[], raw: string): Value | undefined
   const marks = raw.split("\n").filter((line) => /^\s*-(\s|$)/.test(line));
   const depth = marks[0]?.indexOf("-");
   const starts = marks.filter((line) => line.indexOf("-") === depth).map((line) => line.trim().slice(1).trim());
-  const values: Value[] = [];
-  for (const [i, item] of items.entries()) {
-    const start = starts[i] ?? "";
-    const isFlow = item.startsWith("[") && item.endsWith("]");
+  const values = items.map((item, i) => {
+    if (/^["']/.test(starts[i] ?? "")) return item;
+    if (item.startsWith("[") && item.endsWith("]")) return readFlowList(item.slice(1, -1));
     // A map in a list is valid but has no meaning.
     const isMap = /^[^\s"'{[*&!%@`][^#]*?:(\s|$)/.test(item) || /^\{[^{}]*\}$/.test(item);
-    let value: Value | undefined;
-    if (start[0] === '"' || start[0] === "'") value = item;
-    else if (isFlow) value = readFlowList(item.slice(1, -1));
-    else value = isMap ? null : readPlain(item, false);
-    if (value === undefined) return undefined;
-    values.push(value);
-  }
-  return values;
+    return isMap ? null : readPlain(item, false);
+  });
+  return values.includes(undefined) ? undefined : (values as Value[]);
 }
 
 /** The inside of `[…]`, which may span several lines. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import picomatch from "picomatch";
 import { type Config, isOn, SETTING_SOURCES } from "../config.ts";
 import { isWithin, readRegular, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Project, trustKey } from "../project/locate.ts";
 import type { InstructionSource } from "./file.ts";
 
@@ -70,12 +71,8 @@ export function openScope(project: Project, config: Config, options: ScopeOption
 function isApproved(project: Project, config: Config): boolean {
   const moved = config.claudeDir !== join(config.home, ".claude");
   const file = moved ? join(config.claudeDir, ".claude.json") : join(config.home, ".claude.json");
-  try {
-    const { projects } = JSON.parse(readRegular(file, { follow: true })?.toString("utf8") ?? "{}");
-    return projects?.[project.gitRoot ?? project.cwd]?.hasClaudeMdExternalIncludesApproved === true;
-  } catch {
-    return false;
-  }
+  const record = attempt(() => JSON.parse(readRegular(file, { follow: true })?.toString("utf8") ?? ""), null);
+  return record?.projects?.[project.gitRoot ?? project.cwd]?.hasClaudeMdExternalIncludesApproved === true;
 }
 
 /** Outside the working directory, links resolved: what a project file may not reach without approval. */

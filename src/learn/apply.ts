@@ -22,6 +22,7 @@ import {
 } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import { type Inbox, MAX_BYTES } from "./inbox.ts";
+import { isUntold } from "./origin.ts";
 import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** The part of a Memdir that this needs; the first directory is the one that is written to. */
@@ -72,9 +73,8 @@ export async function applyProposal(
   const same = await findSame(store, proposal, target);
   if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "a memory already says this" };
   const doubt = mode === "inbox" ? "proposals in this scope need review" : findDoubt(proposal, target);
-  return doubt === null
-    ? await write(store, proposal, target, proposal.trust)
-    : await wait(inbox, proposal, target, doubt);
+  if (doubt !== null) return await wait(inbox, proposal, target, doubt);
+  return await write(store, proposal, target, proposal.trust);
 }
 
 /** Whether retrying would make no difference. */
@@ -92,11 +92,8 @@ export async function acceptProposal(
 ): Promise<Applied> {
   const target = await findTarget(store, proposal);
   const blocked = findBlocked(proposal, target);
-  if (blocked !== null)
-    throw new MemdirError(
-      target === null ? "not-found" : "broken",
-      `${blocked}; fix that first, or reject the proposal`,
-    );
+  const code = target === null ? "not-found" : "broken";
+  if (blocked !== null) throw new MemdirError(code, `${blocked}; fix that first, or reject the proposal`);
   const same = await findSame(store, proposal, target);
   const applied: Applied =
     same === null ? await write(store, proposal, target, "user") : { done: "unchanged", file: same, undo: null };
@@ -113,17 +110,18 @@ export async function previewProposal(
   const file = target?.memory.file ?? proposal.file;
   const before = target?.text ?? null;
   if (proposal.action === "forget") return { file, before, after: "" };
-  return { file, before, after: target ? updatedText(proposal, target) : newText(proposal) };
+  if (target) return { file, before, after: updatedText(proposal, target) };
+  const { name, description, type, when, body } = proposal;
+  const source = formatSource(sourceFor(proposal));
+  return { file, before, after: formatDocument({ name, description, type, when, source }, body) };
 }
 
 /** Found by file or, without one, by type and name, like a save does. */
 async function findTarget(store: Memories, proposal: Proposal): Promise<Target | null> {
   const rows = await ownRows(store);
   const { file, name, type } = proposal;
-  const row =
-    file !== null
-      ? rows.find((row) => row.file === file)
-      : rows.find((row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type));
+  const isNamed = (row: Row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type);
+  const row = rows.find(file === null ? isNamed : (row) => row.file === file);
   const data = row && readRegular(row.path);
   if (!data) return null;
   return { path: row.path, text: data.toString("utf8"), memory: parseMemory(row.file, data) };
@@ -140,9 +138,8 @@ function findProblem(proposal: Proposal, target: Target | null): string | null {
   const { action, trust, type, body } = proposal;
   if (Buffer.byteLength(body) > MAX_BYTES)
     return `it is larger than ${MAX_BYTES / 1024} KB: shorten it to what matters`;
-  const untold = trust === "tool" || trust === "document";
   const origin = trust === "tool" ? "what a tool printed" : "a document";
-  if (action === "forget" && untold) return `${origin} cannot request that a memory is forgotten`;
+  if (action === "forget" && isUntold(trust)) return `${origin} cannot request that a memory is forgotten`;
   const blocked = findBlocked(proposal, target);
   if (blocked !== null) return blocked;
   // An update keeps the memory's own type, so both must be allowed.
@@ -195,11 +192,10 @@ async function wait(
   target: Target | null,
   reason: string,
 ): Promise<Applied> {
-  const file = target?.memory.file ?? null;
+  const waiting = { done: "inbox" as const, file: target?.memory.file ?? null, undo: null };
   const added = await inbox.add(proposal);
-  if ("id" in added) return { done: "inbox", file, undo: null, id: added.id, isAdded: true, reason };
-  if ("duplicate" in added)
-    return { done: "inbox", file, undo: null, id: added.duplicate, reason: "it is already in the inbox" };
+  if ("id" in added) return { ...waiting, id: added.id, isAdded: true, reason };
+  if ("duplicate" in added) return { ...waiting, id: added.duplicate, reason: "it is already in the inbox" };
   return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");
 }
 
@@ -209,9 +205,9 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
     return { done: "forgotten", file, undo };
   }
   if (target !== null) {
+    const text = updatedText(proposal, target);
     // Passes the text it was judged by: if another process writes the memory in the meantime, nothing is overwritten.
-    const options = { trust: by };
-    const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text, options);
+    const { file, undo, action } = await store.put(target.path, text, target.text, { trust: by });
     return { done: action === "unchanged" ? "unchanged" : "updated", file, undo };
   }
   const { type, name, description, body, when, reason } = proposal;
@@ -231,12 +227,6 @@ function updatedText(proposal: Proposal, { text, memory }: Target): string {
     return formatDocument({ name: memory.name, description, type: proposal.type, when, source }, body);
   const fields = { ...(description ? { description } : {}), ...(when.length > 0 ? { when } : {}), source };
   return editBody(editFields(text, fields), body);
-}
-
-/** A preview of what a save will write. */
-function newText(proposal: Proposal): string {
-  const { name, description, type, when, body } = proposal;
-  return formatDocument({ name, description, type, when, source: formatSource(sourceFor(proposal)) }, body);
 }
 
 function refused(proposal: Proposal, reason: string): Applied {

@@ -18,43 +18,30 @@ export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
 
 /** Must not throw. The reason is for the ledger: it names the limit and how much of it is used. */
 export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
+  const reason = findSpent(ledger, limits, session);
+  return reason === null ? { ok: true } : { ok: false, reason };
+}
+
+function findSpent(ledger: Ledger, limits: Limits, session: string | null): string | null {
+  const { tokensPerDay, tokensPerSession, costPerDay } = limits;
   // Spending that cannot be counted cannot be limited.
   const problem = ledger.problem();
-  if (problem !== null) return no(problem);
-
-  const today = ledger.today();
-  if (today.tokens >= limits.tokensPerDay) {
-    return no(`the daily budget is used up: ${today.tokens} of ${limits.tokensPerDay} tokens (learn.tokensPerDay)`);
-  }
-  if (limits.costPerDay !== null) {
-    if (today.cost === null) {
-      return no(
-        `the cost per day is limited, but there is no price for ${today.unpriced.join(", ")}: set it in learn.prices`,
-      );
-    }
-    if (today.cost >= limits.costPerDay) {
-      return no(
-        `the daily budget is used up: ${today.cost.toFixed(4)} of ${limits.costPerDay} spent (learn.costPerDay)`,
-      );
-    }
-  }
-  if (session === null) return { ok: true };
-  const spent = sumUp(ledger.entries({ session })).tokens;
-  if (spent >= limits.tokensPerSession) {
-    return no(
-      `the session's budget is used up: ${spent} of ${limits.tokensPerSession} tokens (learn.tokensPerSession)`,
-    );
-  }
-  return { ok: true };
+  if (problem !== null) return problem;
+  const { tokens, cost, unpriced } = ledger.today();
+  if (tokens >= tokensPerDay)
+    return `the daily budget is used up: ${tokens} of ${tokensPerDay} tokens (learn.tokensPerDay)`;
+  if (costPerDay !== null && cost === null)
+    return `the cost per day is limited, but there is no price for ${unpriced.join(", ")}: set it in learn.prices`;
+  if (costPerDay !== null && cost !== null && cost >= costPerDay)
+    return `the daily budget is used up: ${cost.toFixed(4)} of ${costPerDay} spent (learn.costPerDay)`;
+  const spent = session === null ? Number.NEGATIVE_INFINITY : sumUp(ledger.entries({ session })).tokens;
+  if (spent < tokensPerSession) return null;
+  return `the session's budget is used up: ${spent} of ${tokensPerSession} tokens (learn.tokensPerSession)`;
 }
 
 /** Tokens that background work may still take today. */
 export function tokensLeft(ledger: Ledger, limits: Limits): number {
   return Math.max(0, limits.tokensPerDay - ledger.today().tokens);
-}
-
-function no(reason: string): BudgetAnswer {
-  return { ok: false, reason };
 }
 
 /** The usual ratio for code and text in Latin letters. */

@@ -1,16 +1,6 @@
 /** The daily log: one line per event in a file per day, which a dream distils later. */
 
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -46,8 +36,6 @@ const FLAGS =
   // Opening a fifo in place of the file would wait for a reader.
   (constants.O_NONBLOCK ?? 0);
 
-const NEWLINE = 10;
-
 /** Where the log of a day is; days are local. */
 export function logPath(directory: Store, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
@@ -78,26 +66,18 @@ function formatEntry(text: string, at: Date): string {
   if (!first) throw new MemdirError("usage", "there is nothing to log: give a text, as in `memdir log TEXT`");
   // Indented, so that no line of the text looks like a separate entry.
   const more = rest.map((line) => (line.trim() === "" ? "" : `  ${line.trimEnd()}`));
-  const line = [`- ${two(at.getHours())}:${two(at.getMinutes())} ${first.trimEnd()}`, ...more].join("\n");
+  const line = [`- ${at.toTimeString().slice(0, 5)} ${first.trimEnd()}`, ...more].join("\n");
   if (Buffer.byteLength(line) <= MAX_ENTRY_BYTES) return line;
-  throw new MemdirError(
-    "usage",
-    `the text is longer than ${MAX_ENTRY_BYTES} bytes: log what matters, and where the rest is`,
-  );
+  const problem = `the text is longer than ${MAX_ENTRY_BYTES} bytes: log what matters, and where the rest is`;
+  throw new MemdirError("usage", problem);
 }
 
 function refuseSecrets(line: string): void {
-  const findings = findSecrets(line);
-  if (findings.length === 0) return;
-  const found = findings.map(({ rule, line: number }) => `${rule} on line ${number}`);
-  const what = found.slice(0, 5).join(", ");
-  throw new MemdirError(
-    "secret",
-    `nothing was logged: the text contains what looks like a secret (${what}); remove it`,
-    {
-      details: found,
-    },
-  );
+  const details = findSecrets(line).map(({ rule, line: number }) => `${rule} on line ${number}`);
+  if (details.length === 0) return;
+  const what = details.slice(0, 5).join(", ");
+  const problem = `nothing was logged: the text contains what looks like a secret (${what}); remove it`;
+  throw new MemdirError("secret", problem, { details });
 }
 
 /** Created if missing, and kept open; a link in the path is refused. */
@@ -126,9 +106,8 @@ function append(path: string, bytes: Buffer, mode: number): void {
 }
 
 function endsLine(fd: number, size: number): boolean {
-  if (size === 0) return true;
   const last = Buffer.alloc(1);
-  return readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === NEWLINE;
+  return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last.toString() === "\n");
 }
 
 /**
@@ -153,41 +132,25 @@ export function readLogs(directory: Store, options: { since?: string } = {}): Da
 
 /** By day, then by name. */
 function findLogs(directory: Store): { day: string; file: string }[] {
-  const found: { day: string; file: string }[] = [];
-  for (const year of list(directory, "logs", FOUR)) {
-    for (const month of list(directory, `logs/${year.name}`, TWO)) {
-      const folder = `logs/${year.name}/${month.name}`;
-      const add = (day: string, file: string) => {
-        if (isDay(day)) found.push({ day, file });
-      };
-      for (const { name } of list(directory, folder, LOG_FILE)) {
-        if (name.startsWith(`${year.name}-${month.name}-`)) add(name.slice(0, -".md".length), `${folder}/${name}`);
-      }
-      for (const day of list(directory, folder, TWO)) {
-        for (const { name } of list(directory, `${folder}/${day.name}`, SESSION_FILE)) {
-          add(`${year.name}-${month.name}-${day.name}`, `${folder}/${day.name}/${name}`);
-        }
-      }
-    }
-  }
-  return found.sort((a, b) => (a.day === b.day ? order(a.file, b.file) : order(a.day, b.day)));
+  const found = listFiles(directory, "logs").flatMap((file) => {
+    const [, year, month, ofMonth, ofSession] = LOG_FILE.exec(file) ?? [];
+    const day = `${year}-${month}-${ofMonth ?? ofSession}`;
+    return isDay(day) ? [{ day, file }] : [];
+  });
+  return found.sort((a, b) => order(a.day, b.day) || order(a.file, b.file));
 }
 
-interface Wanted {
-  pattern: RegExp;
-  kind: "isFile" | "isDirectory";
-}
-
-const FOUR: Wanted = { pattern: /^\d{4}$/, kind: "isDirectory" };
-const TWO: Wanted = { pattern: /^\d{2}$/, kind: "isDirectory" };
-const LOG_FILE: Wanted = { pattern: /^\d{4}-\d{2}-\d{2}\.md$/, kind: "isFile" };
+const FOLDER = /^logs\/\d{4}(?:\/\d{2}){0,2}$/;
 /** Hidden files are temporary. */
-const SESSION_FILE: Wanted = { pattern: /^[^.].*\.md$/s, kind: "isFile" };
+const LOG_FILE = /^logs\/(\d{4})\/(\d{2})\/(?:\1-\2-(\d{2})\.md|(\d{2})\/[^./][^/]*\.md)$/;
 
-function list(directory: Store, folder: string, { pattern, kind }: Wanted): Dirent[] {
+function listFiles(directory: Store, folder: string): string[] {
   try {
-    const entries = readdirSync(resolveInside(directory.path, folder), { withFileTypes: true });
-    return entries.filter((entry) => entry[kind]() && pattern.test(entry.name));
+    return readdirSync(resolveInside(directory.path, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return FOLDER.test(path) ? listFiles(directory, path) : [];
+      return entry.isFile() ? [path] : [];
+    });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") directory.log(diskError(error, "read the logs in", join(directory.path, folder)).message);
@@ -203,12 +166,7 @@ function isDay(text: string): boolean {
 
 function relativePath(at: Date): string {
   const day = localDay(at);
-  const [year, month] = day.split("-");
-  return `logs/${year}/${month}/${day}.md`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, "0");
+  return `logs/${day.slice(0, -6)}/${day.slice(-5, -3)}/${day}.md`;
 }
 
 function order(a: string, b: string): number {

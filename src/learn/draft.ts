@@ -39,33 +39,31 @@ type Checked =
 
 /** `earlier`: the labels that a version of this file named before in the same run; in the file they have become its source. */
 export async function checkDraft(
-  draft: Draft,
-  sources: Sources,
+  { file, text, base: before }: Draft,
+  { session, pieces, said }: Sources,
   now: Date,
   earlier: readonly string[] = [],
 ): Promise<Checked> {
-  const { session, pieces, said } = sources;
-  const memory = parseMemory(draft.file, draft.text);
-  const base = draft.base === null ? null : parseMemory(draft.file, draft.base);
-  const shape = findShapeProblem(memory);
-  if (shape) return refuse(shape);
-  // Including what the memory said before: a proposal may wait in the inbox, where every text is new.
-  const [objection] = findObjections({ file: draft.file, text: draft.text, before: null }, { trust: "user" });
-  if (objection) return refuse(describeObjection(objection));
+  const memory = parseMemory(file, text);
+  const base = before === null ? null : parseMemory(file, before);
   const cited = findCited(memory, pieces, earlier);
-  const dates = await findDateProblem(memory, base, saidOn(cited.pieces) ?? now);
-  if (dates) return refuse(dates);
+  const form =
+    findShapeProblem(memory) ??
+    // Including what the memory said before: a proposal may wait in the inbox, where every text is new.
+    findObjections({ file, text, before: null }, { trust: "user" }).map(describeObjection)[0] ??
+    (await findDateProblem(memory, base, saidOn(cited.pieces) ?? now));
+  if (form) return { ok: false, reason: form };
   const trust = await decideTrust(memory, base, cited, said);
   const problem =
     findTrustProblem(memory, base, cited, trust) ??
     findSupportProblem(memory, base, cited) ??
     (await findCueProblem(memory, base, said));
-  if (problem) return refuse(problem);
+  if (problem) return { ok: false, reason: problem };
   const message = cited.pieces.findLast(({ trust }) => trust === "user") ?? cited.pieces.at(-1) ?? null;
   const proposal: Omit<Proposal, "id"> = {
     at: now.toISOString(),
     action: base ? "update" : "save",
-    file: base ? draft.file : null,
+    file: base ? file : null,
     type: memory.type,
     name: oneLine(memory.name),
     description: oneLine(memory.description),
@@ -78,10 +76,6 @@ export async function checkDraft(
     from: "extraction",
   };
   return { ok: true, proposal, notices: adviceFor(memory), labels: cited.labels };
-}
-
-function refuse(reason: string): Checked {
-  return { ok: false, reason };
 }
 
 /** Worded for a model, which cannot pass options. */

@@ -97,18 +97,13 @@ async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[]
 
 /** A note may ask to be added to others in the batch, so a cue with another note's words is dropped. */
 async function withoutBorrowed(cues: readonly string[], own: number, notes: readonly Note[]): Promise<string[]> {
-  const others = notes.flatMap((note, i) => (i === own ? [] : [{ trust: "document" as const, text: wordsIn(note) }]));
-  const kept = await Promise.all(
-    cues.map(async (cue) => ((await findOrigins(cue, wordsIn(notes[own]!), others)).length === 0 ? [cue] : [])),
-  );
-  return kept.flat();
+  const words = notes.map(({ name, description, body }) => [name, description, body].join("\n"));
+  const others = words.toSpliced(own, 1).map((text) => ({ trust: "document" as const, text }));
+  const origins = await Promise.all(cues.map((cue) => findOrigins(cue, words[own]!, others)));
+  return cues.filter((_, i) => origins[i]?.length === 0);
 }
 
 type Note = Record<"name" | "description" | "body", string>;
-
-function wordsIn({ name, description, body }: Note): string {
-  return [name, description, body].join("\n");
-}
 
 async function readOne({ read }: EnrichOptions, file: string) {
   const { text, name, description, body } = await read(file);

@@ -9,6 +9,8 @@ export interface GateState {
   /** The user's switch for extraction. */
   enabled: boolean;
   isSubAgent: boolean;
+  /** False once the user has turned memory off. */
+  isWanted?: boolean;
   mode: LearnMode;
   /** Since the cursor. */
   newMessages: number;
@@ -23,6 +25,10 @@ export interface GateState {
   explicit: boolean;
 }
 
+export const SWITCHED_OFF = "memory was turned off in this session";
+/** Why a session that was read to its end is skipped. */
+export const NOTHING_NEW = "nothing is new since the last time";
+
 /** `advance`: the messages count as handled. */
 type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean };
 
@@ -31,18 +37,16 @@ type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean }
  * but not a scope in which nothing may be saved or a budget that is used up.
  */
 export function checkGates(state: GateState): GateAnswer {
+  if (state.isWanted === false) return stop(SWITCHED_OFF);
   if (state.mode === "off") return stop("learning is off in this scope");
   if (state.mode === "read-only") return stop("memories are read-only in this scope");
   if (state.isSubAgent) return stop("this is a sub-agent's turn");
   if (!state.enabled && !state.explicit) return stop("extraction is off");
-  if (state.newMessages <= 0) return stop("nothing is new since the last time");
+  if (state.newMessages <= 0) return stop(NOTHING_NEW);
   if (!state.explicit) {
     if (state.memoryWrittenInTurn) return stop("a memory was written in this turn", true);
-    if (state.turnsSince < state.everyTurns) {
-      return stop(
-        `turn ${state.turnsSince} of ${state.everyTurns}: extraction runs on every ${ordinal(state.everyTurns)} turn`,
-      );
-    }
+    const { turnsSince: turn, everyTurns: every } = state;
+    if (turn < every) return stop(`turn ${turn} of ${every}: extraction runs on every ${ordinal(every)} turn`);
   }
   if (!state.budget.ok) return stop(state.budget.reason);
   return { go: true };
@@ -77,19 +81,15 @@ export function sinceCursor<T extends { id: string }>(messages: readonly T[], cu
   return messages.slice(messages.findLastIndex(({ id }) => id === cursor?.message) + 1);
 }
 
-interface CursorMove {
-  /** What was read when the work began. */
-  from: Cursor | null;
-  to: Cursor;
-  /** All messages of the session, in order. */
-  ids: readonly string[];
-}
-
 /**
- * Only call it when everything up to `to` was handled. False if another process has already moved it as far or further;
+ * `from` is what was read when the work began, `ids` are all messages of the session, in order. Only call it when everything up to `to` was handled. False if another process has already moved it as far or further;
  * a race between reading and moving only causes a second look. Throws on disk errors.
  */
-export function moveCursor(dir: string, session: string, { from, to, ids }: CursorMove): boolean {
+export function moveCursor(
+  dir: string,
+  session: string,
+  { from, to, ids }: { from: Cursor | null; to: Cursor; ids: readonly string[] },
+): boolean {
   const now = readCursor(dir, session);
   if (now && now.message !== from?.message) {
     const at = ids.lastIndexOf(now.message);

@@ -2,15 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
-import {
-  isMemoryType,
-  openStateIn,
-  type State,
-  type StateLog,
-  type Store,
-  secretError,
-  TRUSTS,
-} from "../store/store.ts";
+import { isMemoryType, openStateIn, type State, type Store, secretError, TRUSTS } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
@@ -51,7 +43,7 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
     });
   return {
     list: files.list,
-    wasRejected: (proposal) => readRejected(files, log).has(fingerprint(proposal)),
+    wasRejected: (proposal) => files.rejected().has(fingerprint(proposal)),
     find: (prefix) => findOne(files.list(), prefix),
     async add(proposal) {
       const kept = { ...proposal, id: fingerprint(proposal) };
@@ -62,8 +54,7 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
     reject: (id) =>
       take(id, (proposal) => {
         // Neither the original nor a person's edited version comes back.
-        const ids = [...new Set([id, fingerprint(proposal)])];
-        files.rejected.append([{ ids, at: now().toISOString() }]);
+        files.noteRejected([...new Set([id, fingerprint(proposal)])], now());
         files.remove(id);
       }),
     async amend(id, changes) {
@@ -79,7 +70,7 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
 
 function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added {
   const { id } = kept;
-  if (readRejected(files, log).has(id)) return { rejectedBefore: true };
+  if (files.rejected().has(id)) return { rejectedBefore: true };
   const waiting = files.list();
   const same = waiting.find((other) => other.id === id || fingerprint(other) === id);
   if (same) return { duplicate: same.id };
@@ -91,10 +82,6 @@ function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added
   if (dropped.includes(kept)) return { full: true };
   files.write(kept);
   return { id };
-}
-
-function readRejected(files: InboxFiles, log: World["log"]): Set<string> {
-  return new Set(files.rejected.read((why) => log(`inbox: ${why}`)).flatMap(({ ids }) => ids));
 }
 
 /** Compares the type of memory and what it says, not its name or where it came from. */
@@ -118,23 +105,13 @@ function choose(all: readonly Proposal[]): Proposal[] {
 }
 
 function check(proposal: Proposal): void {
-  if (!isProposal(proposal))
-    throw new MemdirError(
-      "usage",
-      "the proposal is invalid: it needs a name, a known type, and a body or a description",
-    );
-  const texts: [string, string][] = [
-    ["name", proposal.name],
-    ["description", proposal.description],
-    ["body", proposal.body],
-    ["cues", proposal.when.join("\n")],
-    ["reason", proposal.reason],
-    ["source", `${proposal.session} ${proposal.message}`],
-  ];
-  const found: string[] = [];
-  for (const [where, text] of texts)
-    for (const { rule, line } of findSecrets(text))
-      found.push(where === "body" ? `${rule} on line ${line}` : `${rule} in the ${where}`);
+  const invalid = "the proposal is invalid: it needs a name, a known type, and a body or a description";
+  if (!isProposal(proposal)) throw new MemdirError("usage", invalid);
+  const { name, description, body, when, reason, session, message } = proposal;
+  const texts = { name, description, body, cues: when.join("\n"), reason, source: `${session} ${message}` };
+  const found = Object.entries(texts).flatMap(([where, text]) =>
+    findSecrets(text).map(({ rule, line }) => `${rule} ${where === "body" ? `on line ${line}` : `in the ${where}`}`),
+  );
   if (found.length > 0) throw secretError(found);
   if (Buffer.byteLength(JSON.stringify(proposal)) >= MAX_BYTES)
     throw new MemdirError("usage", `the proposal is larger than ${MAX_BYTES / 1024} KB: shorten it`);
@@ -143,22 +120,15 @@ function check(proposal: Proposal): void {
 function findOne(all: readonly Proposal[], prefix: string): Proposal | null {
   if (!/^[0-9a-f]+$/i.test(prefix)) return null;
   const found = all.filter(({ id }) => id.startsWith(prefix.toLowerCase()));
-  if (found.length > 1)
-    throw new MemdirError(
-      "ambiguous",
-      `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}; give a longer prefix of the id`,
-    );
-  return found[0] ?? null;
+  if (found.length <= 1) return found[0] ?? null;
+  const begin = `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}`;
+  throw new MemdirError("ambiguous", `${begin}; give a longer prefix of the id`);
 }
 
 function missing(id: string): MemdirError {
-  return new MemdirError(
-    "not-found",
-    `there is no proposal ${JSON.stringify(id.slice(0, 40))}; \`memdir inbox\` lists them`,
-  );
+  const named = JSON.stringify(id.slice(0, 40));
+  return new MemdirError("not-found", `there is no proposal ${named}; \`memdir inbox\` lists them`);
 }
-
-type Log = (message: string) => void;
 
 /** A memory is a page, not a book. */
 export const MAX_BYTES = 64 * 1024;
@@ -167,41 +137,38 @@ export const MAX_BYTES = 64 * 1024;
 const ID_LENGTH = 12;
 const ID = new RegExp(`^[0-9a-f]{${ID_LENGTH}}$`);
 
-interface InboxFiles {
-  /** Oldest first. A file that is not a proposal is skipped and logged. */
-  list(): Proposal[];
-  read(id: string): Proposal | null;
-  write(proposal: Proposal): void;
-  remove(id: string): void;
-  /** Ids of the content, never the content itself. */
-  rejected: StateLog<{ ids: string[] }>;
-}
+type InboxFiles = ReturnType<typeof openInboxFiles>;
 
-function openInboxFiles(state: State, log: Log): InboxFiles {
+function openInboxFiles(state: State, log: World["log"]) {
   const recordOf = (id: string) => {
     const parse = (value: unknown) => (isProposal(value) && value.id === id ? value : null);
     return state.record(`inbox/${id}`, parse, { maxBytes: MAX_BYTES, flush: true });
   };
+  const rejected = state.log("inbox/rejected.jsonl", (value) => {
+    const { ids } = value as { ids?: unknown };
+    return Array.isArray(ids) ? { ids: ids.filter((id) => typeof id === "string" && ID.test(id)) } : null;
+  });
+  /** A file that is not a proposal is skipped and logged. */
   const read = (id: string) =>
     ID.test(id) ? recordOf(id).read((why) => log(`inbox: ${id}.json is not a proposal and is skipped: ${why}`)) : null;
   return {
     read,
-    list: () =>
+    /** Oldest first. */
+    list: (): Proposal[] =>
       state
         .keys("inbox")
         .flatMap((key) => read(basename(key)) ?? [])
         .sort(oldestFirst),
-    write: (proposal) => recordOf(proposal.id).write(proposal),
-    remove: (id) => recordOf(id).remove(),
-    rejected: state.log("inbox/rejected.jsonl", (value) => {
-      const { ids } = value as { ids?: unknown };
-      return Array.isArray(ids) ? { ids: ids.filter((id) => typeof id === "string" && ID.test(id)) } : null;
-    }),
+    write: (proposal: Proposal) => recordOf(proposal.id).write(proposal),
+    remove: (id: string) => recordOf(id).remove(),
+    /** Ids of the content, never the content itself. */
+    rejected: () => new Set(rejected.read((why) => log(`inbox: ${why}`)).flatMap(({ ids }) => ids)),
+    noteRejected: (ids: string[], at: Date) => rejected.append([{ ids, at: at.toISOString() }]),
   };
 }
 
 /** For a hook, which knows only the folder. Oldest first. */
-export function readProposals(folder: string, log: Log): Proposal[] {
+export function readProposals(folder: string, log: World["log"]): Proposal[] {
   return openInboxFiles(openStateIn(dirname(folder)), log).list();
 }
 
@@ -225,9 +192,6 @@ function isProposal(value: unknown): value is Proposal {
 }
 
 function oldestFirst(a: Proposal, b: Proposal): number {
-  return compare(a.at, b.at) || compare(a.id, b.id);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  const [first, second] = [`${a.at}\n${a.id}`, `${b.at}\n${b.id}`];
+  return first < second ? -1 : Number(first > second);
 }

@@ -15,7 +15,9 @@ import {
   clearExtractionLock,
   type GateState,
   moveCursor,
+  NOTHING_NEW,
   readCursor,
+  SWITCHED_OFF,
   sinceCursor,
   takeExtractionLock,
 } from "./extraction-gates.ts";
@@ -102,28 +104,22 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   calls: number;
 }
 
+const nothing = () => ({ saved: [], refused: [], skipped: null, failed: null, turns: 0, usage: NO_USAGE });
+
 /** Must not throw: it runs in the background. */
 export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
-  const result: LearnResult = {
-    saved: [],
-    skipped: null,
-    failed: null,
-    refused: [],
-    turns: 0,
-    usage: NO_USAGE,
-    calls: 0,
-    left: 0,
-  };
+  const result: LearnResult = { ...nothing(), calls: 0, left: 0 };
+  const run: Run = { learning, extractor, request, result };
   const { directory, ledger } = learning;
   try {
-    if (!passes(learning, extractor, request, findFresh(learning, request), result)) {
+    if (!passes(run, findFresh(run))) {
       clearExtractionLock(directory, request.session);
       return result;
     }
     const isDone = await withExtractionLock(learning, request.session, async () => {
       // The previous holder of the lock may have moved the cursor.
-      const view = findFresh(learning, request);
-      if (passes(learning, extractor, request, view, result)) await run(learning, extractor, request, view, result);
+      const fresh = findFresh(run);
+      if (passes(run, fresh)) await extract(run, fresh);
       return true;
     });
     if (isDone === null) result.skipped = LOCKED;
@@ -139,20 +135,15 @@ export async function learn(learning: Learning, extractor: Extractor, request: L
 }
 
 const LOCKED = "another process is extracting from this session";
-const SWITCHED_OFF = "memory was turned off in this session";
 
 /** Null, with an entry in the ledger, while another process extracts from this session. */
 export async function withExtractionLock<T>(
-  { directory, ledger }: Learning,
+  learning: Learning,
   session: string,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const release = takeExtractionLock(directory, session);
-  if (!release) {
-    directory.log(`extraction skipped: ${LOCKED}`);
-    ledger.skip("extraction", session, LOCKED);
-    return null;
-  }
+  const release = takeExtractionLock(learning.directory, session);
+  if (!release) return recordSkip(learning, session, LOCKED);
   try {
     return await work();
   } finally {
@@ -160,42 +151,47 @@ export async function withExtractionLock<T>(
   }
 }
 
-interface Fresh {
-  from: Cursor | null;
-  fresh: readonly HeardMessage[];
+/** An entry in the ledger, too: nothing runs without a trace. */
+export function recordSkip({ directory, ledger }: Learning, session: string, why: string): null {
+  directory.log(`extraction skipped: ${why}`);
+  ledger.skip("extraction", session, why);
+  return null;
 }
 
-function findFresh({ directory }: Learning, { session, messages }: LearnRequest): Fresh {
-  const from = readCursor(directory.path, session);
-  return { from, fresh: sinceCursor(messages, from) };
+interface Run {
+  learning: Learning;
+  extractor: Extractor;
+  request: LearnRequest;
+  result: LearnResult;
 }
 
-function passes(
-  learning: Learning,
-  { isFree }: Extractor,
-  request: LearnRequest,
-  { from, fresh }: Fresh,
-  result: LearnResult,
-): boolean {
-  if (request.isWanted?.() === false) {
-    skip(learning, request, result, SWITCHED_OFF);
-    return false;
-  }
+type Fresh = ReturnType<typeof findFresh>;
+
+function findFresh({ learning, request }: Run) {
+  const from = readCursor(learning.directory.path, request.session);
+  return { from, fresh: sinceCursor(request.messages, from) };
+}
+
+function passes({ learning, extractor, request, result }: Run, { from, fresh }: Fresh): boolean {
+  const { session, conversation, trailing, isWanted, memoryWrittenInTurn = false, explicit = false } = request;
+  const prompts = countPrompts(fresh);
   const answer = checkGates({
     mode: learning.mode,
-    ...learning.gates(request.session),
-    ...(isFree && { budget: { ok: true } }),
+    ...learning.gates(session),
+    ...(extractor.isFree && { budget: { ok: true } }),
+    isWanted: isWanted?.() ?? true,
     isSubAgent: false,
     newMessages: fresh.length,
     // Counted in the conversation, so that it works across processes that each see only one turn.
-    turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),
-    memoryWrittenInTurn: request.memoryWrittenInTurn === true,
-    explicit: request.explicit === true,
+    turnsSince: trailing ? Number.POSITIVE_INFINITY : prompts,
+    memoryWrittenInTurn,
+    explicit,
   });
   if (answer.go) return true;
-  skip(learning, request, result, answer.reason);
+  result.skipped = answer.reason;
+  recordSkip(learning, session, answer.reason);
   // Earlier turns of our own conversation that a throttle or a failure skipped have not been handled.
-  const isLeft = request.conversation !== undefined && countPrompts(fresh) > 1;
+  const isLeft = conversation !== undefined && prompts > 1;
   if (answer.advance && !isLeft) advance(learning, request, from, fresh.at(-1) ?? null);
   return false;
 }
@@ -204,12 +200,6 @@ function countPrompts(messages: readonly HeardMessage[]): number {
   const isSaid = (block: { type: string; attachment?: string }) =>
     block.type === "text" && block.attachment === undefined;
   return messages.filter(({ message: { role, content } }) => role === "user" && content.some(isSaid)).length;
-}
-
-function skip({ directory, ledger }: Learning, { session }: LearnRequest, result: LearnResult, reason: string): void {
-  result.skipped = reason;
-  directory.log(`extraction skipped: ${reason}`);
-  ledger.skip("extraction", session, reason);
 }
 
 function advance({ directory }: Learning, request: LearnRequest, from: Cursor | null, last: HeardMessage | null): void {
@@ -225,37 +215,29 @@ function advance({ directory }: Learning, request: LearnRequest, from: Cursor | 
 }
 
 /** Fills in the result. */
-async function run(
-  learning: Learning,
-  extractor: Extractor,
-  request: LearnRequest,
-  { from, fresh }: Fresh,
-  result: LearnResult,
-): Promise<void> {
+async function extract({ learning, extractor, request, result }: Run, { from, fresh }: Fresh): Promise<void> {
   const { directory, ledger } = learning;
-  const { isWanted = () => true, signal } = request;
+  const { session, isWanted = () => true, signal } = request;
   const isStopped = () => signal?.aborted === true || !isWanted();
   const extracted = await extractor.extract({ ...request, fresh, isStopped }, openKeep(learning));
-  const { spent, last, left, skipped } = extracted;
+  const { saved, spent, last, left, skipped } = extracted;
   if (skipped !== undefined) {
-    skip(learning, request, result, skipped);
+    result.skipped = skipped;
+    recordSkip(learning, session, skipped);
     return advance(learning, request, from, last);
   }
   const failed = isWanted() ? extracted.failed : SWITCHED_OFF;
-  result.failed = failed && redactSecrets(failed);
-  result.refused = extracted.refused.map((why) => redactSecrets(why));
-  Object.assign(result, { saved: extracted.saved, left }, spent && pickCost(spent));
-  if (spent && spent.turns > 0) {
-    const { model, usage } = spent;
-    const [at, produced] = [directory.now().toISOString(), describeOutcome(result)];
-    ledger.spend({ at, kind: "extraction", session: request.session, model, usage, produced, skipped: null });
-    for (const reason of result.refused) directory.log(`extraction: not saved: ${reason}`);
+  const refused = extracted.refused.map((why) => redactSecrets(why));
+  Object.assign(result, { saved, refused, failed: failed && redactSecrets(failed), left });
+  if (spent) {
+    const { model, usage, turns, calls } = spent;
+    Object.assign(result, { usage, turns, calls });
+    if (turns > 0) {
+      ledger.spend({ kind: "extraction", session, model, usage, produced: describeOutcome(result) });
+      for (const reason of refused) directory.log(`extraction: not saved: ${reason}`);
+    }
   }
   if (result.failed === null) advance(learning, request, from, last);
-}
-
-function pickCost({ turns, usage, calls }: NonNullable<Extracted["spent"]>) {
-  return { turns, usage, calls };
 }
 
 /** A new version of a proposal replaces the one in the inbox. */
@@ -275,17 +257,13 @@ export function openKeep({ store, inbox, mode }: Learning): Keep {
 function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed">): string {
   const written = saved.filter(({ action }) => action !== "inbox");
   const count = (action: Proposal["action"]) => written.filter(({ proposal }) => proposal.action === action).length;
-  const parts = [
-    `${count("save")} saved`,
-    `${count("update")} updated`,
-    `${saved.length - written.length} in the inbox`,
-  ].filter((part) => !part.startsWith("0 "));
-  const produced = parts.join(", ") || "nothing";
+  const inInbox = saved.length - written.length;
+  const parts = [`${count("save")} saved`, `${count("update")} updated`, `${inInbox} in the inbox`];
+  const produced = parts.filter((part) => !part.startsWith("0 ")).join(", ") || "nothing";
   return failed === null ? produced : `${produced} (${failed})`;
 }
 
-/** Why a session that was read to its end is skipped. */
-export const NOTHING_NEW = "nothing is new since the last time";
+export { NOTHING_NEW };
 
 export interface SessionResult extends Omit<LearnResult, "calls" | "left" | "saved"> {
   /** Messages that were new when it began. */
@@ -316,15 +294,7 @@ export async function learnSession(
 ): Promise<SessionResult> {
   const { mode, directory } = learning;
   const messages = findNew(directory.path, session).length;
-  const done: SessionResult = {
-    messages,
-    saved: [],
-    refused: [],
-    skipped: null,
-    failed: null,
-    turns: 0,
-    usage: NO_USAGE,
-  };
+  const done: SessionResult = { messages, ...nothing() };
   if (mode === "off" || mode === "read-only") return { ...done, skipped: `learning is ${mode} here (learn.mode)` };
   if (messages === 0) return { ...done, skipped: NOTHING_NEW };
   const asked: Learning = { ...learning, gates: (id) => ({ ...learning.gates(id), enabled: true }) };

@@ -1,7 +1,7 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
+import type { Price } from "../config.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
-import type { Price } from "../settings.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -29,7 +29,7 @@ export interface Ledger {
    * On disk when this returns; an entry that cannot be written stays in memory, is counted, and is written with the
    * next one.
    */
-  spend(entry: Spent): void;
+  spend(entry: Omit<Spent, "at" | "skipped"> & Partial<Spent>): void;
   /** Not flushed: after most turns nothing runs, which is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
   /** In the order they were written, newest last; only the end of a very large ledger. */
@@ -40,6 +40,7 @@ export interface Ledger {
   problem(): string | null;
 }
 
+const KINDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
 /** A reason is a sentence. */
 const MAX_TEXT_CHARS = 500;
 /** A full disk must not fill the memory. */
@@ -56,9 +57,9 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     lastLogged = message;
     return message;
   };
-  const write = (entry: Spent, flush: boolean) => {
+  const write = (entry: Parameters<Ledger["spend"]>[0], flush: boolean) => {
     // An entry of no day would never be counted.
-    const at = Number.isNaN(Date.parse(entry.at)) ? world.now().toISOString() : entry.at;
+    const at = Number.isNaN(Date.parse(entry.at ?? "")) ? world.now().toISOString() : entry.at;
     waiting.push(tidy({ ...entry, at }));
     try {
       lines.append(waiting, { flush });
@@ -83,10 +84,8 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
 
   return {
     spend: (entry) => write(entry, true),
-    skip(kind, session, reason) {
-      const at = world.now().toISOString();
-      write({ at, kind, session, model: "", usage: NO_USAGE, produced: "", skipped: reason }, false);
-    },
+    skip: (kind, session, reason) =>
+      write({ kind, session, model: "", usage: NO_USAGE, produced: "", skipped: reason }, false),
     entries,
     today() {
       const now = world.now();
@@ -123,18 +122,21 @@ function parseSpent(value: unknown): Spent | null {
 }
 
 /** A valid entry from any input, because entries are summed up. */
-function tidy({ at, kind, session, model, usage, produced, skipped }: Spent): Spent {
+function tidy({
+  at,
+  kind,
+  session,
+  model,
+  usage,
+  produced,
+  skipped,
+}: Omit<Partial<Spent>, "kind"> & Pick<Spent, "kind">): Spent {
   return {
     at: String(at),
     kind,
     session: typeof session === "string" ? session : null,
     model: text(model),
-    usage: {
-      input: amount(usage?.input),
-      output: amount(usage?.output),
-      cacheRead: amount(usage?.cacheRead),
-      cacheWrite: amount(usage?.cacheWrite),
-    },
+    usage: Object.fromEntries(KINDS.map((kind) => [kind, amount(usage?.[kind])])) as unknown as Usage,
     produced: text(produced),
     skipped: typeof skipped === "string" ? text(skipped) : null,
   };
@@ -177,13 +179,7 @@ const CACHED_SHARE = 0.1;
 /** Null: unknown, which must never be shown or added up as zero. */
 export function costOf(model: string, usage: Usage, prices: Prices = {}): number | null {
   const price = findPrice(model, prices);
-  if (!price) return null;
-  const sum =
-    usage.input * price.input +
-    usage.output * price.output +
-    usage.cacheRead * price.cacheRead +
-    usage.cacheWrite * price.cacheWrite;
-  return sum / PRICED_TOKENS;
+  return price && KINDS.reduce((sum, kind) => sum + usage[kind] * price[kind], 0) / PRICED_TOKENS;
 }
 
 /** What a budget counts of a call. */
@@ -207,13 +203,10 @@ export function findPrice(model: string, prices: Prices = {}): Price | null {
 }
 
 function findIn(model: string, prices: Prices): Price | null {
-  let best: { price: Price; said: number } | null = null;
-  for (const [pattern, price] of Object.entries(prices)) {
-    if (!fits(model, pattern)) continue;
-    const said = pattern.includes("*") ? pattern.replaceAll("*", "").length : Number.POSITIVE_INFINITY;
-    if (!best || said > best.said) best = { price, said };
-  }
-  return best?.price ?? null;
+  const said = (pattern: string) => (pattern.includes("*") ? pattern.replaceAll("*", "").length : Infinity);
+  const fitting = Object.keys(prices).filter((pattern) => fits(model, pattern));
+  const [best] = fitting.sort((a, b) => Math.sign(said(b) - said(a)) || 0);
+  return best === undefined ? null : prices[best]!;
 }
 
 /** Matches piece by piece, each as early as possible: a regular expression with many stars could take forever. */

@@ -8,15 +8,15 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { Ask } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../prompts/learning.ts";
+import { buildExtractionPrompt, EXTRACTION_RULES, saysNothingToKeep } from "../prompts/learning.ts";
 import { openFileState } from "../session/file-state.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import { openTools } from "../tools/tools.ts";
 import type { World } from "../world.ts";
-import { type Applied, isFinal } from "./apply.ts";
+import { isFinal } from "./apply.ts";
 import { countAnswers } from "./budget.ts";
 import { checkDraft, type Draft, type Sources } from "./draft.ts";
-import { type Extractor, type Keep, type Kept, reasonOf, type Turns } from "./learn.ts";
+import { type Extractor, type Keep, type Kept, NOTHING_NEW, reasonOf, type Turns } from "./learn.ts";
 import type { Proposal } from "./proposal.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 
@@ -53,8 +53,7 @@ export function openModelExtractor(
       const window = buildWindow(turns.fresh, { list: turns.conversation !== undefined });
       const { last, left } = window;
       if (window.pieces.length === 0) {
-        const skipped = "nothing is new since the last time";
-        return { saved: [], refused: [], failed: null, skipped, last, left, spent: null };
+        return { saved: [], refused: [], failed: null, skipped: NOTHING_NEW, last, left, spent: null };
       }
       return { ...(await extractFrom(world, model(), memory, turns, window, keep)), last, left };
     },
@@ -95,7 +94,7 @@ async function extractFrom(
     ? await fork(counted, conversation, { ...options, prompt })
     : await runAgentLoop(counted, {
         ...options,
-        system: [{ text: buildExtractionRules(), cache: true }],
+        system: [{ text: EXTRACTION_RULES, cache: true }],
         messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
       });
   // A stopped loop does not wait for its tools, but a save that is running will finish.
@@ -114,95 +113,88 @@ function findFailure({ ended, error, text, turns }: LoopResult, keeper: Keeper, 
   if (ended === "error") return error?.message ?? "the model did not answer";
   const problem = keeper.problem();
   if (problem !== null) return problem;
-  const kept = keeper.count();
-  if (ended === "turns") return kept > 0 ? null : `it saved nothing in ${turns} turns`;
+  const isKept = keeper.isAnyThere();
+  if (ended === "turns") return isKept ? null : `it saved nothing in ${turns} turns`;
   if (ended !== "done") return `the model's answer was ${ended === "length" ? "cut off" : ended}`;
   // Our own checks would refuse the same again.
-  if (kept > 0 || keeper.refused().length > 0 || saysNothingToKeep(text)) return null;
+  if (isKept || keeper.refused().length > 0 || saysNothingToKeep(text)) return null;
   return calls === 0 ? "it called no tool and did not say that there is nothing to keep" : "it wrote nothing";
 }
 
-/** Checks each draft, passes it on as a proposal, and records the outcome. */
-interface Keeper {
-  /** Throws with a reason for the model. */
-  keep(draft: Draft): Promise<{ notices: string[] }>;
-  /** Resolves when no save is running any more. */
-  settle(): Promise<unknown>;
-  saved(): Kept[];
-  /** Includes those that an earlier run saved, such as one that was killed before its cursor moved. */
-  count(): number;
-  /** What our own rules refused and the model did not fix: the same would be refused again. */
-  refused(): string[];
-  /** Why something that should have been saved was not, but may be the next time. */
-  problem(): string | null;
+type Keeper = ReturnType<typeof openKeeper>;
+
+/** What became of a file that the model wrote. */
+interface Outcome {
+  id: string;
+  /** The sources that it named. */
+  labels?: string[];
+  kept?: Kept;
+  /** Includes what an earlier run saved, such as one that was killed before its cursor moved. */
+  isThere?: boolean;
+  refused?: string | undefined;
+  problem?: string | undefined;
 }
 
+/** Checks each draft, passes it on as a proposal, and records the outcome. */
 export function openKeeper(
   world: Pick<World, "now" | "newId">,
   sources: Sources,
   keep: Keep,
   isStopped: () => boolean,
-): Keeper {
+) {
   const pending = new Set<Promise<unknown>>();
-  const ids = new Map<string, string>();
-  const labels = new Map<string, string[]>();
-  const saved = new Map<string, Kept>();
-  const refused = new Map<string, string>();
-  const problems = new Map<string, string>();
-  let unchanged = 0;
-
-  const refuse = (file: string, reason: string): never => {
-    refused.set(file, `${file}: ${reason}`);
-    throw new Error(`${file} was not written: ${reason}`);
-  };
-
-  const hand = async ({ file, base }: Draft, proposal: Proposal): Promise<Applied> => {
-    try {
-      return await keep(proposal, base);
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (isFinal(error)) return refuse(file, reason);
-      problems.set(file, `${file} could not be saved: ${reason}`);
-      throw error;
-    }
-  };
+  const outcomes = new Map<string, Outcome>();
+  const all = () => [...outcomes.values()];
 
   const keepDraft = async (draft: Draft): Promise<{ notices: string[] }> => {
     const { file } = draft;
-    const checked = await checkDraft(draft, sources, world.now(), labels.get(file));
+    const outcome = outcomes.get(file) ?? { id: world.newId() };
+    outcomes.set(file, outcome);
+    const refuse = (reason: string): never => {
+      outcome.refused = `${file}: ${reason}`;
+      throw new Error(`${file} was not written: ${reason}`);
+    };
+    const checked = await checkDraft(draft, sources, world.now(), outcome.labels);
     // Checking takes a while; nothing is started if the run was stopped in the meantime.
     if (isStopped()) throw new Error("stopped; nothing was written");
-    if (!checked.ok) return refuse(file, checked.reason);
-    const id = ids.get(file) ?? world.newId();
-    ids.set(file, id);
-    const proposal: Proposal = { id, ...checked.proposal };
-    const { done, reason, file: written } = await hand(draft, proposal);
-    if (done === "refused") return refuse(file, reason ?? "it is not wanted");
-    labels.set(file, checked.labels);
-    refused.delete(file);
-    problems.delete(file);
+    if (!checked.ok) return refuse(checked.reason);
+    const proposal: Proposal = { id: outcome.id, ...checked.proposal };
+    const {
+      done,
+      reason,
+      file: written,
+    } = await keep(proposal, draft.base).catch((error) => {
+      if (isFinal(error)) return refuse(reasonOf(error));
+      outcome.problem = `${file} could not be saved: ${reasonOf(error)}`;
+      throw error;
+    });
+    if (done === "refused") return refuse(reason ?? "it is not wanted");
     const keptAs = written ?? file;
-    const earlier = saved.get(id);
-    if (done === "unchanged") unchanged++;
+    const { kept } = outcome;
     // A memory that was made and fixed in one run was made.
-    if (earlier) earlier.proposal = { ...proposal, action: earlier.proposal.action, file: earlier.proposal.file };
-    else if (done !== "unchanged") saved.set(id, { file: keptAs, action: done, proposal });
+    if (kept) kept.proposal = { ...proposal, action: kept.proposal.action, file: kept.proposal.file };
+    else if (done !== "unchanged") outcome.kept = { file: keptAs, action: done, proposal };
+    Object.assign(outcome, { labels: checked.labels, isThere: true, refused: undefined, problem: undefined });
     const elsewhere = keptAs === file ? [] : [`it is saved as ${keptAs}`];
     return { notices: [...elsewhere, ...(reason === undefined ? [] : [reason]), ...checked.notices] };
   };
 
   return {
-    keep(draft) {
+    /** Throws with a reason for the model. */
+    keep(draft: Draft): Promise<{ notices: string[] }> {
       const keeping = keepDraft(draft);
       const done: Promise<unknown> = keeping.catch(() => {}).finally(() => pending.delete(done));
       pending.add(done);
       return keeping;
     },
+    /** Resolves when no save is running any more. */
     settle: () => Promise.all(pending),
-    saved: () => [...saved.values()],
-    count: () => saved.size + unchanged,
-    refused: () => [...refused.values()],
-    problem: () => [...problems.values()][0] ?? null,
+    saved: () => all().flatMap(({ kept }) => kept ?? []),
+    isAnyThere: () => all().some(({ isThere }) => isThere),
+    /** What our own rules refused and the model did not fix: the same would be refused again. */
+    refused: () => all().flatMap(({ refused }) => refused ?? []),
+    /** Why something that should have been saved was not, but may be the next time. */
+    problem: () => all().find(({ problem }) => problem !== undefined)?.problem ?? null,
   };
 }
 

@@ -28,7 +28,7 @@ export async function findOrigins(memory: string, base: string, said: readonly S
   const print = takePrint(memory);
   const spoken = findTraces(base, print);
   const pieces = said.flatMap(splitPasted);
-  for (const { trust, text } of pieces) if (trust === "user") addTraces(spoken, findTraces(text, print));
+  for (const { trust, text } of pieces) if (trust === "user") findTraces(text, print, spoken);
   const rest: Traces = {
     runs: new Set([...print.runs].filter((run) => !spoken.runs.has(run))),
     words: new Set([...print.words].filter((word) => !spoken.words.has(word))),
@@ -55,12 +55,11 @@ export async function findOrigins(memory: string, base: string, said: readonly S
 function splitPasted(piece: Spoken): Spoken[] {
   if (piece.trust !== "user") return [piece];
   const own = dropForeign(piece.text);
-  return own === piece.text
-    ? [piece]
-    : [
-        { trust: "user", text: own },
-        { trust: "document", text: piece.text },
-      ];
+  if (own === piece.text) return [piece];
+  return [
+    { trust: "user", text: own },
+    { trust: "document", text: piece.text },
+  ];
 }
 
 /** How much of what a text demands was said, in the same words or others of the same stem: 0 to 1. */
@@ -106,8 +105,7 @@ function takePrint(text: string): Print {
 }
 
 /** The part of the print that is in the text. */
-function findTraces(text: string, print: Print): Traces {
-  const traces: Traces = { runs: new Set(), words: new Set() };
+function findTraces(text: string, print: Print, traces: Traces = { runs: new Set(), words: new Set() }): Traces {
   const words = wordsOf(text);
   for (const [i, word] of words.entries()) {
     if (print.words.has(word)) traces.words.add(word);
@@ -134,11 +132,6 @@ function isTogether(text: string, wanted: ReadonlySet<string>): boolean {
     if (counts.size >= wanted.size * TAKEN_SHARE) return true;
   }
   return false;
-}
-
-function addTraces(to: Traces, { runs, words }: Traces): void {
-  for (const run of runs) to.runs.add(run);
-  for (const word of words) to.words.add(word);
 }
 
 function isParticular(word: string): boolean {
@@ -173,10 +166,8 @@ function decodeHidden(text: string): string {
     if (run.includes("%20")) found.push(run.replaceAll("%20", " "));
   }
   if (/&#x?[0-9a-f]+;/i.test(shown)) found.push(shown.replace(/&#(x?)([0-9a-f]{1,6});/gi, readEntity));
-  return found
-    .filter((one) => one !== "")
-    .slice(0, MAX_HIDDEN)
-    .join("\n");
+  const told = found.filter((one) => one !== "");
+  return told.slice(0, MAX_HIDDEN).join("\n");
 }
 
 /** More of them are data. */

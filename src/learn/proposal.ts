@@ -21,7 +21,7 @@ export interface Proposal {
   from: "extraction" | "rules" | "dream" | "agent";
 }
 
-export { LEARN_MODES, type LearnMode } from "../settings.ts";
+export type { LearnMode } from "../config.ts";
 
 /** `old` is the source of the memory that is changed, undefined for a new one: the least trusted of both decides. */
 export function sourceFor(proposal: Pick<Proposal, "trust" | "session" | "message">, old?: Source | null): Source {

@@ -55,7 +55,7 @@ export async function extractByRules(
       if (said.confidence < MIN_CONFIDENCE || isWritten(said.body, written)) continue;
       if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
-      proposals = next(proposals, existing, said, (of) => propose(of, message, session));
+      proposals = next(proposals, existing, said, propose(said, message, session));
     }
     asked = message.text;
   }
@@ -85,10 +85,7 @@ export async function keepExplicit(
 }
 
 /** One after the other: a later one may change what an earlier one wrote. */
-async function keepAll(
-  proposals: readonly Proposal[],
-  keep: Keep,
-): Promise<Pick<Extracted, "saved" | "refused" | "failed">> {
+async function keepAll(proposals: readonly Proposal[], keep: Keep) {
   const all: Pick<Extracted, "saved" | "refused" | "failed"> = { saved: [], refused: [], failed: null };
   for (const proposal of proposals) {
     try {
@@ -108,17 +105,12 @@ async function keepAll(
  * What the user and the agent said to each other. Includes the answer before it: "yes, always like that" refers back to
  * it.
  */
-function speak(
-  prompts: HeardSession["prompts"],
-  all: readonly HeardMessage[],
-  fresh: readonly HeardMessage[],
-): SpokenMessage[] {
+function speak(prompts: HeardSession["prompts"], all: readonly HeardMessage[], fresh: readonly HeardMessage[]) {
   const typed = new Map(prompts.map(({ uuid, text }) => [uuid, ownWords(text)]));
   const before = all.slice(0, all.length - fresh.length).findLast(({ message }) => message.role === "assistant");
   return [...(before ? [before] : []), ...fresh].flatMap(({ id, at, message }): SpokenMessage[] => {
-    if (message.role === "assistant") return [{ id, role: "assistant", text: textOf(message.content), at: at ?? "" }];
-    const text = typed.get(id);
-    return text === undefined ? [] : [{ id, role: "user", text, at: at ?? "" }];
+    const text = message.role === "assistant" ? textOf(message.content) : typed.get(id);
+    return text === undefined ? [] : [{ id, role: message.role, text, at: at ?? "" }];
   });
 }
 
@@ -146,10 +138,9 @@ const MOSTLY = 0.7;
 
 /** What an instruction file already says is not saved again. */
 function isWritten(body: string, written: readonly string[]): boolean {
-  const mine = new Set(termsOf(body));
   return written.some((text) => {
-    const theirs = new Set(termsOf(text));
-    return mine.size > 0 && [...mine].filter((term) => theirs.has(term)).length / mine.size >= MOSTLY;
+    const { mine, shared } = compare(body, text);
+    return mine > 0 && shared / mine >= MOSTLY;
   });
 }
 
@@ -161,43 +152,31 @@ async function isRetold(body: string, messages: readonly SpokenMessage[]): Promi
 
 const TRUST_OF = { user: "user", assistant: "inferred", tool: "tool" } as const;
 
-type Next = (
-  proposals: Proposal[],
-  existing: readonly Existing[],
-  said: Said,
-  propose: (said: Said) => Proposal,
-) => Proposal[];
-
-const keep: Next = (proposals, existing, said, propose) => {
+const keep: Next = (proposals, existing, said, proposal) => {
   const known: Pick<Existing, "name" | "description" | "body">[] = [...existing, ...proposals];
-  return known.some((other) => isSame(said, other)) ? proposals : [...proposals, propose(said)];
+  return known.some((other) => isSame(said, other)) ? proposals : [...proposals, proposal];
 };
 
 /** "Forget that" is about the last thing said here; a named subject only counts if it leads to a single memory. */
-const takeBack: Next = (proposals, existing, said, propose) => {
+const takeBack: Next = (proposals, existing, said, proposal) => {
   if (said.name === RETRACTED) return proposals.slice(0, -1);
   const left = proposals.filter((proposal) => !isAbout(said.name, proposal));
   const [one, ...more] = existing.filter((memory) => isAbout(said.name, memory));
   if (!one || more.length > 0 || !said.explicit) return left;
   const { file, type, name, description } = one;
-  return [...left, { ...propose(said), action: "forget", file, type, name, description, body: "" }];
+  return [...left, { ...proposal, action: "forget", file, type, name, description, body: "" }];
 };
 
-function propose(
-  { act, type, name, description, body, explicit }: Said,
-  message: SpokenMessage,
-  session: string | null,
-) {
-  const proposal: Proposal = {
+type Next = (proposals: Proposal[], existing: readonly Existing[], said: Said, proposal: Proposal) => Proposal[];
+
+function propose(said: Said, message: SpokenMessage, session: string | null): Proposal {
+  const { act, type, name, description, body, explicit } = said;
+  return {
     id: sha256(`${message.id}\n${act}\n${body}`).slice(0, 12),
     at: message.at,
     action: "save",
     file: null,
-    type,
-    name,
-    description,
-    body,
-    when: [],
+    ...{ type, name, description, body, when: [] },
     // With the agent's words in it, it is more than what the user said.
     trust: body.includes(MEANT) ? "inferred" : "user",
     session,
@@ -205,7 +184,6 @@ function propose(
     reason: explicit && act !== "forget" ? REASONS.remember : REASONS[act],
     from: "rules",
   };
-  return proposal;
 }
 
 /** How said.ts marks what the agent had said. */
@@ -227,12 +205,10 @@ const NEARLY_SAME = 0.75;
 function isSame(said: Said, other: Pick<Existing, "name" | "description" | "body">): boolean {
   if (oneLine(said.name).toLowerCase() === oneLine(other.name).toLowerCase()) return true;
   const text = other.body ?? `${other.name} ${other.description}`;
-  const mine = new Set(termsOf(said.body));
-  const theirs = new Set(termsOf(text));
   // "Use tabs" and "never use tabs", or another date, are news.
   if (marksOf(said.body) !== marksOf(text)) return false;
-  const shared = [...mine].filter((term) => theirs.has(term)).length;
-  return shared > 0 && shared / (mine.size + theirs.size - shared) >= NEARLY_SAME;
+  const { mine, theirs, shared } = compare(said.body, text);
+  return shared > 0 && shared / (mine + theirs - shared) >= NEARLY_SAME;
 }
 
 /** What changes the meaning of a sentence: numbers and negations. */
@@ -245,7 +221,12 @@ function marksOf(text: string): string {
 
 /** Every word of the subject is in the memory's name or description. */
 function isAbout(subject: string, memory: Pick<Existing, "name" | "description">): boolean {
-  const wanted = new Set(termsOf(subject));
-  const told = new Set(termsOf(`${memory.name} ${memory.description}`));
-  return wanted.size > 0 && [...wanted].every((term) => told.has(term));
+  const { mine, shared } = compare(subject, `${memory.name} ${memory.description}`);
+  return mine > 0 && shared === mine;
+}
+
+/** How many terms each has, and both. */
+function compare(text: string, other: string): { mine: number; theirs: number; shared: number } {
+  const [mine, theirs] = [new Set(termsOf(text)), new Set(termsOf(other))];
+  return { mine: mine.size, theirs: theirs.size, shared: [...mine].filter((term) => theirs.has(term)).length };
 }

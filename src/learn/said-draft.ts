@@ -1,12 +1,11 @@
 /** Turns one sentence into the beginning of a memory: by an explicit request, else by the table of patterns. */
 
 import type { MemoryType } from "../store/store.ts";
-import { CORRECTIONS } from "./said-corrections.ts";
 import { hasDate } from "./said-dates.ts";
-import { findRequest } from "./said-explicit.ts";
 import {
   endsInTask,
   isAboutProgram,
+  isAny,
   isChatter,
   isDerivable,
   isHypothetical,
@@ -21,9 +20,7 @@ import {
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
-import { POINTERS } from "./said-pointers.ts";
-import { DECISIONS, PREFERENCES } from "./said-preferences.ts";
-import type { Act, Row, Setting } from "./said-row.ts";
+import { type Act, REQUESTS, ROWS, type Row, type Setting } from "./said-patterns.ts";
 import type { Sentence } from "./said-speech.ts";
 import { endSentence, type Statement, stripLead, stripOrder, typeOfStatement } from "./said-statement.ts";
 
@@ -54,8 +51,10 @@ export const MAX_LIST = 8;
 export function findExplicit(sentences: readonly Sentence[], at: number): Draft | null {
   const { text, plain } = sentences[at]!;
   const request = findRequest(plain);
-  if (!request || isReported(plain.slice(0, request.at)) || /\bif (?:i|you|we)\b/i.test(plain.slice(0, request.at)))
-    return null;
+  if (!request) return null;
+  // What comes before the words of the request may be quoted.
+  const ahead = plain.slice(0, request.at);
+  if (isReported(ahead) || /\bif (?:i|you|we)\b/i.test(ahead)) return null;
   if (isQuestion(plain) && !/^(?:please )?(?:can|could|would|will) you\b.*\bthat\b/i.test(plain)) return null;
   const what = text
     .slice(request.start, request.end)
@@ -64,28 +63,40 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
   if (request.act === "forget") return isTaskScoped(plain) ? null : forgetting(what, text, at);
   if (isReminder(plain.slice(request.at), what)) return null;
   // "Remember" alone is plain enough; the others are said of the work at hand as well.
-  const asking = plain.slice(request.at, request.start);
-  const weak = request.rule || /\b(?:forget|keep in mind|bear in mind)\b/i.test(asking);
+  const weak =
+    request.isRule || /\b(?:forget|keep in mind|bear in mind)\b/i.test(plain.slice(request.at, request.start));
   if (weak && (isTaskScoped(plain) || endsInTask(what) || isAboutProgram(what) || /^(?:it's|it is|this)\b/i.test(what)))
     return null;
 
-  const base = { act: "remember" as const, explicit: true, confidence: 0.95, context: [], last: at };
+  const base = { act: "remember" as const, explicit: true, confidence: request.confidence, context: [], last: at };
   if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) {
     const statement = what
       .replace(/^not to /i, "do not ")
       .replace(/^to (?=[a-z])/i, "")
       .replace(/\s*[?？]+$/, "");
     const type = typeOfStatement(what);
-    return { ...base, type: type === "project" && (request.rule || isOrder(statement)) ? "feedback" : type, statement };
+    const isRule = type === "project" && (request.isRule || isOrder(statement));
+    return { ...base, type: isRule ? "feedback" : type, statement };
   }
-  if (/[:：]$/.test(plain)) return listed(base, sentences, at);
   // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
   const here = text.slice(0, request.at).trim();
-  const before = here === "" ? sentences[at - 1] : { text: here, plain: plain.slice(0, request.at).trim() };
-  if (!before) return listed(base, sentences, at);
+  const before = here === "" ? sentences[at - 1] : { text: here, plain: ahead.trim() };
+  if (/[:：]$/.test(plain) || !before) return listed(base, sentences, at);
   if (saysNothing(before) || isQuestion(before.plain)) return null;
   const statement = stripLead(before).text;
   return { ...base, type: typeOfStatement(statement), statement };
+}
+
+/** The request in one sentence: what is to be kept or forgotten is empty when it is what was said before ("remember that."). */
+function findRequest(plain: string) {
+  for (const { pattern, act, confidence, marks } of REQUESTS) {
+    const match = pattern.exec(plain);
+    const [start, end] = match?.indices?.groups?.what ?? [];
+    if (!match || start === undefined || end === undefined) continue;
+    if (act === "forget" && /^to\b/i.test(plain.slice(start))) continue;
+    return { act, confidence, start, end, at: match.index, isRule: marks.has("rule") };
+  }
+  return null;
 }
 
 /** "Remember:" and a list behind it. */
@@ -127,64 +138,69 @@ export async function findImplied(
   sentences: readonly Sentence[],
   at: number,
   now: Date,
-  asked = false,
+  asked: boolean,
 ): Promise<Draft | null> {
   const sentence = sentences[at]!;
   if (sentence.plain.length > MAX_SENTENCE || isQuestion(sentence.plain)) return null;
-  const { text, plain, corrected, announced } = stripRecord(stripLead(sentence));
-  if (isHypothetical(plain) || isTaskScoped(plain) || isDerivable(plain) || isAboutProgram(plain)) return null;
-  if (isSpot(plain)) return null;
-
-  const before = sentences[at - 1];
-  const next = sentences[at + 1];
+  const statement = stripRecord(stripLead(sentence));
+  const { plain, corrected, announced } = statement;
+  if (isAny(plain, isHypothetical, isTaskScoped, isDerivable, isAboutProgram, isSpot)) return null;
+  const [before, next] = [sentences[at - 1], sentences[at + 1]];
   const setting: Setting = {
-    corrected: corrected || (before !== undefined && DENIAL.test(before.plain)),
-    announced: announced || (before !== undefined && /\bpost-?mortem\b|\bincident report\b/i.test(before.plain)),
+    corrected: corrected || DENIAL.test(before?.plain ?? ""),
+    announced: announced || /\bpost-?mortem\b|\bincident report\b/i.test(before?.plain ?? ""),
     reasoned: /\b(?:because|since|so that|otherwise)\b/i.test(plain) || (next !== undefined && isReason(next)),
     dated: await hasDate(plain, now),
   };
-  const order = isOrder(plain);
-  const when = WHEN_FIRST.exec(plain)?.[0].length;
-  for (const row of ROWS) {
-    if (order && !row.order) continue;
-    const match =
-      row.pattern.exec(plain) ?? (row.act === "decision" && when ? matchFrom(row.pattern, plain, when) : null);
-    if (!match || (row.when && !row.when(setting, plain))) continue;
-    if (isPassing(row, plain)) continue;
-    if (!row.order && (endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain))) continue;
-    const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
+  const isKnown = asked && at === 0;
+  for (const { row, told } of findRows(statement, setting)) {
+    const isBack = row.marks.has("back");
+    if (row.act === "pointer" && ELLIPSIS.test(told) && !isKnown) continue;
     // "You forgot the changelog again. Every change needs a line there."
-    const blamed = setting.corrected && !corrected && before && before.plain.split(" ").length > 3 ? [before.text] : [];
-    const context = row.act === "correction" && blamed.every((text) => !isQuestion(text)) ? blamed : [];
-    const draft = { act: row.act, explicit: false, type: row.type, context, last: at, back: row.back === true };
-    const statement = text.slice(start, end);
-    const elided = row.act === "pointer" && ELLIPSIS.test(statement);
-    if (elided && !(asked && at === 0)) continue;
-    if (!PRONOUN.test(statement) && !row.back) return { ...draft, confidence: row.confidence, statement };
+    const isBlamed = row.act === "correction" && setting.corrected && !corrected && before !== undefined;
+    const context = isBlamed && before.plain.split(" ").length > 3 && !isQuestion(before.text) ? [before.text] : [];
+    const draft = { act: row.act, explicit: false, type: row.type, context, last: at, back: isBack };
+    if (!PRONOUN.test(told) && !isBack) return { ...draft, confidence: row.confidence, statement: told };
     // It must be clear whom "she" means, else the memory is useless to a later reader.
-    const told = before && (row.back ? stripOrder(before) : isSubject(before) ? stripLead(before).text : null);
-    if (told) return { ...draft, confidence: row.confidence - 0.1, statement: `${endSentence(told)} ${statement}` };
-    const known = asked && at === 0 && (row.act === "pointer" || /^s?he\b/i.test(statement));
-    if (known && !row.back) return { ...draft, confidence: row.confidence - 0.1, statement };
-    if (row.back || (row.act !== "pointer" && row.act !== "correction")) return null;
-    return { ...draft, confidence: row.confidence - 0.3, statement };
+    const subject = before && (isBack ? stripOrder(before) : isSubject(before) ? stripLead(before).text : null);
+    if (subject) return { ...draft, confidence: row.confidence - 0.1, statement: `${endSentence(subject)} ${told}` };
+    if (isBack) return null;
+    if (isKnown && (row.act === "pointer" || /^s?he\b/i.test(told)))
+      return { ...draft, confidence: row.confidence - 0.1, statement: told };
+    if (row.act !== "pointer" && row.act !== "correction") return null;
+    return { ...draft, confidence: row.confidence - 0.3, statement: told };
   }
   return null;
 }
 
+/** The rows that match, with what they say is told. */
+function* findRows({ text, plain }: Statement, setting: Setting): Generator<{ row: Row; told: string }> {
+  const isOrdered = isOrder(plain);
+  const isTask = endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain);
+  const when = WHEN_FIRST.exec(plain)?.[0].length;
+  for (const row of ROWS) {
+    if ((isOrdered || isTask) && !row.marks.has("order")) continue;
+    const late = row.act === "decision" && when ? plain.slice(when) : null;
+    const match = row.pattern.exec(plain) ?? (late === null ? null : matchLate(row.pattern, late));
+    if (!match || !row.isMet(plain, setting) || isPassing(row, plain)) continue;
+    const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
+    yield { row, told: text.slice(start, end) };
+  }
+}
+
 /** What looks like the row but is temporary, or a figure of speech. */
-function isPassing({ act, order, type }: Row, plain: string): boolean {
+function isPassing({ act, marks, type }: Row, plain: string): boolean {
   if (type === "user") return isNoPerson(plain);
   if (act === "pointer") return isPassingUse(plain);
-  return act === "preference" && type === "feedback" && !order && isSigh(plain);
+  return act === "preference" && type === "feedback" && !marks.has("order") && isSigh(plain);
 }
 
 /** "Yesterday the board decided …": the time may come first, the statement is all of it. */
 const WHEN_FIRST =
   /^(?:(?:yesterday|today|this morning|last (?:night|week|month|[a-z]+day)|on [a-z]+day|just now|earlier today),? )(?=\S)/i;
 
-function matchFrom(pattern: RegExp, plain: string, from: number): RegExpExecArray | null {
-  const match = pattern.exec(plain.slice(from));
+function matchLate(pattern: RegExp, rest: string): RegExpExecArray | null {
+  const match = pattern.exec(rest);
   // Its offsets would be those of the rest.
   return match?.groups?.what === undefined ? match : null;
 }
@@ -220,19 +236,6 @@ export const PRONOUN = /^(?:it|this|that|they|these|those|he|she|there)\b/i;
 /** A sentence that may go with a rule: a statement, not a question or an order, and not only for the task. */
 export function isContext(sentence: Sentence): boolean {
   const { plain } = sentence;
-  return (
-    plain.length <= MAX_SENTENCE &&
-    !saysNothing(sentence) &&
-    !isQuestion(plain) &&
-    !isChatter(plain) &&
-    !isOrder(plain) &&
-    !isHypothetical(plain) &&
-    !isTaskScoped(plain)
-  );
+  if (plain.length > MAX_SENTENCE || saysNothing(sentence)) return false;
+  return !isAny(plain, isQuestion, isChatter, isOrder, isHypothetical, isTaskScoped);
 }
-
-/**
- * The first matching row counts, so specific rows come first: where something is kept before when it moved there. All
- * are matched against one sentence without its lead ("no, ", "please "), of limited length, ignoring case.
- */
-const ROWS: readonly Row[] = [...CORRECTIONS, ...PREFERENCES, ...POINTERS, ...DECISIONS];

@@ -91,37 +91,26 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const starts = [CONTENT, DICTATED, WORDED, PHRASED, LETTER, SHOWN].map(
-    (pattern) => pattern.exec(own)?.index ?? own.length,
-  );
-  return own.slice(0, Math.min(...starts));
+  return own.slice(0, Math.min(...PASTED.map((pattern) => pattern.exec(own)?.index ?? own.length)));
 }
+
+/** How another text is announced. */
+const PASTED = [
+  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i,
+  // "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself.
+  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:write|add|put|append|insert|paste|include|print|type|mention|state|change|set)\b(?![^:：\n]{0,80}\b(?:memory|memories|notes?|down)\b)[^:：\n.!?]{0,60}\b(?:in|to|into|at|on|as|under|like)\b[^:：\n.!?]{0,60}[:：]/i,
+  // "New copy for the banner: …"
+  /(?:^|[.!?] |\n)(?:the |a |our )?(?:new )?(?:[\w-]+ )?(?:copy|text|wording|label|title|headline|caption|tooltip|message|hint|subject|slogan|banner|placeholder|requirement|acceptance criterion|commit message)\b[^:：\n.!?]{0,60}(?:[:：]| reads? )/i,
+  // "The mail should say: …"
+  /(?:^|[.!?] |\n)[^:：\n.!?]{0,100}\b(?:should|must|shall|could|to|it|which|that) (?:says?|reads?|states?|mentions?|contains?)\b[^:：\n.!?]{0,40}[:：]/i,
+  // A letter begins; at the beginning of the message it is the person's own greeting.
+  /(?:^dear (?:customers?|users?|team|all|colleagues|friends|sir|madam)|(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*))[,!]/i,
+  // "This is from their FAQ", "here's what Tomas wrote": shown to the agent, but said by or meant for another person.
+  /(?:^|[.!?:] |\n)(?:this is|that's|these are) (?:from|what)\b|(?:^|[.!?] |\n)(?:i |we )?(?:found|got|saw|received) (?:this|these)\b|(?:^|[.!?] |\n)here(?:'s| is| are) (?:what|my|the|our|his|her|their)\b|(?:^|[.!?] |\n)my (?:[\w-]+ )?(?:notes|standup|draft|summary|minutes)\b[^:\n]{0,40}:/i,
+];
 
 const PLANTED =
   /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
-
-/** "The mail should say: …" */
-const PHRASED =
-  /(?:^|[.!?] |\n)[^:：\n.!?]{0,100}\b(?:should|must|shall|could|to|it|which|that) (?:says?|reads?|states?|mentions?|contains?)\b[^:：\n.!?]{0,40}[:：]/i;
-
-/** A letter begins; at the beginning of the message it is the person's own greeting. */
-const LETTER =
-  /(?:^dear (?:customers?|users?|team|all|colleagues|friends|sir|madam)|(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*))[,!]/i;
-
-/** "This is from their FAQ", "here's what Tomas wrote": shown to the agent, but said by or meant for another person. */
-const SHOWN =
-  /(?:^|[.!?:] |\n)(?:this is|that's|these are) (?:from|what)\b|(?:^|[.!?] |\n)(?:i |we )?(?:found|got|saw|received) (?:this|these)\b|(?:^|[.!?] |\n)here(?:'s| is| are) (?:what|my|the|our|his|her|their)\b|(?:^|[.!?] |\n)my (?:[\w-]+ )?(?:notes|standup|draft|summary|minutes)\b[^:\n]{0,40}:/i;
-
-/** "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself. */
-const DICTATED =
-  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:write|add|put|append|insert|paste|include|print|type|mention|state|change|set)\b(?![^:：\n]{0,80}\b(?:memory|memories|notes?|down)\b)[^:：\n.!?]{0,60}\b(?:in|to|into|at|on|as|under|like)\b[^:：\n.!?]{0,60}[:：]/i;
-
-/** "New copy for the banner: …" */
-const WORDED =
-  /(?:^|[.!?] |\n)(?:the |a |our )?(?:new )?(?:[\w-]+ )?(?:copy|text|wording|label|title|headline|caption|tooltip|message|hint|subject|slogan|banner|placeholder|requirement|acceptance criterion|commit message)\b[^:：\n.!?]{0,60}(?:[:：]| reads? )/i;
-
-const CONTENT =
-  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i;
 
 /** Lines that a program wrote: logs, stack traces, diffs, shell prompts, tables. */
 function isNoise(line: string): boolean {

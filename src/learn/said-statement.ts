@@ -2,7 +2,6 @@
 
 import type { MemoryType } from "../store/store.ts";
 import { isOrder, isQuestion, saysNothing } from "./said-gates.ts";
-import { PLACE } from "./said-pointers.ts";
 import type { Sentence } from "./said-speech.ts";
 
 export interface Statement extends Sentence {
@@ -201,6 +200,12 @@ export function typeOfStatement(text: string): MemoryType {
   if (FEEDBACK.test(statement)) return "feedback";
   return USER.test(statement) ? "user" : "project";
 }
+
+/** Systems in which teams keep things. */
+export const SYSTEM =
+  "(?:linear|jira|notion|confluence|slack|mattermost|zulip|discord|(?:ms|microsoft) teams|grafana|datadog|sentry|backtrace|crashlytics|kibana|splunk|new relic|honeycomb|prometheus|pagerduty|opsgenie|figma|miro|zeplin|1password|bitwarden|lastpass|keeper|(?:hashicorp )?vault|polarion|codebeamer|doors|retool|google (?:drive|docs?|sheets?|calendar)|gdrive|onedrive|sharepoint|dropbox|nextcloud|power bi|looker|tableau|metabase|superset|bigquery|snowflake|databricks|airtable|asana|trello|clickup|shortcut|youtrack|redmine|bugzilla|phabricator|gerrit|zendesk|intercom|freshdesk|hubspot|salesforce|servicenow|github (?:issues|projects?|discussions|wiki)|gitlab|bitbucket|azure devops|jenkins|buildkite|circleci|teamcity|artifactory|nexus|minio|s3|launchdarkly|amplitude|mixpanel|posthog|statuspage|testrail|lokalise|crowdin|transifex|the (?:team |company |internal |shared )?(?:wiki|intranet|runbook|spreadsheet|shared drive|nas|handbook|file server)|the [\\w-]+ archive)";
+export const ADDRESS = String.raw`(?:(?:https?|smb|s3|gs|ssh|ftp):\/\/\S+|\\\\[\w.-]+\\\S+|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|org|net|io|dev|app|example|internal|local|lan|corp|cloud|ai)\b|(?<![\w.])\/(?:mnt|nfs|srv|net|Volumes|shares?)\/\S+|(?<![\w&])#[a-z][\w-]{2,}|[\w.+-]{2,40}@(?:[\w-]{1,40}\.){1,4}[a-z]{2,})`;
+export const PLACE = `(?:\\b${SYSTEM}\\b|${ADDRESS})`;
 
 const REFERENCE = new RegExp(
   String.raw`https?:\/\/|\b(?:tracked|documented|found|lives?|kept|stored|dashboards?|runbooks?|is|are|go(?:es)?)\b.{0,80}\b(?:in|at|on|under|to)\b.{0,40}${PLACE}`,

@@ -5,8 +5,7 @@
 
 import type { MemoryType } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { hasRelativeDate, writeDates } from "./said-dates.ts";
-import { hasUnsureWeekday } from "./said-days.ts";
+import { hasRelativeDate, hasUnsureWeekday, writeDates } from "./said-dates.ts";
 import {
   DENIAL,
   type Draft,
@@ -20,6 +19,7 @@ import {
 } from "./said-draft.ts";
 import {
   forbidsKeeping,
+  isAny,
   isChatter,
   isHypothetical,
   isOrder,
@@ -27,7 +27,7 @@ import {
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
-import type { Act } from "./said-row.ts";
+import type { Act } from "./said-patterns.ts";
 import { SECRET, type Sentence, splitSpeech } from "./said-speech.ts";
 import {
   describeStatement,
@@ -72,13 +72,16 @@ export async function understandSaid(text: string, now: Date, answer = "", asked
   if (forbidsKeeping(message)) return [];
   const clean = maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
-  const meaning = answer === "" ? null : meaningOf(maskSecrets(answer));
-  const subject = asked === "" ? null : subjectOf(maskSecrets(asked));
-  const drafts = await draftAll(sentences, now, { answered: meaning !== null, asked: subject !== null });
-  const before = { meaning, subject };
+  const before = { meaning: meaningOf(maskSecrets(answer)), subject: subjectOf(maskSecrets(asked)) };
+  const drafts = await draftAll(sentences, now, before);
   const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, before)));
   const said = finished.filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
+}
+
+/** Whether they ask for something to be remembered, in whatever words. */
+export async function asksToKeep(text: string, now: Date, answer: string): Promise<boolean> {
+  return (await understandSaid(text, now, answer)).some(({ explicit, act }) => explicit && act !== "forget");
 }
 
 function maskSecrets(message: string): string {
@@ -107,11 +110,7 @@ interface Before {
   subject: string | null;
 }
 
-async function draftAll(
-  sentences: readonly Sentence[],
-  now: Date,
-  { answered, asked }: { answered: boolean; asked: boolean },
-): Promise<Draft[]> {
+async function draftAll(sentences: readonly Sentence[], now: Date, { meaning, subject }: Before): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (let at = 0; at < sentences.length; at++) {
     const sentence = sentences[at]!;
@@ -120,8 +119,8 @@ async function draftAll(
     const open = drafts.at(-1)?.last === at - 1 ? drafts.at(-1)! : null;
     const found =
       findExplicit(sentences, at) ??
-      (await findImplied(sentences, at, now, asked)) ??
-      (answered ? findConfirmed(sentence, at) : null);
+      (await findImplied(sentences, at, now, subject !== null)) ??
+      (meaning === null ? null : findConfirmed(sentence, at));
     if (!found) {
       if (open && goesOn(open, sentence)) extend(open, sentence, at);
     } else if (found.act === "forget" && found.statement === RETRACTED) {
@@ -144,37 +143,21 @@ function extend(draft: Draft, { text }: Sentence, at: number): void {
 /** null if a day in it could not be resolved: it would be wrong tomorrow. */
 async function finish(draft: Draft, now: Date, { meaning, subject }: Before): Promise<Said | null> {
   if ([draft.statement, ...draft.context].some(hasUnsureWeekday)) return null;
+  const { act, explicit } = draft;
+  const isForget = act === "forget";
   const statement = await writeDates(draft.statement, now);
   const context = await Promise.all(draft.context.map((sentence) => writeDates(sentence, now)));
   const type = draft.type ?? typeOfStatement(statement);
-  const name = nameStatement(statement);
-  const { act, explicit } = draft;
-  const told = act === "forget" ? context.join(" ") : formatBody(type, statement, context);
-  const meant = meaning !== null && act !== "forget" && pointsBack(statement);
-  const about =
-    subject !== null &&
-    act !== "forget" &&
-    !draft.explicit &&
-    (PRONOUN.test(statement) || (act === "pointer" && ELLIPSIS.test(statement)));
-  const body = [
-    told,
-    ...(meant ? [`**What was meant:** ${await writeDates(meaning, now)}`] : []),
-    ...(about ? [`**Asked about:** ${await writeDates(subject, now)}`] : []),
-  ].join("\n\n");
-  if (act !== "forget" && (await hasRelativeDate(body, now))) return null;
-  return {
-    act,
-    explicit,
-    type,
-    name,
-    description: describeStatement(statement),
-    body,
-    confidence: round(draft.confidence),
-  };
-}
-
-function round(confidence: number): number {
-  return Math.round(confidence * 100) / 100;
+  const parts = [isForget ? context.join(" ") : formatBody(type, statement, context)];
+  if (meaning !== null && !isForget && pointsBack(statement))
+    parts.push(`**What was meant:** ${await writeDates(meaning, now)}`);
+  const isPart = PRONOUN.test(statement) || (act === "pointer" && ELLIPSIS.test(statement));
+  if (subject !== null && !isForget && !explicit && isPart)
+    parts.push(`**Asked about:** ${await writeDates(subject, now)}`);
+  const body = parts.join("\n\n");
+  if (!isForget && (await hasRelativeDate(body, now))) return null;
+  const [name, description] = [nameStatement(statement), describeStatement(statement)];
+  return { act, explicit, type, name, description, body, confidence: Math.round(draft.confidence * 100) / 100 };
 }
 
 /** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
@@ -202,35 +185,23 @@ function belongsTogether(open: Draft, found: Draft, sentence: Sentence): boolean
 
 /** "It's a bank": short as it is, it is the reason. */
 function isRemark({ plain }: Sentence): boolean {
-  return (
-    /^(?:it's|it is|they're|they are|he's|she's|we're|we are) (?!(?:ok|fine|done|good|late|ready|it|all)\b)[\w -]{3,40}[.!]*$/i.test(
-      plain,
-    ) &&
-    !isTaskScoped(plain) &&
-    !isHypothetical(plain)
-  );
+  return REMARK.test(plain) && !isAny(plain, isTaskScoped, isHypothetical);
 }
+
+const REMARK =
+  /^(?:it's|it is|they're|they are|he's|she's|we're|we are) (?!(?:ok|fine|done|good|late|ready|it|all)\b)[\w -]{3,40}[.!]*$/i;
 
 /** "I'm a pathologist. Explain things in terms of slides": how to talk to a person belongs to who they are. */
 function isManner(open: Draft, { plain }: Sentence): boolean {
-  return (
-    open.type === "user" &&
-    /^(?:so |please )*(?:explain|assume|avoid|go easy|spell|keep it|skip)\b[^:?]*$/i.test(plain) &&
-    !isTaskScoped(plain)
-  );
+  const isHow = /^(?:so |please )*(?:explain|assume|avoid|go easy|spell|keep it|skip)\b[^:?]*$/i.test(plain);
+  return open.type === "user" && isHow && !isTaskScoped(plain);
 }
 
 /** "Don't put names in test data. Use the phantom set": what to do instead belongs to what not to do. */
 function isInstead(open: Draft, { plain }: Sentence): boolean {
-  return (
-    (open.act === "correction" || open.act === "decision" || open.type === "feedback") &&
-    isOrder(plain) &&
-    !AT_HAND.test(plain) &&
-    !isQuestion(plain) &&
-    !isHypothetical(plain) &&
-    plain.split(" ").length <= MAX_INSTEAD &&
-    !isTaskScoped(plain)
-  );
+  const isRule = open.act === "correction" || open.act === "decision" || open.type === "feedback";
+  if (!isRule || !isOrder(plain) || AT_HAND.test(plain) || plain.split(" ").length > MAX_INSTEAD) return false;
+  return !isAny(plain, isQuestion, isHypothetical, isTaskScoped);
 }
 
 /** What is longer is the next task. */
@@ -277,18 +248,11 @@ const DANGLING =
 /** The sentence as a rule, if it says that something is to be done so in more cases than this one. */
 function findConfirmed(sentence: Sentence, at: number): Draft | null {
   const { plain, text } = stripLead(sentence);
-  if (isQuestion(plain) || isHypothetical(plain) || isTaskScoped(plain)) return null;
+  if (isAny(plain, isQuestion, isHypothetical, isTaskScoped)) return null;
   const said = LIKE_THAT.exec(plain) ?? (PRAISE.test(sentence.plain) ? DO_THAT.exec(plain) : null);
   if (!said || !MORE_CASES.test(plain.slice(said.index)) || ONE_TASK.test(plain)) return null;
-  return {
-    act: "preference",
-    explicit: false,
-    type: "feedback",
-    confidence: 0.7,
-    statement: text,
-    context: [],
-    last: at,
-  };
+  const base = { act: "preference", explicit: false, type: "feedback", confidence: 0.7 } as const;
+  return { ...base, statement: text, context: [], last: at };
 }
 
 const LIKE_THAT =
@@ -303,23 +267,23 @@ const MORE_CASES =
 
 /** The first sentences of what the agent had answered; null if they say nothing or must not be saved. */
 function meaningOf(answer: string): string | null {
-  const sentences = splitSpeech(answer.slice(0, MAX_ANSWER));
-  const told = sentences.slice(0, 2);
-  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
-  const meaning = told.map(({ text }) => endSentence(text)).join(" ");
-  return meaning.length <= MAX_MEANING ? meaning : null;
+  return joinTold(splitSpeech(answer.slice(0, MAX_ANSWER)).slice(0, 2));
 }
 
 /** Its beginning says what was done; the rest is details. */
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;
 
-/** The last sentences of what the person had said before; null if they say nothing or must not be saved. */
+/** The last sentences of what the person had said before; null if they ask nothing or must not be saved. */
 function subjectOf(asked: string): string | null {
   const told = splitSpeech(asked).slice(-2);
-  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
-  const subject = told.map(({ text }) => endSentence(text)).join(" ");
-  return told.some(({ plain }) => isQuestion(plain)) && subject.length <= MAX_MEANING ? subject : null;
+  return told.some(({ plain }) => isQuestion(plain)) ? joinTold(told) : null;
+}
+
+function joinTold(told: readonly Sentence[]): string | null {
+  if (told.length === 0 || told.some(saysNothing)) return null;
+  const joined = told.map(({ text }) => endSentence(text)).join(" ");
+  return joined.length <= MAX_MEANING ? joined : null;
 }
 
 /** Whether a statement needs what was answered to mean anything. */

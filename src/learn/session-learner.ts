@@ -3,10 +3,18 @@
  */
 
 import type { Conversation } from "../model/agent-loop.ts";
-import { type Usage, usedNothing } from "../model/ask.ts";
-import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn, reasonOf } from "./learn.ts";
-import { keepExplicit } from "./rules.ts";
-import { understandSaid } from "./said.ts";
+import { usedNothing } from "../model/ask.ts";
+import {
+  type Extractor,
+  type Learning,
+  type LearnRequest,
+  type LearnResult,
+  learn,
+  reasonOf,
+  recordSkip,
+} from "./learn.ts";
+import { keepExplicit, type SpokenMessage } from "./rules.ts";
+import { asksToKeep } from "./said.ts";
 import {
   beginNotes,
   countAnswer,
@@ -17,7 +25,6 @@ import {
   shouldTakeNotes,
   takeNotes,
 } from "./session-notes.ts";
-import type { HeardMessage } from "./window.ts";
 
 interface LearnerOptions {
   notes: NotesOptions;
@@ -34,16 +41,11 @@ export interface Learnt {
   problem: string | null;
 }
 
-interface EndedTurn {
-  /** All of the session, oldest first. */
-  messages: readonly HeardMessage[];
-  conversation: Conversation;
+interface EndedTurn extends Required<Pick<LearnRequest, "messages" | "conversation">>, Pick<LearnRequest, "isWanted"> {
   /** What the user said, and what the agent had said before it. */
-  prompt: { id: string; text: string; at: string };
+  prompt: Omit<SpokenMessage, "role">;
   answerBefore: string;
   memoryWritten: boolean;
-  /** Whether the user still wants memories in this session. */
-  isWanted?: () => boolean;
 }
 
 export interface SessionLearner {
@@ -75,13 +77,14 @@ export function openSessionLearner(
   extractor: Extractor,
   { notes: options, takesNotes, tell }: LearnerOptions,
 ): SessionLearner {
-  const { directory, ledger, inbox, mode } = learning;
+  const { directory, ledger, inbox } = learning;
   const { session } = options;
   const stopping = new AbortController();
   const looking = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
   let notes = NO_NOTES;
   let isEnding = false;
+  let failures = 0;
 
   const beside = (work: Promise<unknown>, pending: Set<Promise<void>>) => {
     const done: Promise<void> = work
@@ -90,13 +93,13 @@ export function openSessionLearner(
       .finally(() => pending.delete(done));
     pending.add(done);
   };
-
-  let failures = 0;
-  const queue = openLearnQueue(learning, extractor, ({ saved, failed }) => {
-    failures = failed === null ? 0 : failures + 1;
-    if (saved.length === 0 && failed === null) return;
+  const report = ({ saved, failed }: Pick<LearnResult, "saved" | "failed">) => {
     const files = saved.map(({ file, action }) => ({ file, action }));
     tell({ saved: files, waiting: inbox.list().length, problem: failed });
+  };
+  const queue = openLearnQueue(learning, extractor, (result) => {
+    failures = result.failed === null ? 0 : failures + 1;
+    if (result.saved.length > 0 || result.failed !== null) report(result);
   });
 
   const writeNotes = async (conversation: Conversation, signal: AbortSignal): Promise<NotesResult> => {
@@ -104,24 +107,19 @@ export function openSessionLearner(
     const { provider, name } = options.model();
     const result = await takeNotes(directory, options, { conversation, signal });
     notes = endNotes(notes, result.ok);
-    noteCost(`${provider}/${name}`, result.usage, result.ok ? `${result.edits} edits` : `nothing (${result.problem})`);
+    const { ok, edits, problem, usage } = result;
+    const produced = ok ? `${edits} edits` : `nothing (${problem})`;
+    if (!usedNothing(usage)) ledger.spend({ kind: "notes", session, model: `${provider}/${name}`, usage, produced });
     return result;
-  };
-  const noteCost = (model: string, usage: Usage, produced: string) => {
-    if (usedNothing(usage)) return;
-    const at = directory.now().toISOString();
-    ledger.spend({ at, kind: "notes", session, model, usage, produced, skipped: null });
   };
 
   const ended = async (turn: EndedTurn) => {
     const { messages, conversation, prompt, answerBefore, memoryWritten, isWanted } = turn;
     // Requests that were saved are done.
-    const explicit = !memoryWritten && (await asksToKeep(prompt, answerBefore));
-    const { budget } = learning.gates(session);
-    if (explicit && !budget.ok) {
-      const kept = await keepExplicit(learning, session, [prompt]);
-      const saved = kept.map(({ file, action }) => ({ file, action }));
-      if (saved.length > 0) return tell({ saved, waiting: inbox.list().length, problem: null });
+    const explicit = !memoryWritten && (await asksToKeep(prompt.text, new Date(prompt.at), answerBefore));
+    if (explicit && !learning.gates(session).budget.ok) {
+      const saved = await keepExplicit(learning, session, [prompt]);
+      if (saved.length > 0) return report({ saved, failed: null });
     }
     if (failures >= MAX_FAILURES && !explicit) {
       return ledger.skip("extraction", session, `extraction failed ${failures} times in a row in this session`);
@@ -134,30 +132,26 @@ export function openSessionLearner(
   return {
     answered(answer, conversation) {
       notes = countAnswer(notes, answer);
-      if (!takesNotes || stopping.signal.aborted || !shouldTakeNotes(notes).go) return;
+      if (!takesNotes || stopping.signal.aborted || !shouldTakeNotes(notes)) return;
       const { enabled, budget } = learning.gates(session);
-      if (!enabled || mode === "off" || mode === "read-only") return;
-      if (!budget.ok) {
-        // Said once for every stretch of the conversation that would have had notes.
-        notes = endNotes(beginNotes(notes), true);
-        return ledger.skip("notes", session, budget.reason);
-      }
+      if (!enabled || learning.mode === "off" || learning.mode === "read-only") return;
       // Set before the first await: the next answer must see it running.
       notes = beginNotes(notes);
+      if (!budget.ok) {
+        // Said once for every stretch of the conversation that would have had notes.
+        notes = endNotes(notes, true);
+        return ledger.skip("notes", session, budget.reason);
+      }
+      const failed = (error: unknown) => {
+        notes = endNotes(notes, false);
+        throw error;
+      };
       beside(
-        conversation().then(
-          (now) => writeNotes(now, stopping.signal),
-          (error) => {
-            notes = endNotes(notes, false);
-            throw error;
-          },
-        ),
+        conversation().then((now) => writeNotes(now, stopping.signal), failed),
         writing,
       );
     },
-    ended(turn) {
-      beside(ended(turn), looking);
-    },
+    ended: (turn) => beside(ended(turn), looking),
     async takeNotes(conversation, signal) {
       // One file, one writer.
       await Promise.all(writing);
@@ -166,9 +160,8 @@ export function openSessionLearner(
     isBusy: () => looking.size > 0 || writing.size > 0 || queue.isBusy(),
     async drain(ms) {
       // Extraction is requested only when it is done.
-      const looked = Promise.all(looking).then(() => {});
-      if (!(await endsWithin(looked, Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
-      const written = Promise.all(writing).then(() => {});
+      if (!(await endsWithin(Promise.all(looking), Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
+      const written = Promise.all(writing);
       await Promise.all([queue.drain(ms), endsWithin(written, ms)]);
       if (writing.size === 0) return;
       stopping.abort();
@@ -177,81 +170,55 @@ export function openSessionLearner(
   };
 }
 
-/** What the rules recognise as an explicit request, in any wording. */
-async function asksToKeep({ text, at }: EndedTurn["prompt"], answerBefore: string): Promise<boolean> {
-  const said = await understandSaid(text, new Date(at), answerBefore);
-  return said.some(({ explicit, act }) => explicit && act !== "forget");
-}
-
-/**
- * Runs extractions in the background of a conversation: one at a time, then the latest waiting one, with a bounded wait
- * at the end.
- */
-interface LearnQueue {
-  /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
-  request(request: LearnRequest): void;
-  /** Waits for running and waiting work, at most this long; then stops it, and the cursor stays. */
-  drain(ms: number): Promise<void>;
-  isBusy(): boolean;
-}
-
 /** Time for a stopped run to record its cost. */
 const GRACE_MS = 250;
 
-/** `onDone` is called after every run that was not skipped. */
+/**
+ * Runs extractions in the background of a conversation: one at a time, then the latest waiting one, with a bounded wait
+ * at the end. `onDone` is called after every run that was not skipped.
+ */
 export function openLearnQueue(
   learning: Learning,
   extractor: Extractor,
   onDone: (result: LearnResult) => void = () => {},
-): LearnQueue {
-  const { directory, ledger } = learning;
+) {
+  const { directory } = learning;
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
   let waiting: LearnRequest | null = null;
 
-  const run = async (request: LearnRequest): Promise<void> => {
-    const signals = [stopping.signal, ...(request.signal ? [request.signal] : [])];
-    const result = await learn(learning, extractor, { ...request, signal: AbortSignal.any(signals) });
-    try {
-      if (result.skipped === null) onDone(result);
-    } catch (error) {
-      directory.log(`extraction: ${reasonOf(error)}`);
-    }
-  };
-
   const runAll = async (first: LearnRequest): Promise<void> => {
     for (let next: LearnRequest | null = first; next; ) {
-      await run(next);
+      const result = await learn(learning, extractor, { ...next, signal: stopping.signal });
+      try {
+        if (result.skipped === null) onDone(result);
+      } catch (error) {
+        directory.log(`extraction: ${reasonOf(error)}`);
+      }
       next = waiting && { ...waiting, trailing: true };
       waiting = null;
     }
     running = null;
   };
 
-  /** Nothing is lost, because the cursor stays. */
-  const drop = ({ session }: LearnRequest, reason: string) => {
-    directory.log(`extraction skipped: ${reason}`);
-    ledger.skip("extraction", session, reason);
-  };
-
   return {
-    request(request) {
-      if (stopping.signal.aborted) return drop(request, "the session is ending");
-      if (!running) {
-        running = runAll(request);
-        return;
-      }
-      directory.log("extraction is waiting: another one is running");
-      if (waiting && waiting.session !== request.session) drop(waiting, "a turn of another session replaced it");
-      waiting = waiting?.session === request.session ? join(waiting, request) : request;
+    /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
+    request(request: LearnRequest): void {
+      if (stopping.signal.aborted) recordSkip(learning, request.session, "the session is ending");
+      else if (running) {
+        directory.log("extraction is waiting: another one is running");
+        waiting = waiting ? join(waiting, request) : request;
+      } else running = runAll(request);
     },
-    async drain(ms) {
+    /** Waits for running and waiting work, at most this long; then stops it, and the cursor stays. */
+    async drain(ms: number): Promise<void> {
       if (!running || (await endsWithin(running, ms))) return;
-      if (waiting) drop(waiting, "the session ended before it could start");
+      // Nothing is lost, because the cursor stays.
+      if (waiting) recordSkip(learning, waiting.session, "the session ended before it could start");
       waiting = null;
       directory.log(`extraction stopped: it was still running ${ms} ms after the session ended`);
       stopping.abort();
-      await endsWithin(running ?? Promise.resolve(), GRACE_MS);
+      if (running) await endsWithin(running, GRACE_MS);
     },
     isBusy: () => running !== null,
   };
@@ -266,7 +233,7 @@ function join(earlier: LearnRequest, later: LearnRequest): LearnRequest {
   };
 }
 
-async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

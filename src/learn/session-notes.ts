@@ -74,14 +74,10 @@ export async function takeNotes(
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
     const path = notesPath(options);
+    const size = measureNotes(before, options.countTokens);
     const { ask, maxTokens } = options.model();
     const result = await fork(countAnswers(ask), conversation, {
-      prompt: buildNotesPrompt({
-        notesPath: path,
-        currentNotes: before,
-        size: measureNotes(before, options.countTokens),
-        custom: prompt,
-      }),
+      prompt: buildNotesPrompt({ notesPath: path, currentNotes: before, size, custom: prompt }),
       tools: [openNotesEdit(path, draft, options.countTokens)],
       maxTurns: MAX_TURNS,
       maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
@@ -99,25 +95,14 @@ export async function takeNotes(
   return { ok: false, usage, edits: 0, problem };
 }
 
-interface Base {
-  bytes: Buffer;
-  text: string;
-  bom: boolean;
-}
-
 /** Null when there are no notes yet. */
-function readBase(options: NotesOptions): Base | null {
+function readBase(options: NotesOptions) {
   const path = placeOf(options);
   const bytes = readRegular(path, { maxBytes: MAX_NOTES_BYTES });
-  if (bytes === null) {
-    refuseOdd(path);
-    return null;
-  }
+  if (bytes === null) return refuseOdd(path);
   const { text, bom, exact } = decodeText(bytes);
-  if (!exact || text.includes("\0")) {
-    throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
-  }
-  return { bytes, text, bom };
+  if (exact && !text.includes("\0")) return { bytes, text, bom };
+  throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
 }
 
 /** Refuses links that lead elsewhere, and a session whose id is not a plain name. */
@@ -128,9 +113,9 @@ function placeOf({ sessionsDir, session }: NotesOptions): string {
 }
 
 /** Exists but was not read: too large, or not a file. We must not replace either. */
-function refuseOdd(path: string): void {
+function refuseOdd(path: string): null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
+  if (!stat) return null;
   const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "not a regular file: move it away";
   throw new MemdirError("broken", `${path} is ${what}, or remove it, to take notes again`);
 }
@@ -151,7 +136,7 @@ function withoutSecrets(before: string, text: string): string {
   return clean;
 }
 
-function writeNotes(options: NotesOptions, base: Base | null, text: string): void {
+function writeNotes(options: NotesOptions, base: ReturnType<typeof readBase>, text: string): void {
   mkdirSync(dirname(placeOf(options)), { recursive: true, mode: PRIVATE_FOLDER });
   // Below the folder of the transcripts there must be no link at all, also none that came this moment.
   const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
@@ -218,61 +203,35 @@ function edit(text: string, begun: string, { old, fresh, all }: { old: string; f
   return changed;
 }
 
-export interface NotesState {
+export const NO_NOTES = {
   /** The tokens in the model's window now; 0 until they have been counted. */
-  contextTokens: number;
-  /** The tokens in it when notes were last taken or tried; null before the first time. */
-  notedTokens: number | null;
-  /** Since then. */
-  toolCalls: number;
-  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
-  calledInLastTurn: boolean;
-  running: boolean;
-  /** In a row. */
-  failures: number;
-}
-
-export interface NotesLimits {
-  firstTokens: number;
-  moreTokens: number;
-  toolCalls: number;
-  maxFailures: number;
-}
-
-/**
- * The first three are those of the client we share the file with. After three failures the next one will fail too, and
- * costs money.
- */
-export const NOTES_LIMITS: NotesLimits = { firstTokens: 10_000, moreTokens: 5_000, toolCalls: 3, maxFailures: 3 };
-
-export const NO_NOTES: NotesState = {
   contextTokens: 0,
-  notedTokens: null,
+  /** The tokens in it when notes were last taken or tried; null before the first time. */
+  notedTokens: null as number | null,
+  /** Since then. */
   toolCalls: 0,
+  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
   calledInLastTurn: false,
   running: false,
+  /** In a row. */
   failures: 0,
 };
 
-export type NotesDecision = { go: true } | { go: false; reason: string };
+export type NotesState = typeof NO_NOTES;
 
-export function shouldTakeNotes(state: NotesState, limits: NotesLimits = NOTES_LIMITS): NotesDecision {
+/** Those of the client we share the file with: at so many tokens, then after so many more, with this many calls in between. */
+const FIRST_TOKENS = 10_000;
+const MORE_TOKENS = 5_000;
+const TOOL_CALLS = 3;
+/** The next one will fail too, and costs money. */
+const MAX_FAILURES = 3;
+
+export function shouldTakeNotes(state: NotesState): boolean {
   const { contextTokens, notedTokens, toolCalls, calledInLastTurn, running, failures } = state;
-  if (running) return wait("notes are already being taken");
-  if (failures >= limits.maxFailures) return wait(`taking notes failed ${failures} times in a row`);
-  if (notedTokens === null) {
-    if (contextTokens < limits.firstTokens) {
-      return wait(`the conversation has ${contextTokens} tokens; the first notes are taken at ${limits.firstTokens}`);
-    }
-  } else if (contextTokens - notedTokens < limits.moreTokens) {
-    const grown = contextTokens - notedTokens;
-    return wait(`${grown} tokens since the last notes; the next are taken after ${limits.moreTokens}`);
-  }
+  if (running || failures >= MAX_FAILURES) return false;
+  if (contextTokens < (notedTokens === null ? FIRST_TOKENS : notedTokens + MORE_TOKENS)) return false;
   // A pause in the work is a good moment; while work continues, enough must have been done.
-  if (calledInLastTurn && toolCalls < limits.toolCalls) {
-    return wait(`in the middle of a step, with ${toolCalls} of ${limits.toolCalls} tool calls`);
-  }
-  return { go: true };
+  return !calledInLastTurn || toolCalls >= TOOL_CALLS;
 }
 
 /** One answer of the model. `contextTokens` is 0 when the provider does not count, and the last known number stays. */
@@ -295,8 +254,4 @@ export function beginNotes(state: NotesState): NotesState {
 /** A failed run is not retried before the conversation has grown: it costs as much as a successful one. */
 export function endNotes(state: NotesState, ok: boolean): NotesState {
   return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
-}
-
-function wait(reason: string): NotesDecision {
-  return { go: false, reason };
 }

@@ -95,12 +95,9 @@ function attachedTo({ id, at, message }: HeardMessage): Piece[] {
  * Names for the messages of a session: its prompts' own, and for what follows one its number behind it. Messages before the
  * first prompt, such as the summary that compaction leaves, are named by what they say, so that another one is new.
  */
-export function hearMessages(
-  messages: readonly Message[],
-  prompts: readonly { uuid: string; index: number; at: string }[],
-): HeardMessage[] {
+export function hearMessages(messages: Session["messages"], prompts: Session["prompts"]): HeardMessage[] {
   const starts = new Map(prompts.map((prompt) => [prompt.index, prompt]));
-  let current: { uuid: string; index: number; at: string } | null = null;
+  let current: Session["prompts"][number] | null = null;
   return messages.map((message, i) => {
     current = starts.get(i) ?? current;
     if (!current) return { id: `start-${sha256(JSON.stringify(message)).slice(0, 16)}`, at: null, message };
@@ -165,8 +162,7 @@ function piecesOf({ id, at, message }: HeardMessage, tools: Map<string, string>,
       add("inferred", `the assistant calls ${name}`, clipLine(JSON.stringify(block.input), 300));
     } else if (block.type === "tool_result") {
       const name = tools.get(block.id) ?? "a tool";
-      const isDocument = DOCUMENT_TOOLS.test(name);
-      add(isDocument ? "document" : "tool", `result of ${name}`, block.content);
+      add(DOCUMENT_TOOLS.test(name) ? "document" : "tool", `result of ${name}`, block.content);
     } else if (block.type === "text") {
       if (message.role === "assistant") add("inferred", "the assistant", block.text);
       // Reminders hold instructions and memories that are kept already. In a summary it is not clear who said what.
@@ -187,16 +183,19 @@ const TRUSTED_AS: Readonly<Record<Trust, string>> = {
 
 /** Every line of it begins with a bar, so that none can pass for the head of another piece. */
 function showPiece(piece: Piece): string {
-  const day = dayOf(piece.at);
-  const head = `[${piece.label}] ${piece.speaker}${day ? `, ${day}` : ""} (${TRUSTED_AS[piece.trust]})`;
+  const head = `${headOf(piece)} (${TRUSTED_AS[piece.trust]})`;
   const text = neutralise(withoutSecrets(piece.text, MAX_CHARS[piece.trust])).trim();
   return [head, ...text.split("\n").map((line) => `| ${line}`)].join("\n");
 }
 
 function listPiece(piece: Piece): string {
-  const day = dayOf(piece.at);
   const text = neutraliseLine(withoutSecrets(piece.text, MAX_LIST_LINE_CHARS * 2)).trim();
-  return `[${piece.label}] ${piece.speaker}${day ? `, ${day}` : ""}: ${clipLine(text.replace(/\s+/g, " "), MAX_LIST_LINE_CHARS)}`;
+  return `${headOf(piece)}: ${clipLine(text.replace(/\s+/g, " "), MAX_LIST_LINE_CHARS)}`;
+}
+
+function headOf({ label, speaker, at }: Piece): string {
+  const day = dayOf(at);
+  return `[${label}] ${speaker}${day ? `, ${day}` : ""}`;
 }
 
 /**
@@ -209,11 +208,9 @@ function withoutSecrets(text: string, maxChars: number): string {
   return clean.length <= maxChars && looked.length === text.length ? clean : `${clean.slice(0, maxChars)} … [cut]`;
 }
 
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
 /** With the weekday, from which "next Thursday" is counted. In local time, as it was meant. */
 export function dayOf(at: string | null): string | null {
   const date = new Date(at ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return null;
-  return `${WEEKDAYS[date.getDay()]} ${localDay(date)}`;
+  return `${date.toLocaleDateString("en", { weekday: "long" })} ${localDay(date)}`;
 }

@@ -56,9 +56,7 @@ export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<
     if (refused) return refused;
     if (incoming.method === "DELETE") return sessions.end(incoming.headers);
     const body = await readBody(incoming);
-    if (body === null) {
-      return refuse("invalid", 413, `a message has at most ${MAX_BODY_BYTES} bytes`);
-    }
+    if (body === null) return refuse("invalid", 413, `a message has at most ${MAX_BODY_BYTES} bytes`);
     try {
       return await sessions.serve(JSON.parse(body), incoming.headers, signal);
     } catch (error) {
@@ -159,16 +157,10 @@ function knows({ authorization = "" }: IncomingHttpHeaders, token: string): bool
   return token !== "" && timingSafeEqual(hash(given), hash(token));
 }
 
-interface Sessions {
-  /** Must not throw. `signal`: the client has gone. */
-  serve(body: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer>;
-  end(headers: IncomingHttpHeaders): HttpAnswer;
-}
-
 /** Clients that leave without ending theirs: then the one that was idle longest ends. */
 const MAX_SESSIONS = 64;
 
-function openSessions(mcp: McpOptions, memories: Memories, newId: () => string): Sessions {
+function openSessions(mcp: McpOptions, memories: Memories, newId: () => string) {
   /** The one that was used last comes last. */
   const sessions = new Map<string, McpServer>();
   const find = (headers: IncomingHttpHeaders): { id: string; server: McpServer } | HttpAnswer => {
@@ -188,30 +180,29 @@ function openSessions(mcp: McpOptions, memories: Memories, newId: () => string):
     return { ...answered(answer), headers: { "mcp-session-id": id } };
   };
   return {
-    async serve(body, headers, signal) {
-      const messages = Array.isArray(body) ? body : [body];
+    /** `signal`: the client has gone. */
+    async serve(body: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer> {
+      const messages: Message[] = Array.isArray(body) ? body : [body];
       const problem = messages.length === 0 ? "the batch is empty" : messages.map(findMessageProblem).find(Boolean);
       if (problem) return { status: 400, body: refusal("invalid", problem, body) };
       const [first] = messages as [Message];
-      const saidModern = headers["mcp-protocol-version"] === MODERN_VERSION;
-      if (saidModern || messages.some(({ params }) => isModern(params))) {
+      const version = headers["mcp-protocol-version"] ?? LEGACY_VERSIONS[0];
+      if (version === MODERN_VERSION || messages.some(({ params }) => isModern(params))) {
         if (Array.isArray(body)) return refuse("invalid", 400, "batches are no longer supported");
         return serveModern(openMcpServer(mcp, memories, null), first, headers, signal);
       }
       if (first.method === "initialize" && !Array.isArray(body)) return begin(first);
       const found = find(headers);
       if (!("server" in found)) return found;
-      const version = headers["mcp-protocol-version"] ?? LEGACY_VERSIONS[0];
-      if (!LEGACY_VERSIONS.some((known) => known === version)) {
+      if (!LEGACY_VERSIONS.some((known) => known === version))
         return refuse("invalid", 400, `the protocol versions are ${LEGACY_VERSIONS.join(", ")}`);
-      }
       sessions.delete(found.id);
       sessions.set(found.id, found.server);
-      const answers = await Promise.all(messages.map((message) => found.server.receive(message as Message)));
+      const answers = await Promise.all(messages.map((message) => found.server.receive(message)));
       const given = answers.filter((answer) => answer !== null);
       return answered(given.length === 0 ? null : Array.isArray(body) ? given : given[0]);
     },
-    end(headers) {
+    end(headers: IncomingHttpHeaders): HttpAnswer {
       const found = find(headers);
       if (!("server" in found)) return found;
       sessions.delete(found.id);
@@ -249,17 +240,13 @@ function checkHeaders({ method = "", params }: Message, headers: IncomingHttpHea
   if (!isModern(params)) throw new ProtocolError("badParams", "_meta: the protocol version is missing");
   readCaller(params);
   const name = params?.[NAMED[method] ?? ""];
-  const said: [string, unknown][] = [
-    ["mcp-protocol-version", MODERN_VERSION],
-    ["mcp-method", method],
-    ...(typeof name === "string" ? ([["mcp-name", name]] as [string, string][]) : []),
-  ];
-  for (const [header, value] of said) {
+  const said = { "mcp-protocol-version": MODERN_VERSION, "mcp-method": method, "mcp-name": name };
+  for (const [header, value] of Object.entries(said)) {
+    if (typeof value !== "string") continue;
     const given = headers[header];
     if (typeof given !== "string") throw new ProtocolError("headerMismatch", `the header ${header} is missing`);
-    if (decode(given) !== value) {
+    if (decode(given) !== value)
       throw new ProtocolError("headerMismatch", `the header ${header} contradicts the message`);
-    }
   }
 }
 

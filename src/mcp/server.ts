@@ -186,21 +186,18 @@ async function callTool(asked: Asked): Promise<object> {
     const names = MCP_TOOLS.map(({ spec }) => spec.name).join(", ");
     throw new ProtocolError("badParams", `there is no tool "${name.slice(0, 80)}"; there are: ${names}`);
   }
-  const { mcp, memories, client, caller, signal } = asked;
-  const { env, now, log } = mcp;
+  const { memories, client, caller, signal } = asked;
+  const { env, now, log } = asked.mcp;
   const call = {
-    ...{ env, now, log, signal, renew: memories.renew },
-    cwd: await client.cwd(),
+    ...{ env, now, log, signal, renew: memories.renew, cwd: await client.cwd(), by: client.by(caller) },
     open: (scope?: string) => open(asked, scope),
-    by: client.by(caller),
   };
   const given = readObject(asked.params, "arguments");
   // A host may send the next call before the answer: what is written before is there for what comes after.
   const before = changes.get(memories) ?? Promise.resolve();
-  if (tool.spec.annotations.readOnlyHint) return before.then(() => tool.run(call, given));
-  const change = before.then(() => tool.run(call, given));
-  changes.set(memories, change);
-  return change;
+  const result = before.then(() => tool.run(call, given));
+  if (!tool.spec.annotations.readOnlyHint) changes.set(memories, result);
+  return result;
 }
 
 /** The last change that was asked for; tools do not throw. */

@@ -1,6 +1,8 @@
 /** MCP on a pair of streams: one message a line, answers in the order in which they are ready. */
 
+import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, findMessageProblem, type Message, refusal } from "./protocol.ts";
 import { type McpOptions, openMcpServer, openMemories } from "./server.ts";
 
@@ -19,8 +21,7 @@ export async function serveStreams(mcp: McpOptions, { input, output }: Streams):
   const waiting = new Set<Promise<void>>();
   let isOver = false;
   const write = (message: unknown): void => {
-    // A client that does not read gets to send no more.
-    if (!isOver && !output.write(`${JSON.stringify(message)}\n`)) input.pause();
+    if (!isOver) output.write(`${JSON.stringify(message)}\n`);
   };
   const server = openMcpServer(mcp, openMemories(mcp), write);
   const answer = async (value: unknown): Promise<Answer | null> => {
@@ -29,63 +30,36 @@ export async function serveStreams(mcp: McpOptions, { input, output }: Streams):
   };
   const serve = async (line: string): Promise<void> => {
     const value = parse(line);
-    if (value === undefined) write(refusal("unreadable", "the line is not JSON"));
-    else if (!Array.isArray(value)) writeAll(write, [await answer(value)], false);
-    else if (value.length === 0) write(refusal("invalid", "the batch is empty"));
+    if (value === undefined) return write(refusal("unreadable", "the line is not JSON"));
+    if (Array.isArray(value) && value.length === 0) return write(refusal("invalid", "the batch is empty"));
     // Several messages in one, as clients of 2025-03-26 may send them: their answers go back in one as well.
-    else writeAll(write, await Promise.all(value.map(answer)), true);
+    const answers = (await Promise.all([value].flat().map(answer))).filter((each) => each !== null);
+    if (answers.length > 0) write(Array.isArray(value) ? answers : answers[0]);
   };
-  const lines = splitLines(MAX_LINE_BYTES, {
-    onLine(line) {
+  // The reader of the answers is gone. The listener stays: late failures must not end the process.
+  output.on("error", () => {
+    isOver = true;
+    input.destroy();
+  });
+  for await (const line of readLines(input)) {
+    if (line === null) write(refusal("unreadable", `the line is longer than ${MAX_LINE_BYTES} bytes`));
+    else {
       const served = serve(line)
         .catch((error: Error) => mcp.log(`mcp: ${error.stack}`))
         .then(() => void waiting.delete(served));
       waiting.add(served);
-    },
-    onTooLong: () => write(refusal("unreadable", `the line is longer than ${MAX_LINE_BYTES} bytes`)),
-  });
-  const hears = listen(input, output, (chunk) => lines.push(chunk));
-  const isGone = await hears.ended;
-  if (!isGone) {
-    lines.end();
-    await settled(waiting);
+    }
+    // A client that does not read gets to send no more.
+    if (output.writableNeedDrain) await Promise.race([once(output, "drain"), once(input, "close")]).catch(() => {});
   }
+  if (!isOver) await settled(waiting);
   isOver = true;
-  hears.close();
-}
-
-function writeAll(write: (message: unknown) => void, answers: readonly (Answer | null)[], together: boolean): void {
-  const given = answers.filter((answer) => answer !== null);
-  if (given.length > 0) write(together ? given : given[0]);
-}
-
-/** `ended` says whether the reader of the answers is gone. */
-function listen(input: Readable, output: Writable, onData: (chunk: Buffer) => void) {
-  let end: (isGone: boolean) => void = () => {};
-  const ended = new Promise<boolean>((resolve) => {
-    end = resolve;
-  });
-  const onDrain = () => void input.resume();
-  input.on("data", onData);
-  for (const event of ["end", "close", "error"]) input.on(event, () => end(false));
-  output.on("drain", onDrain);
-  // The reader of the answers is gone. The listener stays: late failures must not end the process.
-  output.on("error", () => end(true));
-  const close = () => {
-    input.off("data", onData);
-    output.off("drain", onDrain);
-    input.pause();
-  };
-  return { ended, close };
 }
 
 async function settled(waiting: ReadonlySet<Promise<void>>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, LAST_ANSWERS_MS);
-  });
-  await Promise.race([Promise.all(waiting), late]);
-  clearTimeout(timer);
+  const stop = new AbortController();
+  await Promise.race([Promise.all(waiting), sleep(LAST_ANSWERS_MS, null, stop).catch(() => {})]);
+  stop.abort();
 }
 
 /** Undefined for what is not JSON: no JSON means undefined. */
@@ -97,47 +71,33 @@ function parse(line: string): unknown {
   }
 }
 
-/** A stream of bytes as lines. One that is too long is skipped and reported; the rest of the stream is still read. */
-interface LineSink {
-  onLine(line: string): void;
-  onTooLong(): void;
-}
-
 const NEWLINE = 0x0a;
 
-/** Give it every piece of the stream; `end` passes on a last line without a line break. */
-function splitLines(maxBytes: number, sink: LineSink): { push(chunk: Buffer): void; end(): void } {
+/** Null for a line that is too long; the rest of the stream is still read. A last line need not end in a line break. */
+async function* readLines(input: Readable): AsyncGenerator<string | null> {
   let pieces: Buffer[] = [];
   let bytes = 0;
-  let skipping = false;
-  const add = (piece: Buffer) => {
-    if (skipping || piece.length === 0) return;
-    bytes += piece.length;
-    if (bytes <= maxBytes) pieces.push(piece);
-    else {
-      skipping = true;
-      pieces = [];
-      sink.onTooLong();
-    }
-  };
   const finish = () => {
     const line = Buffer.concat(pieces).toString("utf8").trim();
-    const isWhole = !skipping && line !== "";
     pieces = [];
     bytes = 0;
-    skipping = false;
-    if (isWhole) sink.onLine(line);
+    return line === "" ? [] : [line];
   };
-  return {
-    push(chunk) {
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-        add(chunk.subarray(from, at));
-        from = at + 1;
-        finish();
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      for (let from = 0, at = 0; at >= 0; from = at + 1) {
+        at = chunk.indexOf(NEWLINE, from);
+        const piece = chunk.subarray(from, at < 0 ? undefined : at);
+        const wasShort = bytes <= MAX_LINE_BYTES;
+        bytes += piece.length;
+        if (bytes <= MAX_LINE_BYTES) pieces.push(piece);
+        else pieces = [];
+        if (wasShort && bytes > MAX_LINE_BYTES) yield null;
+        if (at >= 0) yield* finish();
       }
-      add(chunk.subarray(from));
-    },
-    end: finish,
-  };
+    }
+  } catch {
+    // A stream that breaks off has ended.
+  }
+  yield* finish();
 }

@@ -4,6 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { MCP_TOOL_WORDS } from "../prompts/mcp.ts";
+import { neutraliseLine } from "../recall/neutral.ts";
 import { type Context, silent, type Verb, writes } from "../verb.ts";
 import type { World } from "../world.ts";
 
@@ -17,41 +18,35 @@ interface ToolCall extends Pick<World, "env" | "now" | "log"> {
   signal: AbortSignal;
 }
 
-/** The same twice: for programs, and as text for hosts and models that read only that. */
-interface Answer {
-  structured: Record<string, unknown>;
-  text: string;
-}
-
 interface Hints {
   readOnlyHint: boolean;
   destructiveHint?: boolean;
   idempotentHint: boolean;
 }
 
-interface ToolSpec {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: object;
-  outputSchema: object;
-  annotations: Hints & { title: string; openWorldHint: boolean };
-  _meta?: object;
-}
-
 interface ToolResult {
   content: { type: "text"; text: string }[];
-  structuredContent?: Record<string, unknown>;
+  structuredContent?: unknown;
   isError?: true;
 }
 
+/** What of JSON Schema describes results. */
+export interface Shape {
+  type: string | readonly string[];
+  items?: Shape;
+  properties?: Readonly<Record<string, Shape>>;
+  description?: string;
+  enum?: readonly string[];
+  minimum?: number;
+}
+
 export interface McpTool {
-  spec: ToolSpec;
+  spec: { name: string; annotations: Hints } & Readonly<Record<string, unknown>>;
   /** Must not throw: what goes wrong is an answer that the model can read. */
   run(call: ToolCall, input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
 
-interface ToolParts<F extends Fields, V extends Fields> {
+interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   name: keyof typeof MCP_TOOL_WORDS;
   // biome-ignore lint/suspicious/noExplicitAny: the tool's own `run` knows the result
   verb: Verb<V, any>;
@@ -63,24 +58,23 @@ interface ToolParts<F extends Fields, V extends Fields> {
   hints?: Omit<Hints, "readOnlyHint">;
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
-  output: Readonly<Record<string, object>>;
-  run(memdir: Memdir, input: Input<F> & Input<V>, context: Context & Pick<ToolCall, "by" | "renew">): Promise<Answer>;
+  /** What of the result programs get. */
+  output: Readonly<Record<string, Shape>>;
+  run(memdir: Memdir, input: Input<F> & Input<V>, context: Context & Pick<ToolCall, "by" | "renew">): Promise<R>;
+  /** The same as text, for hosts and models that read only that. `shown` is made harmless; all of it is in `result`. */
+  say(shown: R, result: R): string;
 }
 
-export function makeTool<const F extends Fields, V extends Fields>(parts: ToolParts<F, V>): McpTool {
-  const { name, fields, fixed = {} as Input<V>, hints } = parts;
+export function makeTool<const F extends Fields, V extends Fields, R extends object>(
+  parts: ToolParts<F, V, R>,
+): McpTool {
+  const { name, fields, fixed = {} as Input<V>, hints = { idempotentHint: true }, output } = parts;
   const { title, description, inputs } = MCP_TOOL_WORDS[name];
+  const outputSchema = { type: "object", properties: output, required: Object.keys(output) };
   return {
     spec: {
-      name,
-      title,
-      description,
-      inputSchema: buildSchema(fields, inputs),
-      outputSchema: { type: "object", properties: { ...parts.output }, required: Object.keys(parts.output) },
-      annotations: {
-        ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) },
-        ...(hints ?? { idempotentHint: true }),
-      },
+      ...{ name, title, description, inputSchema: buildSchema(fields, inputs), outputSchema },
+      annotations: { ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) }, ...hints },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
     async run({ open, by, renew, ...call }, given) {
@@ -88,8 +82,9 @@ export function makeTool<const F extends Fields, V extends Fields>(parts: ToolPa
         const input = readInput(fields, given);
         const memdir = await open("scope" in input ? String(input.scope) : undefined);
         const context = silent({ ...call, open: ({ scope }) => open(scope) });
-        const { structured, text } = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
-        return { content: [{ type: "text", text }], structuredContent: structured };
+        const result = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
+        const structuredContent = shape(outputSchema, result) as R;
+        return { content: [{ type: "text", text: parts.say(structuredContent, result) }], structuredContent };
       } catch (error) {
         if (!(error instanceof MemdirError)) call.log(`${name}: ${(error as Error).stack ?? error}`);
         return { content: [{ type: "text", text: explain(error) }], isError: true };
@@ -97,6 +92,21 @@ export function makeTool<const F extends Fields, V extends Fields>(parts: ToolPa
     },
   };
 }
+
+/** Texts of several lines, which whoever made them has made harmless. */
+const READY: ReadonlySet<string> = new Set(["header", "content"]);
+
+/** What the schema names of a value, every text on one line and harmless to show. */
+function shape({ properties, items }: Shape, value: unknown, name = ""): unknown {
+  if (Array.isArray(value) && items) return value.map((each) => shape(items, each, name));
+  if (properties) {
+    const entries = Object.entries(properties).map(([key, inner]) => [key, shape(inner, (value as Row)[key], key)]);
+    return Object.fromEntries(entries);
+  }
+  return typeof value === "string" && !READY.has(name) ? neutraliseLine(value) : value;
+}
+
+type Row = Readonly<Record<string, unknown>>;
 
 /** Messages name commands; here there are tools. */
 function explain(error: unknown): string {

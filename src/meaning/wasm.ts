@@ -12,15 +12,18 @@ const PAGE_BYTES = 65536;
 /** All that 32-bit addresses can reach. */
 const MAX_PAGES = 65536;
 
-/** The functions that the module exports, and its memory. `grow` makes it larger, which ends all views of it: it gives the new one. */
-export function openWasm<T extends { memory: Uint8Array }>(
-  base64: string,
-  memoryBytes: number,
-  mayGrow = false,
-): T & { grow: (bytes: number) => Uint8Array } {
-  const pages = Math.ceil(memoryBytes / PAGE_BYTES);
+/**
+ * The functions that a module exports, by name, and its memory: they take and give numbers, and addresses are bytes in the
+ * memory. `grow` makes it at least this large, which ends all views of it: it gives the new one.
+ */
+export type Wasm<Name extends string> = Record<Name, (...numbers: number[]) => number> & {
+  memory: Uint8Array;
+  grow(bytes: number): Uint8Array;
+};
+
+export function openWasm<Name extends string>(base64: string, memoryBytes: number): Wasm<Name> {
   try {
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: mayGrow ? MAX_PAGES : pages });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(memoryBytes / PAGE_BYTES), maximum: MAX_PAGES });
     const module = new WebAssembly.Module(Buffer.from(base64, "base64"));
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     const grow = (bytes: number) => {
@@ -28,7 +31,7 @@ export function openWasm<T extends { memory: Uint8Array }>(
       if (missing > 0) memory.grow(missing);
       return new Uint8Array(memory.buffer);
     };
-    return { ...exports, memory: new Uint8Array(memory.buffer), grow } as T & { grow: typeof grow };
+    return { ...exports, memory: new Uint8Array(memory.buffer), grow } as Wasm<Name>;
   } catch (cause) {
     const why = "it needs WebAssembly with SIMD and 30 MB of memory; run Node without --jitless";
     throw new MemdirError("usage", `the sentence model cannot start: ${why}`, { cause });

@@ -1,6 +1,7 @@
 /** The weights of the sentence model in the kernel's memory, and space for the results. */
-import { type Kernel, openKernel } from "./kernel.ts";
+import { KERNEL_BYTES } from "./kernel-bytes.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
+import { openWasm, type Wasm } from "./wasm.ts";
 
 /** The length the model was trained on; it accepts 512. */
 export const MAX_TOKENS = 256;
@@ -15,66 +16,28 @@ export const FLOAT = 4;
 /** Weights pass through here on their way from the file. Small, to stay in the processor's cache, but the positions must fit. */
 const STAGE_BYTES = MAX_TOKENS * WIDTH * HALF;
 
-/** int16 rows with the factor of each, and what is added. */
-export interface Linear {
-  weights: number;
-  scales: number;
-  bias: number;
-  rows: number;
-  columns: number;
-}
-
-interface Norm {
-  weight: number;
-  bias: number;
-}
-
-interface Layer {
-  attention: Linear;
-  attentionOut: Linear;
-  attentionNorm: Norm;
-  up: Linear;
-  down: Linear;
-  norm: Norm;
-}
+/** What each function takes and does is said in kernel.as. */
+export type Kernel = Wasm<
+  "widen" | "packWeights" | "packActivations" | "linear" | "attend" | "turn" | "addNorm" | "addRow" | "gelu" | "average"
+>;
 
 /** Addresses in the kernel's memory. */
-export interface Places {
-  /** A row for every token, and what the next step adds to it. */
-  state: number;
-  change: number;
-  /** Queries, keys and values of a token side by side; later the wide middle of the feed-forward part. */
-  wide: number;
-  /** Activations as int16, and the factor of each row. */
-  packed: number;
-  packedScales: number;
-  /** A row for every dimension instead of every token. */
-  keys: number;
-  /** Of four tokens. */
-  scores: number;
-  mean: number;
-  positions: number;
-  norm: Norm;
-  layers: Layer[];
-}
+export type Places = ReturnType<typeof layOut>["places"];
+type Layer = Places["layers"][number];
+export type Linear = Layer["up"];
+type Norm = Layer["norm"];
 
-interface Weights {
-  readonly kernel: Kernel;
-  readonly places: Places;
-  /** Puts the embedding of a word into row `token` of `state`: the table is half of the file, so its rows are read one by one. */
-  readWord(id: number, token: number): void;
-}
-
-export function loadWeights(file: string, tensors: TensorFile): Weights {
+export function loadWeights(file: string, tensors: TensorFile) {
   const { places, stage, bytes } = layOut();
-  const kernel = openKernel(bytes);
+  const kernel: Kernel = openWasm(KERNEL_BYTES, bytes);
   const loader = openLoader(file, tensors, kernel, stage);
   const words = tensors.find("embeddings.word_embeddings.weight", [WORDS, WIDTH]);
   loadAll(loader, kernel, places);
   return {
     kernel,
     places,
-    readWord(id, token) {
+    /** Puts the embedding of a word into row `token` of `state`: the table is half of the file, so its rows are read one by one. */
+    readWord(id: number, token: number): void {
       if (id >= WORDS) throw broken(file, `it does not match its tokenizer, which has a word ${id}`);
       loader.halves(words + id * WIDTH * HALF, places.state + token * WIDTH * FLOAT, WIDTH);
     },
@@ -82,15 +45,16 @@ export function loadWeights(file: string, tensors: TensorFile): Weights {
 }
 
 /** Assigns an address to everything, in multiples of 16 bytes. */
-function layOut(): { places: Places; stage: number; bytes: number } {
+function layOut() {
   let next = 0;
   const take = (bytes: number) => {
     const place = next;
     next += Math.ceil(bytes / 16) * 16;
     return place;
   };
-  const norm = (): Norm => ({ weight: take(WIDTH * FLOAT), bias: take(WIDTH * FLOAT) });
-  const linear = (rows: number, columns: number): Linear => ({
+  const norm = () => ({ weight: take(WIDTH * FLOAT), bias: take(WIDTH * FLOAT) });
+  /** int16 rows with the factor of each, and what is added. */
+  const linear = (rows: number, columns: number) => ({
     weights: take(rows * columns * PACKED),
     scales: take(rows * FLOAT),
     bias: take(rows * FLOAT),
@@ -98,13 +62,18 @@ function layOut(): { places: Places; stage: number; bytes: number } {
     columns,
   });
   const stage = take(STAGE_BYTES);
-  const places: Places = {
+  const places = {
+    /** A row for every token, and what the next step adds to it. */
     state: take(MAX_TOKENS * WIDTH * FLOAT),
     change: take(MAX_TOKENS * WIDTH * FLOAT),
+    /** Queries, keys and values of a token side by side; later the wide middle of the feed-forward part. */
     wide: take(MAX_TOKENS * HIDDEN * FLOAT),
+    /** Activations as int16, and the factor of each row. */
     packed: take(MAX_TOKENS * HIDDEN * PACKED),
     packedScales: take(MAX_TOKENS * FLOAT),
+    /** A row for every dimension instead of every token. */
     keys: take(MAX_TOKENS * WIDTH * FLOAT),
+    /** Of four tokens. */
     scores: take(4 * MAX_TOKENS * FLOAT),
     mean: take(WIDTH * FLOAT),
     positions: take(MAX_TOKENS * WIDTH * FLOAT),
@@ -122,32 +91,26 @@ function layOut(): { places: Places; stage: number; bytes: number } {
 }
 
 /** Reads tensors from the file to places in memory; throws when a number is not finite. */
-interface Loader {
-  halves(position: number, to: number, count: number): void;
-  floats(name: string, shape: number[], to: number, count: number): void;
-  norm(name: string, to: Norm): void;
-  linear(name: string, to: Linear, firstRow?: number, rows?: number): void;
-}
-
-function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: number): Loader {
+function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: number) {
   const fill = (bytes: number, position: number) =>
     tensors.read(kernel.memory.subarray(stage, stage + bytes), position);
   const check = (finite: number) => {
     if (!finite) throw broken(file, "it contains numbers that are not finite");
   };
-  const halves: Loader["halves"] = (position, to, count) => {
+  const halves = (position: number, to: number, count: number) => {
     fill(count * HALF, position);
     check(kernel.widen(stage, to, count));
   };
-  const floats: Loader["floats"] = (name, shape, to, count) => halves(tensors.find(name, shape), to, count);
+  const floats = (name: string, shape: number[], to: number, count: number) =>
+    halves(tensors.find(name, shape), to, count);
   return {
     halves,
     floats,
-    norm(name, to) {
+    norm(name: string, to: Norm): void {
       floats(`${name}.LayerNorm.weight`, [WIDTH], to.weight, WIDTH);
       floats(`${name}.LayerNorm.bias`, [WIDTH], to.bias, WIDTH);
     },
-    linear(name, to, firstRow = 0, rows = to.rows) {
+    linear(name: string, to: Linear, firstRow = 0, rows = to.rows): void {
       const { columns } = to;
       const position = tensors.find(`${name}.weight`, [rows, columns]);
       const step = STAGE_BYTES / (columns * HALF);
@@ -162,7 +125,7 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
   };
 }
 
-function loadAll(loader: Loader, kernel: Kernel, places: Places): void {
+function loadAll(loader: ReturnType<typeof openLoader>, kernel: Kernel, places: Places): void {
   loader.floats("embeddings.token_type_embeddings.weight", [2, WIDTH], places.mean, WIDTH);
   loader.floats("embeddings.position_embeddings.weight", [512, WIDTH], places.positions, MAX_TOKENS * WIDTH);
   kernel.addRow(places.positions, places.mean, MAX_TOKENS, WIDTH);

@@ -4,18 +4,6 @@ import { VOCABULARY_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";
 import { eachWord, MAX_WORD_LETTERS } from "./word-split.ts";
 
-interface WordPieces {
-  /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
-  encode(text: string, maxTokens: number): number[];
-}
-
-/** Addresses are bytes in `memory`; vocabulary.as describes the functions. */
-interface Vocabulary {
-  readonly memory: Uint8Array;
-  indexWords(from: number, end: number, table: number): number;
-  splitWord(word: number, length: number, table: number, out: number): number;
-}
-
 /** A letter takes up to 4 bytes of UTF-8. */
 const WORD_BYTES = 4 * MAX_WORD_LETTERS;
 const TABLE_BYTES = 65536 * 8;
@@ -26,7 +14,7 @@ const KEY = '"vocab":';
  * @param json the bytes of a Hugging Face `tokenizer.json`; only its vocabulary is read.
  * @throws MemdirError when there is none
  */
-export function openWordPieces(json: Buffer): WordPieces {
+export function openWordPieces(json: Buffer) {
   const split = openVocabulary(json);
   const [cls, sep, unknown] = ["[CLS]", "[SEP]", "[UNK]"].map((name) => {
     const pieces = split(name);
@@ -34,7 +22,8 @@ export function openWordPieces(json: Buffer): WordPieces {
     return pieces[0] as number;
   }) as [number, number, number];
   return {
-    encode(text, maxTokens) {
+    /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
+    encode(text: string, maxTokens: number): number[] {
       const ids = [cls];
       eachWord(text, (word) => {
         const pieces = word === null ? [] : split(word);
@@ -55,7 +44,7 @@ function openVocabulary(json: Buffer): (word: string) => Int32Array {
   if (start < 0) throw broken("it has no vocabulary");
   const [out, word, table] = [0, PIECES_BYTES, PIECES_BYTES + WORD_BYTES];
   const from = table + TABLE_BYTES;
-  const vocabulary = openWasm<Vocabulary>(VOCABULARY_BYTES, from + json.length);
+  const vocabulary = openWasm<"indexWords" | "splitWord">(VOCABULARY_BYTES, from + json.length);
   const { memory } = vocabulary;
   memory.set(json.subarray(start + KEY.length), from);
   if (vocabulary.indexWords(from, from + json.length - start - KEY.length, table) < 0)

@@ -11,6 +11,7 @@ const unicode = lazily(() => ({
   space: /\p{White_Space}/u,
   accent: /\p{Mn}/u,
   punctuation: /\p{P}/u,
+  ideograph: /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2fa1f}]/u,
 }));
 
 /**
@@ -50,10 +51,10 @@ export function eachWord(text: string, take: (word: string | null) => boolean): 
       end();
       continue;
     }
-    const ideograph = isIdeograph(code);
+    const isIdeograph = unicode().ideograph.test(character);
     for (const part of character.normalize("NFD").toLowerCase()) {
       if (unicode().accent.test(part)) continue;
-      if (ideograph || isPunctuation(part)) alone(part);
+      if (isIdeograph || isPunctuation(part)) alone(part);
       else add(part);
     }
   }
@@ -68,13 +69,4 @@ function isLetterOrDigit(code: number): boolean {
 function isPunctuation(character: string): boolean {
   const code = character.charCodeAt(0);
   return code < 0x80 ? !isLetterOrDigit(code) : unicode().punctuation.test(character);
-}
-
-function isIdeograph(code: number): boolean {
-  return (
-    (code >= 0x4e00 && code <= 0x9fff) ||
-    (code >= 0x3400 && code <= 0x4dbf) ||
-    (code >= 0xf900 && code <= 0xfaff) ||
-    (code >= 0x20000 && code <= 0x2fa1f)
-  );
 }

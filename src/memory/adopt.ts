@@ -1,7 +1,8 @@
 /** Taking over the memories of another directory: copied as one journal entry, nothing overwritten, nothing removed there. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
 import { addLine, findBytes, INDEX_FILE, parseIndexLine, readBytes, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
@@ -16,7 +17,10 @@ export interface AdoptResult {
   notices: string[];
 }
 
-export async function adoptMemories(directory: Store, from: Store): Promise<AdoptResult> {
+export async function adoptMemories(directory: Store, path: string, recursive: boolean): Promise<AdoptResult> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new MemdirError("usage", `${path} is not a directory: \`memdir doctor\` lists what can be adopted`);
+  const from: Store = { ...directory, path, recursive, readOnly: true };
   return directory.change((directory) => {
     const writes = new Map<string, Buffer>();
     const present: string[] = [];

@@ -1,7 +1,7 @@
 /** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
 
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
-import { processEnv } from "../config.ts";
+import { type Env, processEnv } from "../config.ts";
 import { isAlive, loadNative } from "../disk/atomic.ts";
 import { runGit } from "../project/git.ts";
 import { findCollisions, type OlderDirectory, type Orphan } from "../project/older.ts";
@@ -77,6 +77,14 @@ function examineLocks(): Check {
         "the native module did not load: slower pid files are used",
         "reinstall memdir on this platform",
       );
+}
+
+export async function examineModel(env: Env): Promise<Check> {
+  const { chooseModel } = await import("../model/choose.ts");
+  const choice = chooseModel(env);
+  if (!choice) return check("model", true, "none is configured (MEMDIR_MODEL): recall is offline", null);
+  if ("problem" in choice) return check("model", false, "not usable: recall is offline", choice.problem);
+  return check("model", true, `${choice.provider}/${choice.name} chooses what is recalled`, null);
 }
 
 async function examineDirectory(directory: Store): Promise<Check[]> {

@@ -1,6 +1,7 @@
 /** The memory that a person means by a name: its file name, its stem or its name. */
 
-import { findNameProblem } from "../disk/fence.ts";
+import { isAbsolute, relative, sep } from "node:path";
+import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { checkGiven, type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
 
@@ -13,6 +14,30 @@ export interface Found {
 export interface MemoryRef {
   directory: number;
   file: string;
+}
+
+/** What a person calls a memory, or its exact place. */
+export type Named = string | MemoryRef;
+
+export async function findNamed(directories: readonly Store[], name: Named): Promise<Found> {
+  return typeof name === "string" ? findMemory(directories, name) : findByRef(directories, name);
+}
+
+/** Whose file a path is. Only Markdown outside hidden folders is a memory. */
+export function findByPath(directories: readonly Store[], path: string): Found {
+  const real = realPath(path);
+  // A team's mirror is inside the project's directory: the innermost one is meant.
+  for (const directory of directories.toSorted((a, b) => b.path.length - a.path.length)) {
+    const file = relative(realPath(directory.path), real).split(sep).join("/");
+    if (directory.readOnly || file === "" || file.startsWith("../") || isAbsolute(file)) continue;
+    resolveInside(directory.path, file);
+    if (/\.md$/i.test(file) && !/(^|\/)\./.test(file)) return { directory, file };
+    throw new MemdirError(
+      "usage",
+      `${file} is not a memory: a memory is a .md file, and folders that start with a dot are memdir's own`,
+    );
+  }
+  throw new MemdirError("outside", `${path} is in none of the memory directories`);
 }
 
 /** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */

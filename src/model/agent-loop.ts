@@ -1,5 +1,6 @@
 /** The agent loop: ask, run the tools that are called, ask again, until the model is done or something ends it. */
 
+import { attempt } from "../errors.ts";
 import {
   type Ask,
   type AskError,
@@ -10,13 +11,12 @@ import {
   type Retry,
   type SystemBlock,
   type TextBlock,
-  type ToolResult,
   type ToolSpec,
   type ToolUse,
   textOf,
   type Usage,
 } from "./ask.ts";
-import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool } from "./tool.ts";
+import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool, type ToolEvent } from "./tool.ts";
 
 /** All that the provider has been shown. Immutable: a loop returns a new one, so that a fork can share it. */
 export interface Conversation {
@@ -34,8 +34,7 @@ export type LoopEvent =
   | ({ type: "retry" } & Retry)
   /** A message was added to the conversation: what a transcript keeps. */
   | { type: "message"; message: Message; usage?: Usage; stop?: string }
-  | { type: "tool-start"; call: ToolUse }
-  | { type: "tool-end"; call: ToolUse; result: ToolResult; file: string | null }
+  | ToolEvent
   | { type: "usage"; usage: Usage };
 
 export interface LoopOptions {
@@ -104,7 +103,7 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
   const { system, specs, tools, maxTurns, maxTokens, shared } = options;
   const limit: ResultLimit = { maxChars: MAX_RESULT_CHARS, ...options.results };
   const signal = shareSignal(options.signal);
-  const emit = quietly(options.onEvent);
+  const emit = quietly<LoopEvent>(options.onEvent);
   const messages = [...options.messages];
   let sent = 0;
   let usage = NO_USAGE;
@@ -159,22 +158,12 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
       return end(answer.stop === "length" || answer.stop === "refused" ? answer.stop : "done");
     }
     add({ role: "assistant", content: answer.content }, { usage: spent, stop: answer.stop });
-    const results = await runTools(calls, tools, signal, limit, {
-      onStart: (call) => emit({ type: "tool-start", call }),
-      onEnd: (call, result, file) => emit({ type: "tool-end", call, result, file }),
-    });
-    add({ role: "user", content: [...results, ...(await attached(options.attach))] });
+    const results = await runTools(calls, tools, signal, limit, emit);
+    // Reminders are helpful, but their failure must not cost the tool results.
+    const attached = (await options.attach?.().catch(() => [])) ?? [];
+    add({ role: "user", content: [...results, ...attached] });
   }
   return end(signal.aborted ? "aborted" : "turns");
-}
-
-/** Reminders are helpful, but their failure must not cost the tool results. */
-async function attached(attach: LoopOptions["attach"]): Promise<readonly TextBlock[]> {
-  try {
-    return (await attach?.()) ?? [];
-  } catch {
-    return [];
-  }
 }
 
 /** Calls that will not be run must not stay; and thinking or white space alone is not a message. */
@@ -187,13 +176,7 @@ function specOf({ name, description, schema }: Tool): ToolSpec {
   return { name, description, schema };
 }
 
-/** A listener that throws must not end a conversation. */
-function quietly(listen: (event: LoopEvent) => void = () => {}): (event: LoopEvent) => void {
-  return (event) => {
-    try {
-      listen(event);
-    } catch {
-      // It is the listener's own error, and there is nowhere to report it.
-    }
-  };
+/** A listener that throws must not end a conversation: it is its own error, and there is nowhere to report it. */
+export function quietly<E>(listen: (event: E) => void = () => {}): (event: E) => void {
+  return (event) => attempt(() => listen(event), undefined);
 }

@@ -2,37 +2,30 @@
 
 import type {
   MessageCreateParamsStreaming,
+  MessageDeltaUsage,
   MessageParam,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
 import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
-import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
+import { exchange, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 
+/** Without the `/v1`. */
 const ANTHROPIC_URL = "https://api.anthropic.com";
-
-interface AnthropicOptions {
-  model: string;
-  apiKey: string;
-  /** Without the `/v1`. */
-  baseUrl?: string;
-  maxSilenceMs?: number;
-}
 
 /** The API pings about every ten seconds while it thinks: a minute and a half without a byte is a dead connection. */
 const MAX_SILENCE_MS = 90_000;
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
-export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
+export async function openAnthropic({ maxSilenceMs = MAX_SILENCE_MS, ...given }: ProviderOptions): Promise<Ask> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
-  const { model, apiKey, baseUrl = ANTHROPIC_URL, maxSilenceMs = MAX_SILENCE_MS } = options;
   const endpoint: Endpoint = {
     title: "Anthropic",
-    model,
-    apiKey,
-    baseUrl,
+    apiKey: "",
+    baseUrl: ANTHROPIC_URL,
     keyVariable: "ANTHROPIC_API_KEY",
     urlVariable: "ANTHROPIC_BASE_URL",
+    ...given,
   };
 
   return (request) =>
@@ -44,8 +37,8 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
       send: (watch) => {
         // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new Anthropic({
-          apiKey,
-          baseURL: baseUrl,
+          apiKey: endpoint.apiKey,
+          baseURL: endpoint.baseUrl,
           webhookKey: null,
           openTelemetry: false,
           logLevel: "off",
@@ -53,9 +46,8 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
           timeout: maxSilenceMs,
           fetch: watch.fetch,
         });
-        return client.messages
-          .create(wellFormed(anthropicBody(model, request)), { signal: watch.signal })
-          .withResponse();
+        const body = wellFormed(anthropicBody(endpoint.model, request));
+        return client.messages.create(body, { signal: watch.signal }).withResponse();
       },
     });
 }
@@ -154,7 +146,8 @@ function readAnthropicStream(onText: (delta: string) => void = () => {}): Readin
     answer: () => {
       if (stop === null) return null;
       const content = [...blocks.values()].flatMap(blockOf);
-      return { ok: true, content, stop: stopOf(stop, content), usage };
+      const cut = stop === "max_tokens" || stop === "model_context_window_exceeded";
+      return { ok: true, content, stop: stopOf(content, { cut, refused: stop === "refusal" }), usage };
     },
   };
 }
@@ -191,21 +184,8 @@ function blockOf({ value, json }: Growing): Block[] {
   return []; // from tools that run at the provider, and we offer none
 }
 
-function stopOf(reason: string, content: readonly Block[]): "end" | "tools" | "length" | "refused" {
-  if (reason === "max_tokens" || reason === "model_context_window_exceeded") return "length";
-  if (reason === "refusal") return "refused";
-  return content.some(({ type }) => type === "tool_use") ? "tools" : "end";
-}
-
-type WireUsage = Partial<
-  Record<
-    "input_tokens" | "output_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens",
-    number | null | undefined
-  >
->;
-
 /** The counts of later events are running totals; a missing field keeps its value. */
-function mergeUsage(usage: Usage, wire: WireUsage | undefined): Usage {
+function mergeUsage(usage: Usage, wire: Partial<MessageDeltaUsage> | undefined): Usage {
   return {
     input: wire?.input_tokens ?? usage.input,
     output: wire?.output_tokens ?? usage.output,

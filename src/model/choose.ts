@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Env, World } from "../world.ts";
-import { type Ask, type AskAnswer, type AskError, NO_USAGE, textOf } from "./ask.ts";
+import { type Ask, type AskAnswer, NO_USAGE, textOf } from "./ask.ts";
 
 export type Provider = "anthropic" | "openai" | "ollama";
 
@@ -40,23 +40,20 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   return { name, provider, url: url.value, open: () => openProvider(provider, name, key.value, url) };
 }
 
-const PROVIDERS: readonly Provider[] = ["anthropic", "openai", "ollama"];
+const PROVIDERS: readonly string[] = ["anthropic", "openai", "ollama"] satisfies Provider[];
 
 function isProvider(text: string): text is Provider {
-  return (PROVIDERS as readonly string[]).includes(text);
+  return PROVIDERS.includes(text);
 }
 
 async function openProvider(provider: Provider, model: string, apiKey: string, url: Address): Promise<Ask> {
-  const { value, variable } = url;
-  if (provider === "anthropic") {
-    const { openAnthropic } = await import("./anthropic.ts");
-    return openAnthropic({ model, apiKey, ...(value !== null && { baseUrl: value }) });
-  }
+  const { value: baseUrl, variable: urlVariable } = url;
+  const options = { model, apiKey, ...(baseUrl !== null && { baseUrl, urlVariable }) };
+  if (provider === "anthropic") return (await import("./anthropic.ts")).openAnthropic(options);
   const { openOpenai } = await import("./openai.ts");
-  if (value === null) return openOpenai({ model, apiKey });
+  if (baseUrl === null) return openOpenai(options);
   // A server at another address is not OpenAI, and messages that said so would mislead.
-  const title = provider === "ollama" ? "Ollama" : new URL(value).host;
-  return openOpenai({ model, apiKey, baseUrl: value, title, urlVariable: variable });
+  return openOpenai({ ...options, title: provider === "ollama" ? "Ollama" : new URL(baseUrl).host });
 }
 
 /** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
@@ -168,30 +165,34 @@ function gaveUp(answer: Extract<AskAnswer, { ok: false }>, attempts: number): As
   return { ...answer, error: { ...error, message: `${error.message}${wait}${tried}` } };
 }
 
-interface Question {
-  system: string;
-  user: string;
-  maxTokens?: number;
-  signal?: AbortSignal;
-}
-
 /** Enough for a list of names and for a model that thinks aloud first. */
 const MAX_TOKENS = 1024;
 
 /** The model's text, even if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
-export async function askText(ask: Ask, question: Question): Promise<string> {
-  const { system, user, maxTokens = MAX_TOKENS, signal } = question;
+export async function askText(
+  ask: Ask,
+  {
+    system,
+    user,
+    maxTokens = MAX_TOKENS,
+    signal,
+  }: { system: string; user: string; maxTokens?: number; signal?: AbortSignal },
+): Promise<string> {
   const answer = await ask({
     system: system === "" ? [] : [{ text: system }],
     messages: [{ role: "user", content: [{ type: "text", text: user }] }],
     maxTokens,
     signal,
   });
-  if (!answer.ok) throw new MemdirError(codeOf(answer.error), answer.error.message, { details: answer.error });
+  if (!answer.ok) {
+    const { kind, message } = answer.error;
+    // The caller can fix a wrong key or model; everything else is a failure of the environment.
+    const code = kind === "auth" || kind === "bad-request" ? "usage" : "model";
+    throw new MemdirError(code, message, { details: answer.error });
+  }
   if (answer.stop === "refused") {
-    throw new MemdirError("usage", "the model declined to answer; ask it in other words", {
-      details: { kind: "refused" },
-    });
+    const details = { kind: "refused" };
+    throw new MemdirError("usage", "the model declined to answer; ask it in other words", { details });
   }
   return textOf(answer.content);
 }
@@ -200,9 +201,4 @@ export async function askText(ask: Ask, question: Question): Promise<string> {
 export function sideQuery(ask: Ask, maxTokens?: number) {
   return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
     askText(ask, { system, user, maxTokens, signal });
-}
-
-/** The caller can fix a wrong key or model; everything else is a failure of the environment. */
-function codeOf({ kind }: AskError): "usage" | "model" {
-  return kind === "auth" || kind === "bad-request" ? "usage" : "model";
 }

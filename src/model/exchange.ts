@@ -1,7 +1,19 @@
 /** One request to a provider and its streamed answer, watched for silence, and the parsing that both providers share. */
 
-import type { AskAnswer, AskRequest, ToolUse, Usage } from "./ask.ts";
-import { brokenOff, type Endpoint, errorOf, failed, notAModel } from "./failure.ts";
+import { attempt } from "../errors.ts";
+import {
+  type AskAnswer,
+  type AskError,
+  type AskRequest,
+  type Block,
+  type ToolUse,
+  type Usage,
+  usedNothing,
+} from "./ask.ts";
+import { brokenOff, type Endpoint, errorOf, notAModel } from "./failure.ts";
+
+/** What a provider is opened with; what is left out is the provider's own. */
+export type ProviderOptions = Partial<Endpoint> & Pick<Endpoint, "model"> & { maxSilenceMs?: number };
 
 /** What has been read of an answer so far. */
 export interface Reading<Event> {
@@ -17,17 +29,20 @@ interface Exchange<Event> {
   maxSilenceMs: number;
   request: AskRequest;
   reading: Reading<Event>;
-  send: (watch: SilenceWatch) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
+  send: (watch: ReturnType<typeof watchSilence>) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
 }
 
 /** Must not throw. */
 export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnswer> {
   const { endpoint, maxSilenceMs, request, reading, send } = options;
   const watch = watchSilence(maxSilenceMs, request.signal);
+  const failed = (error: AskError): AskAnswer => {
+    const partial = { text: reading.text(), usage: reading.usage() };
+    return { ok: false, error, ...(partial.text === "" && usedNothing(partial.usage) ? {} : { partial }) };
+  };
   const fail = (thrown: unknown) => {
     const aborted = request.signal?.aborted === true;
-    const error = errorOf(thrown, endpoint, { aborted, silent: watch.wasSilent(), maxSilenceMs });
-    return failed(error, reading.text(), reading.usage());
+    return failed(errorOf(thrown, endpoint, { aborted, silentMs: watch.wasSilent() ? maxSilenceMs : null }));
   };
   try {
     const { data, response } = await send(watch);
@@ -41,7 +56,7 @@ export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnsw
     // The SDKs end an aborted stream as if it were complete.
     if (watch.signal.aborted) return fail(null);
     const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
-    return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint), reading.text(), reading.usage());
+    return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
   } catch (error) {
     return fail(error);
   } finally {
@@ -50,40 +65,25 @@ export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnsw
 }
 
 /** Detects a server that has gone silent: the SDKs' timeouts end with the headers, and a stream may hang forever after them. */
-interface SilenceWatch {
-  /** Aborted by the caller's signal and by silence. */
-  signal: AbortSignal;
-  /** Sees every byte that arrives, so that a provider's pings count, too. */
-  fetch: (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  wasSilent: () => boolean;
-  close: () => void;
-}
-
-function watchSilence(maxSilenceMs: number, signal?: AbortSignal): SilenceWatch {
-  const own = new AbortController();
-  let silent = false;
-  const timer = setTimeout(() => {
-    silent = true;
-    own.abort();
-  }, maxSilenceMs);
-  const heard = () => {
-    if (!silent) timer.refresh();
-  };
-  const giveUp = () => own.abort();
-  if (signal?.aborted) giveUp();
-  signal?.addEventListener("abort", giveUp, { once: true });
+function watchSilence(maxSilenceMs: number, signal?: AbortSignal) {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), maxSilenceMs);
   let open = true;
-
+  const heard = () => {
+    if (open && !silence.signal.aborted) timer.refresh();
+  };
   return {
-    signal: own.signal,
-    wasSilent: () => silent,
-    fetch: async (url, init) => {
+    /** Aborted by the caller's signal and by silence. */
+    signal: AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]),
+    wasSilent: () => silence.signal.aborted,
+    /** Sees every byte that arrives, so that a provider's pings count, too. */
+    fetch: async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const response = await fetch(url, init);
-      if (open) heard();
+      heard();
       if (!response.body) return response;
       const listening = new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
-          if (open) heard();
+          heard();
           controller.enqueue(chunk);
         },
       });
@@ -92,39 +92,31 @@ function watchSilence(maxSilenceMs: number, signal?: AbortSignal): SilenceWatch 
     close: () => {
       open = false;
       clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
     },
   };
+}
+
+/** How an answer ended: calls count, whatever else the provider says, unless it was cut or refused. */
+export function stopOf(content: readonly Block[], { cut, refused }: { cut: boolean; refused: boolean }) {
+  if (cut) return "length";
+  if (refused) return "refused";
+  return content.some(({ type }) => type === "tool_use") ? "tools" : "end";
 }
 
 /** A tool's input as a model streamed it. No text is an empty input; anything but a JSON object is a problem that the model is told. */
 export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem"> {
   if (json.trim() === "") return { input: {} };
-  try {
-    const value: unknown = JSON.parse(json);
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
-      return { input: value as Record<string, unknown> };
-    }
-    return { input: {}, problem: "the input is not a JSON object" };
-  } catch {
-    return { input: {}, problem: "the input is not valid JSON" };
-  }
+  const value = attempt<unknown, undefined>(() => JSON.parse(json), undefined);
+  if (value === undefined) return { input: {}, problem: "the input is not valid JSON" };
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? { input: value as Record<string, unknown> }
+    : { input: {}, problem: "the input is not a JSON object" };
 }
 
 /** The same value with lone surrogates replaced, which would make a provider refuse this body and every later one; the very same object where there are none. */
 export function wellFormed<T>(value: T): T {
-  return repair(value) as T;
-}
-
-function repair(value: unknown): unknown {
-  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map(repair);
-    return items.some((item, i) => item !== value[i]) ? items : value;
-  }
-  const entries = Object.entries(value);
-  const repaired = entries.map(([key, item]) => [key.toWellFormed(), repair(item)] as const);
-  const isSame = repaired.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]);
-  return isSame ? value : Object.fromEntries(repaired);
+  const json = JSON.stringify(value);
+  // JSON escapes them; a backslash before `ud800` in the text itself is escaped, too.
+  const repaired = json.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (each) => (each === "\\\\" ? each : "\\ufffd"));
+  return repaired === json ? value : JSON.parse(repaired);
 }

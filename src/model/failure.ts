@@ -1,6 +1,6 @@
 /** What went wrong between us and a provider, as a value that says how to fix it and never contains a key. */
 
-import type { AskAnswer, AskError, Usage } from "./ask.ts";
+import type { AskError } from "./ask.ts";
 
 /** The server that was asked, and the names of the settings that determine it. */
 export interface Endpoint {
@@ -14,54 +14,50 @@ export interface Endpoint {
   urlVariable: string;
 }
 
-/** What is known besides the thrown error. */
-interface Circumstances {
-  aborted: boolean;
-  silent: boolean;
-  maxSilenceMs: number;
+/** Tried again unless `more` says otherwise: what a server may do better the next time. */
+const RETRIED: ReadonlySet<AskError["kind"]> = new Set(["rate", "overloaded", "timeout", "network"]);
+
+function fault(kind: AskError["kind"], message: string, more: Partial<AskError> = {}): AskError {
+  return { kind, message, retriable: RETRIED.has(kind), ...more };
 }
 
-export function failed(error: AskError, text: string, usage: Usage): AskAnswer {
-  const nothing = text === "" && usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0;
-  return { ok: false, error, ...(nothing ? {} : { partial: { text, usage } }) };
-}
-
-/** Must not throw, whatever was thrown. */
-export function errorOf(thrown: unknown, endpoint: Endpoint, circumstances: Circumstances): AskError {
+/** Must not throw, whatever was thrown. `silentMs` is how long the server sent nothing, if that is why. */
+export function errorOf(
+  thrown: unknown,
+  endpoint: Endpoint,
+  { aborted, silentMs }: { aborted: boolean; silentMs: number | null },
+): AskError {
   const { title, baseUrl, urlVariable } = endpoint;
-  if (circumstances.aborted)
-    return { kind: "aborted", message: "stopped before the model had answered", retriable: false };
-  if (circumstances.silent) {
-    const seconds = Math.round(circumstances.maxSilenceMs / 100) / 10;
-    const message = `${title} sent nothing for ${seconds} s; try again, or check that ${baseUrl} is up (${urlVariable})`;
-    return { kind: "timeout", message, retriable: true };
+  if (aborted) return fault("aborted", "stopped before the model had answered");
+  if (silentMs !== null) {
+    const seconds = Math.round(silentMs / 100) / 10;
+    return fault(
+      "timeout",
+      `${title} sent nothing for ${seconds} s; try again, or check that ${baseUrl} is up (${urlVariable})`,
+    );
   }
   const { status, headers, error: body } = shapeOf(thrown);
   const { type, said } = readBody(body);
   const known = status ?? STATUS_BY_TYPE[type] ?? null;
-  if (known !== null) return statusError(known, type, clean(said, endpoint), endpoint, retryAfterMs(headers));
+  const why = clean(said, endpoint);
+  if (known !== null) return statusError(known, type, why, endpoint, retryAfterMs(headers));
   if (thrown instanceof SyntaxError) {
     const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
-    return { kind: "bad-answer", message, retriable: true };
+    return fault("bad-answer", message, { retriable: true });
   }
   // An error inside the stream of an unknown type is a problem of the server.
-  if (headers) {
-    const message = `${title} failed while answering${quoted(clean(said, endpoint))}; try again`;
-    return { kind: "overloaded", message, retriable: true };
-  }
+  if (headers) return fault("overloaded", `${title} failed while answering${quoted(why)}; try again`);
   return networkError(thrown, endpoint);
 }
 
 /** The stream closed properly, but before the answer was complete. */
 export function brokenOff({ title, baseUrl }: Endpoint): AskError {
-  const message = `${title} at ${baseUrl} broke off in the middle of its answer; try again`;
-  return { kind: "network", message, retriable: true };
+  return fault("network", `${title} at ${baseUrl} broke off in the middle of its answer; try again`);
 }
 
 /** Something other than a model answered: a web page, a proxy's login, another protocol. */
 export function notAModel({ title, baseUrl, urlVariable }: Endpoint): AskError {
-  const message = `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`;
-  return { kind: "bad-answer", message, retriable: false };
+  return fault("bad-answer", `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`);
 }
 
 /** Errors that arrive inside a stream have no status; these are the ones they would have. */
@@ -85,54 +81,38 @@ function statusError(
   status: number,
   type: string,
   said: string,
-  endpoint: Endpoint,
-  wait: number | undefined,
+  { title, model, keyVariable, urlVariable, baseUrl }: Endpoint,
+  retryAfterMs: number | undefined,
 ): AskError {
-  const { title, model, keyVariable, urlVariable, baseUrl } = endpoint;
-  const after = wait === undefined ? {} : { retryAfterMs: wait };
+  const after = retryAfterMs === undefined ? {} : { retryAfterMs };
   const why = quoted(said);
   // What a server says about a key may quote it, masked or not, so it is not repeated.
-  if (status === 401) {
-    return { kind: "auth", message: `${title} does not accept the key (401); check ${keyVariable}`, retriable: false };
-  }
+  if (status === 401) return fault("auth", `${title} does not accept the key (401); check ${keyVariable}`);
   if (status === 403) {
     const message = `${title} does not allow this key to use ${model} (403); check ${keyVariable} and MEMDIR_MODEL`;
-    return { kind: "auth", message, retriable: false };
+    return fault("auth", message);
   }
   if (status === 402 || type === "insufficient_quota") {
     const message = `${title} asks for payment (${status}); check the plan and billing of the account behind ${keyVariable}`;
-    return { kind: "auth", message, retriable: false };
+    return fault("auth", message);
   }
-  if (status === 429) {
-    return { kind: "rate", message: `${title} limits the rate (429)${why}; wait a little`, retriable: true, ...after };
-  }
+  if (status === 429) return fault("rate", `${title} limits the rate (429)${why}; wait a little`, after);
   if (status === 404) {
     const message = `${title} has no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
-    return { kind: "bad-request", message, retriable: false };
+    return fault("bad-request", message);
   }
   if (status === 413) {
     const message = `the conversation is too large for ${title} (413)${why}; compact it or start a new one`;
-    return { kind: "bad-request", message, retriable: false, isTooLong: true };
+    return fault("bad-request", message, { isTooLong: true });
   }
-  if (status === 408 || status === 504) {
-    return {
-      kind: "timeout",
-      message: `${title} ran out of time (${status})${why}; try again`,
-      retriable: true,
-      ...after,
-    };
-  }
+  if (status === 408 || status === 504)
+    return fault("timeout", `${title} ran out of time (${status})${why}; try again`, after);
   if (status === 409 || status >= 500) {
     const what = status === 529 || status === 503 ? "is overloaded" : "failed";
-    return {
-      kind: "overloaded",
-      message: `${title} ${what} (${status})${why}; try again later`,
-      retriable: true,
-      ...after,
-    };
+    return fault("overloaded", `${title} ${what} (${status})${why}; try again later`, after);
   }
   const message = `${title} refuses the request (${status})${why}; check MEMDIR_MODEL, or compact the conversation if it is too long`;
-  return { kind: "bad-request", message, retriable: false, ...(TOO_LONG.test(said) && { isTooLong: true }) };
+  return fault("bad-request", message, TOO_LONG.test(said) ? { isTooLong: true } : {});
 }
 
 /** In the words of the providers and compatible servers. */
@@ -146,14 +126,10 @@ function networkError(thrown: unknown, { title, baseUrl, urlVariable }: Endpoint
   const code = codeOf(thrown);
   if (HOPELESS.test(code)) {
     const message = `cannot reach ${title} at ${baseUrl} (${code}); check that it runs there and that ${urlVariable} is right`;
-    return { kind: "network", message, retriable: false };
+    return fault("network", message, { retriable: false });
   }
   const what = code ? ` (${code})` : "";
-  return {
-    kind: "network",
-    message: `the connection to ${title} at ${baseUrl} broke${what}; try again`,
-    retriable: true,
-  };
+  return fault("network", `the connection to ${title} at ${baseUrl} broke${what}; try again`);
 }
 
 function codeOf(thrown: unknown): string {
@@ -165,19 +141,13 @@ function codeOf(thrown: unknown): string {
   return "";
 }
 
-interface ErrorShape {
-  status: number | null;
-  headers: { get: (name: string) => string | null } | null;
-  error: unknown;
-}
-
 /** The errors of both SDKs: `status`, `headers` and the body as `error`. */
-function shapeOf(thrown: unknown): ErrorShape {
-  const { status, headers, error } = (thrown ?? {}) as Partial<Record<keyof ErrorShape, unknown>>;
-  const readable = typeof (headers as ErrorShape["headers"])?.get === "function";
+function shapeOf(thrown: unknown): { status: number | null; headers: Headers | null; error: unknown } {
+  const { status, headers, error } = (thrown ?? {}) as Record<string, unknown>;
+  const isReadable = typeof (headers as Headers | undefined)?.get === "function";
   return {
     status: typeof status === "number" ? status : null,
-    headers: readable ? (headers as ErrorShape["headers"]) : null,
+    headers: isReadable ? (headers as Headers) : null,
     error,
   };
 }
@@ -195,7 +165,7 @@ function readBody(body: unknown): { type: string; said: string } {
 }
 
 /** In the provider's header or in HTTP's: milliseconds, seconds. A date would need a clock, and no model server sends one. */
-function retryAfterMs(headers: ErrorShape["headers"]): number | undefined {
+function retryAfterMs(headers: Headers | null): number | undefined {
   const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (ms >= 0) return ms;
   const seconds = headers?.get("retry-after") ?? "";

@@ -6,33 +6,26 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
-import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
+import { exchange, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 
+/** With the `/v1`. */
 const OPENAI_URL = "https://api.openai.com/v1";
-
-interface OpenaiOptions {
-  model: string;
-  /** Servers on the user's machine need none. */
-  apiKey?: string;
-  /** With the `/v1`. */
-  baseUrl?: string;
-  /** As people call it. */
-  title?: string;
-  /** The environment variable that the address is from. */
-  urlVariable?: string;
-  maxSilenceMs?: number;
-}
 
 /** Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long. */
 const MAX_SILENCE_MS = 300_000;
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
-export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
+export async function openOpenai({ maxSilenceMs = MAX_SILENCE_MS, ...given }: ProviderOptions): Promise<Ask> {
   const { OpenAI } = await import("openai");
-  const { model, apiKey = "", baseUrl = OPENAI_URL, title = "OpenAI", maxSilenceMs = MAX_SILENCE_MS } = options;
-  const { urlVariable = "OPENAI_BASE_URL" } = options;
-  const endpoint: Endpoint = { title, model, apiKey, baseUrl, keyVariable: "OPENAI_API_KEY", urlVariable };
+  const endpoint: Endpoint = {
+    title: "OpenAI",
+    apiKey: "",
+    baseUrl: OPENAI_URL,
+    keyVariable: "OPENAI_API_KEY",
+    urlVariable: "OPENAI_BASE_URL",
+    ...given,
+  };
 
   return (request) =>
     exchange({
@@ -43,9 +36,9 @@ export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
       send: (watch) => {
         // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new OpenAI({
-          apiKey: apiKey || "none", // the SDK insists on one
+          apiKey: endpoint.apiKey || "none", // the SDK insists on one
           adminAPIKey: null,
-          baseURL: baseUrl,
+          baseURL: endpoint.baseUrl,
           organization: null,
           project: null,
           webhookSecret: null,
@@ -54,13 +47,13 @@ export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
           timeout: maxSilenceMs,
           fetch: watch.fetch,
         });
-        const body = wellFormed(openaiBody(model, baseUrl, request));
+        const body = wellFormed(openaiBody(endpoint, request));
         return client.chat.completions.create(body, { signal: watch.signal }).withResponse();
       },
     });
 }
 
-function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCompletionCreateParamsStreaming {
+function openaiBody({ model, baseUrl }: Endpoint, request: AskRequest): ChatCompletionCreateParamsStreaming {
   const { system, messages, tools = [], maxTokens } = request;
   const instructions = system
     .map(({ text }) => text)
@@ -112,17 +105,13 @@ function messageParams({ role, content }: Message): ChatCompletionMessageParam[]
     );
     return text === "" ? results : [...results, { role: "user", content: text }];
   }
-  const calls = content.flatMap((block) =>
-    block.type === "tool_use"
-      ? [
-          {
-            id: block.id,
-            type: "function" as const,
-            function: { name: block.name, arguments: JSON.stringify(block.input) },
-          },
-        ]
-      : [],
-  );
+  const calls = content
+    .filter((block) => block.type === "tool_use")
+    .map(({ id, name, input }) => ({
+      id,
+      type: "function" as const,
+      function: { name, arguments: JSON.stringify(input) },
+    }));
   if (text === "" && calls.length === 0) return [];
   return [{ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
@@ -168,7 +157,9 @@ export function readOpenaiStream(
       for (const [n, { id, name, json }] of calls.entries()) {
         content.push({ type: "tool_use", id: id || `call_${turn}_${n}`, name, ...parseToolInput(json) });
       }
-      return { ok: true, content, stop: stopOf(finish, refused, calls.length > 0), usage };
+      // Some servers say "stop" although they call tools.
+      const stop = stopOf(content, { cut: finish === "length", refused: refused || finish === "content_filter" });
+      return { ok: true, content, stop, usage };
     },
   };
 }
@@ -184,13 +175,6 @@ function addFragment(calls: GrowingCall[], { index, id, function: part }: Fragme
   call.id ||= id ?? "";
   if (part?.name && call.name !== part.name) call.name += part.name;
   call.json += part?.arguments ?? "";
-}
-
-/** Some servers say "stop" although they call tools. */
-function stopOf(finish: string, refused: boolean, asksForTools: boolean): "end" | "tools" | "length" | "refused" {
-  if (finish === "length") return "length";
-  if (finish === "content_filter" || refused) return "refused";
-  return asksForTools ? "tools" : "end";
 }
 
 /** Their input count includes what came from the cache; ours does not. */

@@ -1,6 +1,7 @@
 /** A tool that a model may call, and what its calls in one turn become: always one result each, cut to what a conversation can hold. */
 
 import { setMaxListeners } from "node:events";
+import { messageOf } from "../errors.ts";
 import type { ToolResult, ToolSpec, ToolUse } from "./ask.ts";
 
 export interface Tool extends ToolSpec {
@@ -13,10 +14,9 @@ export interface Tool extends ToolSpec {
 
 export type ToolOutcome = string | { content: string; isError?: boolean };
 
-interface ToolEvents {
-  onStart: (call: ToolUse) => void;
-  onEnd: (call: ToolUse, result: ToolResult, file: string | null) => void;
-}
+export type ToolEvent =
+  | { type: "tool-start"; call: ToolUse }
+  | { type: "tool-end"; call: ToolUse; result: ToolResult; file: string | null };
 
 /** Must not throw. All calls run at once; results are in the order of the calls. */
 export function runTools(
@@ -24,29 +24,22 @@ export function runTools(
   tools: readonly Tool[],
   signal: AbortSignal,
   limit: ResultLimit,
-  { onStart, onEnd }: ToolEvents,
+  tell: (event: ToolEvent) => void,
 ): Promise<ToolResult[]> {
   return Promise.all(
     calls.map(async (call) => {
-      onStart(call);
+      tell({ type: "tool-start", call });
       const outcome = await outcomeOf(call, tools, signal);
       const { content, file } = await fitResult(call, outcome.content, limit);
-      const result: ToolResult = {
-        type: "tool_result",
-        id: call.id,
-        content,
-        ...(outcome.isError && { isError: true }),
-      };
-      onEnd(call, result, file);
+      const isError = outcome.isError ? { isError: true } : {};
+      const result: ToolResult = { type: "tool_result", id: call.id, content, ...isError };
+      tell({ type: "tool-end", call, result, file });
       return result;
     }),
   );
 }
 
-interface Outcome {
-  content: string;
-  isError?: boolean;
-}
+type Outcome = Exclude<ToolOutcome, string>;
 
 async function outcomeOf(call: ToolUse, tools: readonly Tool[], signal: AbortSignal): Promise<Outcome> {
   const tool = tools.find(({ name }) => name === call.name);
@@ -56,18 +49,26 @@ async function outcomeOf(call: ToolUse, tools: readonly Tool[], signal: AbortSig
   }
   if (call.problem) return wrong(`${call.problem}; send the call again`);
   if (signal.aborted) return STOPPED;
-  let stop = () => {};
-  const stopped = new Promise<Outcome>((resolve) => {
-    stop = () => resolve(STOPPED);
-    signal.addEventListener("abort", stop, { once: true });
-  });
   try {
     // An async function turns what `run` throws into a rejection; the race handles it however late it comes.
     const running = (async () => tool.run(call.input, { id: call.id, signal }))();
-    const outcome = await Promise.race([running, stopped]);
+    const outcome = await unlessAborted(running, signal, STOPPED);
     return typeof outcome === "string" ? { content: outcome } : { content: outcome.content, isError: outcome.isError };
   } catch (error) {
-    return wrong(error instanceof Error ? error.message : String(error));
+    return wrong(messageOf(error));
+  }
+}
+
+/** The promise's value, or `stopped` as soon as the signal aborts. */
+export async function unlessAborted<T, S>(promise: Promise<T>, signal: AbortSignal, stopped: S): Promise<T | S> {
+  let stop = () => {};
+  const aborted = new Promise<S>((resolve) => {
+    stop = () => resolve(stopped);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([promise, aborted]);
   } finally {
     signal.removeEventListener("abort", stop);
   }
@@ -107,8 +108,10 @@ async function fitResult(
       file === null ? "The rest is lost; ask for less." : `All of it is in ${file}; read the parts you need.`;
     return { content: `${size} ${rest}\n\n${preview}`, file };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { content: `${size} The rest could not be kept (${why}); ask for less.\n\n${preview}`, file: null };
+    return {
+      content: `${size} The rest could not be kept (${messageOf(error)}); ask for less.\n\n${preview}`,
+      file: null,
+    };
   }
 }
 
@@ -125,4 +128,16 @@ export function shareSignal(signal: AbortSignal | undefined): AbortSignal {
   const shared = AbortSignal.any(signal ? [signal] : []);
   setMaxListeners(0, shared);
   return shared;
+}
+
+/** Runs one task after the other: two changes in one turn must not both start from the same text. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function openTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
 }

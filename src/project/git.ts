@@ -114,8 +114,8 @@ const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.alternateRefsCommand=:",
   "log.showSignature=false",
-  ...["commit", "tag", "push"].map((what) => `${what}.gpgSign=false`),
-  ...["program", "openpgp.program", "x509.program", "ssh.program", "ssh.defaultKeyCommand"].map((key) => `gpg.${key}=`),
+  ...["commit.gpgSign=false", "tag.gpgSign=false", "push.gpgSign=false"],
+  ...["gpg.program=", "gpg.openpgp.program=", "gpg.x509.program=", "gpg.ssh.program=", "gpg.ssh.defaultKeyCommand="],
   // A bare repository among the files of another one is not one that the user made.
   "safe.bareRepository=explicit",
   "fetch.recurseSubmodules=false",

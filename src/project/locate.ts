@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ProjectScope, SETTING_SOURCES, type SettingSource } from "../config.ts";
-import { isWithin, realPath } from "../disk/fence.ts";
+import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
@@ -63,6 +63,14 @@ export function locate(options: LocateOptions): Location {
   return { ...location, dir: path.join(base, "projects", name, config.memoryFolder), via };
 }
 
+/** What the user should know about it. */
+export function warningsOf({ rejected, untrusted }: Location): string[] {
+  const warnings = rejected.map(({ via, value, reason }) => `${via} (${JSON.stringify(value)}) is not used: ${reason}`);
+  if (!untrusted) return warnings;
+  const asked = `${untrusted.via} asks for the memory directory ${untrusted.dir}, outside the repository`;
+  return [...warnings, `${asked}; it is not used until you run \`memdir trust\``];
+}
+
 /** The key under which the user file's `trusted` knows a project: one for all its worktrees. */
 export function trustKey(project: Project): string {
   return project.gitRoot ?? project.root;
@@ -98,7 +106,7 @@ const REPOSITORY_SOURCES: ReadonlySet<SettingSource> = new Set(["project", "loca
 function check(value: string, config: Config, project: Project): { path: string } | { reason: string } {
   const checked = checkDirectoryPath(value, config.home);
   if ("reason" in checked) return checked;
-  if (kindOf(checked.path) === "file") return { reason: "it is a file, not a directory" };
+  if (statOrNull(checked.path)?.isFile()) return { reason: "it is a file, not a directory" };
   // Whoever works inside a memory directory under version control is in such a repository.
   const isMemories = fs.existsSync(path.join(checked.path, "MEMORY.md"));
   const repository = isMemories ? null : project.worktreeRoot;
@@ -294,7 +302,8 @@ export function scopeProject(project: Project, scope: ProjectScope): Project {
 /** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
 function findWorktreeRoot(cwd: string): string | null {
   for (let at = cwd; ; at = path.dirname(at)) {
-    if (kindOf(path.join(at, ".git")) !== null) return at;
+    const stat = statOrNull(path.join(at, ".git"));
+    if (stat?.isFile() || stat?.isDirectory()) return at;
     if (path.dirname(at) === at) return null;
   }
 }
@@ -327,7 +336,7 @@ function checkoutOf(common: string): string {
 }
 
 function readGitFile(file: string): string | null {
-  const target = kindOf(file) === "file" ? /^gitdir:\s*(.+)$/.exec(readLine(file) ?? "")?.[1] : undefined;
+  const target = /^gitdir:\s*(.+)$/.exec(readLine(file) ?? "")?.[1];
   return target === undefined ? null : path.resolve(path.dirname(file), target);
 }
 
@@ -341,17 +350,7 @@ const MAX_BYTES = 64 * 1024;
 
 function readSmall(file: string): string | null {
   try {
-    const stat = fs.statSync(file);
-    return stat.isFile() && stat.size <= MAX_BYTES ? fs.readFileSync(file, "utf8") : null;
-  } catch {
-    return null;
-  }
-}
-
-function kindOf(file: string): "file" | "directory" | null {
-  try {
-    const stat = fs.statSync(file);
-    return stat.isFile() ? "file" : stat.isDirectory() ? "directory" : null;
+    return readRegular(file, { follow: true, maxBytes: MAX_BYTES })?.toString("utf8") ?? null;
   } catch {
     return null;
   }

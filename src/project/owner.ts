@@ -2,13 +2,12 @@
 
 import fs, { existsSync, mkdirSync } from "node:fs";
 import path, { basename, join } from "node:path";
-import type { Config, Env } from "../config.ts";
-import { writeCacheFile } from "../disk/atomic.ts";
+import { type Config, type Env, openJson } from "../config.ts";
+import { moveInto, PRIVATE_MODE, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { diskError, MemdirError } from "../errors.ts";
 import { readGit } from "./git.ts";
 import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
-import { setUserEntry } from "./user-file.ts";
 
 export interface Owner {
   /** Every root the directory served, the latest first. */
@@ -76,13 +75,13 @@ export function agreement(
 /** More would be of no use; the latest are kept. */
 const MAX_ROOTS = 20;
 
-/** The record after `identity` used the directory. With `exists`, roots that are gone are dropped. */
+/** The record after `identity` used the directory. */
 export function mergeOwner(
   owner: Owner | null,
   identity: Identity,
-  options: { at: string; shared?: boolean; exists?: (path: string) => boolean },
+  options: { at: string; shared?: boolean | undefined },
 ): Owner {
-  const others = (owner?.roots ?? []).filter((root) => root !== identity.root && (options.exists?.(root) ?? true));
+  const others = (owner?.roots ?? []).filter((root) => root !== identity.root);
   return {
     roots: [identity.root, ...others].slice(0, MAX_ROOTS),
     rootCommit: identity.rootCommit ?? owner?.rootCommit ?? null,
@@ -90,10 +89,6 @@ export function mergeOwner(
     shared: options.shared ?? owner?.shared ?? false,
     at: options.at,
   };
-}
-
-export function formatOwner(owner: Owner): string {
-  return `${JSON.stringify(owner, null, 2)}\n`;
 }
 
 /** Asks git, for at most 1.5 s; what it does not answer is null. */
@@ -159,19 +154,14 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Git is asked only when the record does not name this root already. */
-async function checkOwner(location: Location, env: Env): Promise<Ownership> {
-  const owner = readOwner(location.dir);
-  if (owner === null) return "unknown";
-  if (owner.shared || owner.roots.includes(location.project.root)) return "same";
-  return compareOwner(owner, await identifyProject(location.project, env), existsSync);
-}
-
 /** Null when all is well. Only a computed directory can be shared by accident. */
 export async function findOwnerWarning(location: Location, env: Env): Promise<string | null> {
   if (location.source !== "computed") return null;
-  const other = readOwner(location.dir)?.roots[0];
-  const ownership = await checkOwner(location, env);
+  const owner = readOwner(location.dir);
+  // Git is asked only when the record does not name this root already.
+  if (owner === null || owner.shared || owner.roots.includes(location.project.root)) return null;
+  const other = owner.roots[0];
+  const ownership = compareOwner(owner, await identifyProject(location.project, env), existsSync);
   if (ownership === "collision") {
     return `this memory directory is also used by ${other}, because both paths make the same name: \`memdir adopt --separate\` gives this project its own, \`memdir adopt --share\` keeps one for both`;
   }
@@ -181,68 +171,88 @@ export async function findOwnerWarning(location: Location, env: Env): Promise<st
   return null;
 }
 
-/** The user decides about a directory that two paths lead to. */
-export async function settleOwner(
-  way: "separate" | "share" | "keep",
-  location: Location,
+/** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
+export function setUserEntry(
   config: Config,
-  env: Env,
-  now: () => Date,
-): Promise<{ dir: string; message: string }> {
+  map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted",
+  key: string,
+  value: string | readonly string[] | null,
+): void {
+  const file = config.userFile;
+  const content = readObject(file);
+  const entries = { ...(content[map] as Record<string, string | readonly string[]> | undefined) };
+  if (value === null) delete entries[key];
+  else entries[key] = value;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    const text = `${JSON.stringify({ ...content, [map]: entries }, null, 2)}\n`;
+    moveInto(writeTemporary(path.dirname(file), text, PRIVATE_MODE, ".memdir"), file);
+  } catch (error) {
+    throw diskError(error, "write", file);
+  }
+}
+
+function readObject(file: string): Record<string, unknown> {
+  const problems: string[] = [];
+  const { values } = openJson(file, problems);
+  if (problems[0] !== undefined) throw new MemdirError("broken", `nothing was changed, because of ${problems[0]}`);
+  return values;
+}
+
+/** What the user decides about a project, kept in their own settings file or in the directory's record. */
+export function openDecisions(location: Location, config: Config, env: Env, now: () => Date) {
   const { root } = location.project;
-  if (way === "separate") {
-    const name = `${slugOf(root).slice(0, 180)}-${sha256Key(root).slice(0, 8)}`;
-    setUserEntry(config, "directories", root, name);
-    const dir = locate({ cwd: root, config: { ...config, directories: { ...config.directories, [root]: name } } }).dir;
-    return {
-      dir,
-      message: `${root} now has its own directory, ${dir}; for Claude Code to use it too, set "autoMemoryDirectory" to it in .claude/settings.local.json`,
-    };
-  }
-  if (!existsSync(location.dir))
-    throw new MemdirError("usage", `${location.dir} does not exist yet, so no other project uses it`);
-  mkdirSync(join(location.dir, ".memdir", "tmp"), { recursive: true, mode: 0o700 });
-  await claimDirectory(location, env, { now, force: true, shared: way === "share" });
-  const what = way === "share" ? "is shared by all projects that lead to it" : `belongs to ${root}`;
-  return { dir: location.dir, message: `${location.dir} ${what}` };
-}
-
-/** The user allows this project's instruction files to import from outside the working directory. */
-export function approveImports(location: Location, config: Config, now: Date): { root: string; message: string } {
-  const root = trustKey(location.project);
-  setUserEntry(config, "approvedImports", root, now.toISOString());
-  return { root, message: `instruction files of ${root} may now import files from outside the working directory` };
-}
-
-/** What tools of this project's agent may do without asking from now on. */
-export function keepPermitted(location: Location, config: Config, kinds: readonly string[]): void {
-  setUserEntry(config, "permitted", trustKey(location.project), kinds);
-}
-
-export function findPermitted(location: Location, config: Config): readonly string[] {
-  return config.permitted[trustKey(location.project)] ?? [];
-}
-
-/** The user allows, or no longer allows, what the repository's settings ask for. */
-export function trustDirectory(
-  location: Location,
-  config: Config,
-  revoke: boolean,
-): { dir: string | null; message: string } {
   const key = trustKey(location.project);
-  if (revoke) {
-    setUserEntry(config, "trusted", key, null);
-    return { dir: null, message: `${key} may no longer choose a memory directory outside itself` };
-  }
-  if (!location.untrusted) {
-    throw new MemdirError(
-      "usage",
-      "there is nothing to allow: this repository's settings name no memory directory outside it",
-    );
-  }
-  const { dir } = location.untrusted;
-  setUserEntry(config, "trusted", key, dir);
-  return { dir, message: `${dir} is now the memory directory of ${key}` };
+  const permitted = [...(config.permitted[key] ?? [])];
+  return {
+    /** What tools of an agent may do here without asking, for always. */
+    permitted: permitted as readonly string[],
+    /** Adds to it. */
+    permit: (kind: string): void => {
+      if (!permitted.includes(kind)) permitted.push(kind);
+      setUserEntry(config, "permitted", key, permitted);
+    },
+    /** Allows instruction files of this project to import from outside the working directory. */
+    approveImports: () => {
+      setUserEntry(config, "approvedImports", key, now().toISOString());
+      return {
+        root: key,
+        message: `instruction files of ${key} may now import files from outside the working directory`,
+      };
+    },
+    /** Settles to whom a directory belongs that two projects' paths lead to. */
+    settle: async (way: "separate" | "share" | "keep"): Promise<{ dir: string; message: string }> => {
+      if (way === "separate") return separate(root, config);
+      const { dir } = location;
+      if (!existsSync(dir)) throw new MemdirError("usage", `${dir} does not exist yet, so no other project uses it`);
+      mkdirSync(join(dir, ".memdir", "tmp"), { recursive: true, mode: 0o700 });
+      await claimDirectory(location, env, { now, force: true, shared: way === "share" });
+      const what = way === "share" ? "is shared by all projects that lead to it" : `belongs to ${root}`;
+      return { dir, message: `${dir} ${what}` };
+    },
+    /** Allows, or no longer allows, the repository's settings to use the directory outside it that they ask for. */
+    trust: ({ revoke }: { revoke: boolean }): { dir: string | null; message: string } => {
+      const dir = revoke ? null : location.untrusted?.dir;
+      if (dir === undefined)
+        throw new MemdirError(
+          "usage",
+          "there is nothing to allow: this repository's settings name no memory directory outside it",
+        );
+      setUserEntry(config, "trusted", key, dir);
+      if (dir === null) return { dir, message: `${key} may no longer choose a memory directory outside itself` };
+      return { dir, message: `${dir} is now the memory directory of ${key}` };
+    },
+  };
+}
+
+export type Decisions = ReturnType<typeof openDecisions>;
+
+function separate(root: string, config: Config): { dir: string; message: string } {
+  const name = `${slugOf(root).slice(0, 180)}-${sha256Key(root).slice(0, 8)}`;
+  setUserEntry(config, "directories", root, name);
+  const { dir } = locate({ cwd: root, config: { ...config, directories: { ...config.directories, [root]: name } } });
+  const advice = `for Claude Code to use it too, set "autoMemoryDirectory" to it in .claude/settings.local.json`;
+  return { dir, message: `${root} now has its own directory, ${dir}; ${advice}` };
 }
 
 /** Through folders that are held open, so that a link in their place cannot redirect the record. */
@@ -272,7 +282,6 @@ export async function claimDirectory(
   const identity = await identifyProject(location.project, env);
   const ownership = compareOwner(owner, identity, existsSync);
   if (!options.force && (ownership === "collision" || ownership === "abandoned")) return;
-  const shared = options.shared === undefined ? {} : { shared: options.shared };
-  const next = mergeOwner(owner, identity, { at: options.now().toISOString(), ...shared });
-  writeOwner(location.dir, formatOwner(next));
+  const next = mergeOwner(owner, identity, { at: options.now().toISOString(), shared: options.shared });
+  writeOwner(location.dir, `${JSON.stringify(next, null, 2)}\n`);
 }

@@ -1,12 +1,66 @@
-/** The directories of the scopes: user, project, team, and one per agent. */
+/** Which directories a project has, one for each scope (user, project, team, each agent), and which one is written to. */
 
 import fs from "node:fs";
 import path from "node:path";
-import type { Config } from "../config.ts";
-import { isWithin, realPath } from "../disk/fence.ts";
+import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
+import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { type Project, refusedName } from "./locate.ts";
-import { listEntries } from "./older.ts";
+import { findProject, type Location, locate, type Project, refusedName } from "./locate.ts";
+import { findOlderDirectories, listEntries } from "./older.ts";
+
+export interface PlaceOptions {
+  /** The working directory whose project is meant. */
+  cwd: string;
+  /** Instead of the directory that the environment, settings or project give. */
+  memoryDir?: string | undefined;
+  /** Restricts every verb to one scope: user, project, team, agent:NAME. */
+  scope?: string | undefined;
+  env?: Env;
+  now?: () => Date;
+  log?: (message: string) => void;
+  /** Who asks, for the journal. */
+  by?: string;
+  /** False leaves out the directories of older layouts. */
+  withOlder?: boolean;
+  /** As Claude Code's --setting-sources. */
+  settingSources?: ConfigOptions["settingSources"];
+}
+
+export function findPlace(options: PlaceOptions, env: Env): { config: Config; location: Location } {
+  const here = findProject(options.cwd);
+  const config = readConfig({ ...options, env, projectRoot: here.worktreeRoot ?? here.cwd });
+  return { config, location: locate({ ...options, config, here }) };
+}
+
+export function findDirectories(options: PlaceOptions, config: Config, location: Location) {
+  const context = { config, project: location.project, dir: location.dir };
+  const open = (scope: ScopeDirectory, readOnly = false, recursive = true) => ({
+    path: scope.dir,
+    scope: scope.scope,
+    inRepository: scope.committable,
+    readOnly,
+    recursive,
+    limits: config.index,
+    ageDays: config.ageDays,
+    now: options.now ?? (() => new Date()),
+    by: options.by ?? "library",
+    log: options.log ?? (() => {}),
+  });
+  const main = open(scopeDirectory(options.scope ?? "project", context));
+  const others = options.scope ? [] : listScopes(context).map((scope) => open(scope));
+  // An explicit directory stands alone.
+  const older =
+    options.withOlder !== false && main.path === location.dir && location.source === "computed"
+      ? findOlderDirectories({ config, project: location.project, dir: location.dir })
+      : [];
+  const olderScope = { scope: "project", insideRepository: false, committable: false };
+  const directories = [
+    main,
+    ...others.filter((directory) => directory.path !== main.path),
+    ...older.map(({ dir, recursive }) => open({ ...olderScope, dir }, true, recursive)),
+  ];
+  return { main, directories, older };
+}
 
 export interface ScopeDirectory {
   /** As the user may name it again: `agent:NAME@user`, never the short form. */
@@ -44,7 +98,7 @@ export function listScopes(context: ScopeContext): ScopeDirectory[] {
   const seen = new Set<string>();
   const found: ScopeDirectory[] = [];
   for (const scope of scopes) {
-    if (scope === null || !isDirectory(scope.dir)) continue;
+    if (scope === null || !statOrNull(scope.dir)?.isDirectory()) continue;
     const real = realPath(scope.dir);
     if (!seen.has(real)) found.push(scope);
     seen.add(real);
@@ -144,14 +198,10 @@ function listAgentScopes({ config, project }: ScopeContext): string[] {
   const parents = Object.entries(agentDirectories("", config, repositoryOf(project)));
   const scopes = parents.flatMap(([agentScope, parent]) =>
     listEntries(parent)
-      .filter((entry) => !entry.name.startsWith(".") && isDirectory(path.join(parent, entry.name)))
+      .filter((entry) => !entry.name.startsWith(".") && statOrNull(path.join(parent, entry.name))?.isDirectory())
       .map((entry) => `agent:${entry.name}@${agentScope}`),
   );
   return scopes.sort();
-}
-
-function isDirectory(dir: string): boolean {
-  return attempt(() => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false) ?? false;
 }
 
 function attempt<T>(read: () => T): T | null {

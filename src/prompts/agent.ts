@@ -1,23 +1,9 @@
 /** The words that make a model memdir's agent: who it is, how it works, where it is, how it commits and hands on work. */
 
 /** The names of the tools; the model must see the names it can call. */
-export interface AgentTools {
-  read: string;
-  write: string;
-  edit: string;
-  glob: string;
-  grep: string;
-  shell: string;
-}
+export const AGENT_TOOLS = { read: "Read", write: "Write", edit: "Edit", glob: "Glob", grep: "Grep", shell: "Bash" };
 
-export const AGENT_TOOLS: Readonly<AgentTools> = {
-  read: "Read",
-  write: "Write",
-  edit: "Edit",
-  glob: "Glob",
-  grep: "Grep",
-  shell: "Bash",
-};
+export type AgentTools = Readonly<typeof AGENT_TOOLS>;
 
 export const IDENTITY_SECTION = `You are memdir, a small coding agent in a terminal. You work with one person on the files of one project: you read, search, change and run things there, and you keep what is worth knowing for the next session.
 

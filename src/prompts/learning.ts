@@ -1,5 +1,7 @@
 /** The words of learning: extraction, dream, enrichment and session notes. */
 
+import { attempt } from "../errors.ts";
+
 /** What a run that found nothing must say, exactly, so that silence or a claim is not mistaken for it. */
 const NOTHING_TO_KEEP = "NOTHING TO KEEP";
 
@@ -22,17 +24,12 @@ interface ExtractionPrompt {
   explicit: boolean;
 }
 
-/** No clock, path or conversation in it: equal for every transcript, so that prompt caches hold. */
-export function buildExtractionRules(): string {
-  return RULES;
-}
-
 /** For a fork it holds the rules, too, as the system prompt is the conversation's. */
 export function buildExtractionPrompt(prompt: ExtractionPrompt): string {
   const { dir, manifest, window, isFork, today, explicit } = prompt;
   const parts = [
     isFork
-      ? `Pause the work. This is a side task that the user does not see: look back at the conversation above and keep in memory what will matter in later sessions. Do not go on with the work, and do not answer the user.\n\n${RULES}`
+      ? `Pause the work. This is a side task that the user does not see: look back at the conversation above and keep in memory what will matter in later sessions. Do not go on with the work, and do not answer the user.\n\n${EXTRACTION_RULES}`
       : "Look through the conversation below and keep what will matter in later sessions.",
     `The memory directory is \`${dir}\`; your tools reach nothing else. Today is ${today}.`,
     manifest.trim() === ""
@@ -49,7 +46,8 @@ export function buildExtractionPrompt(prompt: ExtractionPrompt): string {
 
 const EXPLICIT = `The user asked for something to be remembered. Keep that in any case, in their words. If it is something that would be left out, keep the part of it that is surprising; if they insisted on all of it, keep all.`;
 
-const RULES = `# What to keep
+/** No clock, path or conversation in it: equal for every transcript, so that prompt caches hold. */
+export const EXTRACTION_RULES = `# What to keep
 
 A memory is a short note for someone who will work with this user later and knows nothing of this conversation. Most conversations have nothing for it; then keep nothing. Each has one of four types:
 
@@ -173,12 +171,9 @@ Answer once more with the whole plan between <plan> and </plan>, fixed; leave ou
 export function readPlan(answer: string): string | null {
   const close = answer.lastIndexOf(CLOSE);
   const open = close < 0 ? -1 : answer.lastIndexOf(OPEN, close);
-  return open < 0
-    ? null
-    : answer
-        .slice(open + OPEN.length, close)
-        .replace(FENCE, "$1")
-        .trim();
+  if (open < 0) return null;
+  const plan = answer.slice(open + OPEN.length, close).replace(FENCE, "$1");
+  return plan.trim();
 }
 
 const OPEN = "<plan>";
@@ -189,13 +184,6 @@ const FENCE = /^\s*```(?:json)?\n([\s\S]*?)\n?```\s*$/;
 
 function list(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
-}
-
-interface CueTask {
-  file: string;
-  name: string;
-  description: string;
-  body: string;
 }
 
 export const CUES_SYSTEM = `You help a coding assistant find its notes again. For each note you are given, write cues: short phrases for the situations in which it should come to mind.
@@ -209,7 +197,7 @@ export const CUES_SYSTEM = `You help a coding assistant find its notes again. Fo
 
 Answer with one JSON object, and nothing else: each note's number as a key, a list of its cues as the value.`;
 
-export function buildCueQuestion(tasks: readonly CueTask[]): string {
+export function buildCueQuestion(tasks: readonly { name: string; description: string; body: string }[]): string {
   return tasks
     .map(({ name, description, body }, i) => `<note number="${i + 1}">\n${name}\n${description}\n\n${body}\n</note>`)
     .join("\n\n");
@@ -230,17 +218,9 @@ export function readCues(answer: string, count: number): Map<number, string[]> |
 
 /** Models like to add text around it, or to fence it. */
 function parseObject(answer: string): Record<string, unknown> | null {
-  const start = answer.indexOf("{");
-  const end = answer.lastIndexOf("}");
-  if (start < 0 || end < start) return null;
-  try {
-    const value: unknown = JSON.parse(answer.slice(start, end + 1));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
+  const whole = answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1);
+  const value = attempt<unknown, null>(() => JSON.parse(whole), null);
+  return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
 }
 
 /** Claude Code's names, as we share the file, so that each program can continue the other's notes. */
@@ -327,9 +307,9 @@ export function buildSizeReminders({ large, totalTokens, maxSectionTokens, maxTo
     );
   }
   if (large.length > 0) {
-    const list = large.map(({ heading, tokens }) => `- "${heading}": about ${tokens} tokens`);
+    const sections = list(large.map(({ heading, tokens }) => `"${heading}": about ${tokens} tokens`));
     parts.push(
-      `These sections are larger than ${maxSectionTokens} tokens. Shorten them: merge what belongs together, drop what no longer matters, keep what is needed to go on.\n${list.join("\n")}`,
+      `These sections are larger than ${maxSectionTokens} tokens. Shorten them: merge what belongs together, drop what no longer matters, keep what is needed to go on.\n${sections}`,
     );
   }
   return parts.join("\n\n");

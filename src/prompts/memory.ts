@@ -3,23 +3,10 @@
  * are selected.
  */
 
-/** The names of the host's tools; the model must see the names it can call. */
-export interface ToolNames {
-  read: string;
-  write: string;
-  edit: string;
-  grep: string;
-  /** How a file is deleted: a tool, or a command for the host's shell. */
-  remove: string;
-}
+/** The names of the host's tools; the model must see the names it can call. `remove` is a tool, or a command for the host's shell. */
+export const DEFAULT_TOOL_NAMES = { read: "Read", write: "Write", edit: "Edit", grep: "Grep", remove: "rm" };
 
-export const DEFAULT_TOOL_NAMES: Readonly<ToolNames> = {
-  read: "Read",
-  write: "Write",
-  edit: "Edit",
-  grep: "Grep",
-  remove: "rm",
-};
+export type ToolNames = Readonly<typeof DEFAULT_TOOL_NAMES>;
 
 export interface MemorySection {
   /** Absolute path of the memory directory, as the model will use it. */
@@ -42,36 +29,7 @@ export interface MemorySection {
 }
 
 /** In the order of the section. */
-export const SECTION_NAMES = [
-  "location",
-  "remember",
-  "types",
-  "exclusions",
-  "saving",
-  "access",
-  "drift",
-  "search",
-  "team",
-  "other-places",
-  "index",
-] as const;
-
-export type SectionName = (typeof SECTION_NAMES)[number];
-
-/** No clock, disk or environment in it: equal input gives equal bytes, so that prompt caches hold. */
-export function buildMemorySection(section: MemorySection): string {
-  return SECTION_NAMES.filter((name) => name !== "index" || section.withIndex !== false)
-    .map((name) => buildMemoryPart(name, section))
-    .filter((part) => part !== "")
-    .join("\n\n");
-}
-
-/** One part alone; "" for an empty part, such as `team` without a team directory. */
-export function buildMemoryPart(name: SectionName, section: MemorySection): string {
-  return PARTS[name](section, toolsOf(section));
-}
-
-const PARTS: Record<SectionName, (section: MemorySection, tools: ToolNames) => string> = {
+const PARTS = {
   location: buildLocation,
   remember: buildRemember,
   types: () => TYPES,
@@ -83,16 +41,23 @@ const PARTS: Record<SectionName, (section: MemorySection, tools: ToolNames) => s
   team: buildTeam,
   "other-places": () => OTHER_PLACES,
   index: buildIndex,
-};
+} satisfies Record<string, (section: MemorySection, tools: ToolNames) => string>;
 
-function toolsOf({ tools = {} }: MemorySection): ToolNames {
-  return {
-    read: tools.read ?? DEFAULT_TOOL_NAMES.read,
-    write: tools.write ?? DEFAULT_TOOL_NAMES.write,
-    edit: tools.edit ?? DEFAULT_TOOL_NAMES.edit,
-    grep: tools.grep ?? DEFAULT_TOOL_NAMES.grep,
-    remove: tools.remove ?? DEFAULT_TOOL_NAMES.remove,
-  };
+export type SectionName = keyof typeof PARTS;
+export const SECTION_NAMES = Object.keys(PARTS) as SectionName[];
+
+/** No clock, disk or environment in it: equal input gives equal bytes, so that prompt caches hold. */
+export function buildMemorySection(section: MemorySection): string {
+  return SECTION_NAMES.filter((name) => name !== "index" || section.withIndex !== false)
+    .map((name) => buildMemoryPart(name, section))
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** One part alone; "" for an empty part, such as `team` without a team directory. */
+export function buildMemoryPart(name: SectionName, section: MemorySection): string {
+  const given = Object.entries(section.tools ?? {}).filter(([, tool]) => tool !== undefined);
+  return PARTS[name](section, { ...DEFAULT_TOOL_NAMES, ...Object.fromEntries(given) });
 }
 
 function buildLocation({ dir }: MemorySection, { read }: ToolNames): string {

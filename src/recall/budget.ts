@@ -55,25 +55,18 @@ export function openRecallSession({ maxBytes = MAX_SESSION_MEMORY_BYTES }: { max
 
 export interface FitLimits {
   /** For the whole text, fences and the line of what is left out included. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   limit?: number;
   /** Bytes of content that the session may still show. */
-  sessionLeft?: number;
-}
-
-export interface Fitted<M extends Candidate> {
-  /** With their contents as shown: neutral, and cut where they had to be. */
-  memories: M[];
-  leftOut: M[];
-  /** Ready to inject; "" when nothing fits. */
-  text: string;
+  sessionLeft?: number | undefined;
 }
 
 /**
  * The first `limit` candidates in their order, as many as fit. One that does not fit whole is cut to the room there is, one that
  * would be too short is named instead, and a smaller one behind it may still find room. The text never exceeds `maxBytes`.
+ * The memories come back with their contents as shown; the text is ready to inject, "" when nothing fits.
  */
-export function fitMemories<M extends Candidate>(candidates: readonly M[], limits: FitLimits = {}): Fitted<M> {
+export function fitMemories<M extends Candidate>(candidates: readonly M[], limits: FitLimits = {}) {
   const { maxBytes = Number.POSITIVE_INFINITY, limit = MAX_MEMORIES, sessionLeft = MAX_SESSION_MEMORY_BYTES } = limits;
   const ready = candidates.slice(0, Math.max(0, limit)).map((memory) => {
     return measure({ ...memory, content: cutContent(neutralise(memory.content)).content });
@@ -81,7 +74,7 @@ export function fitMemories<M extends Candidate>(candidates: readonly M[], limit
   let packed = pack(ready, maxBytes, sessionLeft);
   if (packed.leftOut.length > 0) {
     // Naming them needs room, so what is shown is packed again, tighter.
-    const names = reminderBytes(packed.leftOut.map(({ title }) => title)) + SEPARATOR_BYTES;
+    const names = Buffer.byteLength(remindOf(packed.leftOut.map(({ title }) => title))) + SEPARATOR_BYTES;
     packed = pack(ready, maxBytes - Math.min(names, Math.floor(maxBytes * LEFT_OUT_SHARE)), sessionLeft);
   }
   const shown = formatInjection(packed.memories);
@@ -133,15 +126,13 @@ function fitOne<M extends Candidate>(measured: Measured<M>, room: number, sessio
 
 /** As many titles as there is room for, the others as a number. */
 function nameLeftOut(titles: readonly string[], room: number): string {
-  if (titles.length === 0) return "";
-  for (let named = titles.length; named >= 0; named--) {
-    const more = titles.length - named;
-    if (reminderBytes(titles.slice(0, named), more) <= room)
-      return formatReminder(formatLeftOut(titles.slice(0, named), more));
+  for (let named = titles.length; titles.length > 0 && named >= 0; named--) {
+    const text = remindOf(titles.slice(0, named), titles.length - named);
+    if (Buffer.byteLength(text) <= room) return text;
   }
   return "";
 }
 
-function reminderBytes(titles: readonly string[], more = 0): number {
-  return Buffer.byteLength(formatReminder(formatLeftOut(titles, more)));
+function remindOf(titles: readonly string[], more = 0): string {
+  return formatReminder(formatLeftOut(titles, more));
 }

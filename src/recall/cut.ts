@@ -16,15 +16,12 @@ const MARKERS = [
 /** A line longer than this share of the text is cut inside rather than dropped. */
 const NEAR = 0.75;
 
-export interface CutLimits {
-  maxBytes?: number;
-  maxLines?: number;
-}
-
 /** The marker lies inside `maxBytes` and below the last of `maxLines`. Cutting what was cut to the same limits changes nothing. */
-export function cutContent(text: string, limits: CutLimits = {}): { content: string; cut: boolean } {
-  const maxBytes = limitOf(limits.maxBytes, MAX_MEMORY_BYTES_PER_FILE);
-  const maxLines = limitOf(limits.maxLines, MAX_MEMORY_LINES_PER_FILE);
+export function cutContent(
+  text: string,
+  { maxBytes: most = MAX_MEMORY_BYTES_PER_FILE, maxLines = MAX_MEMORY_LINES_PER_FILE } = {},
+): { content: string; cut: boolean } {
+  const maxBytes = Math.max(0, Math.floor(most));
   const end = lineLimit(text, maxLines);
   if (end === text.length && fits(text, maxBytes)) return { content: text, cut: false };
 
@@ -69,9 +66,4 @@ function lineLimit(text: string, maxLines: number): number {
 
 function fits(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes;
-}
-
-function limitOf(value: number | undefined, byDefault: number): number {
-  if (value === undefined || Number.isNaN(value)) return byDefault;
-  return Math.max(0, Math.floor(value));
 }

@@ -14,6 +14,7 @@ import {
   readStart,
   type Source,
 } from "../store/store.ts";
+import { lazily } from "../text/lazy.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { clipLine } from "./cut.ts";
 import {
@@ -47,15 +48,13 @@ export interface Checked {
   text: string;
 }
 
-export interface Injected {
+interface Injected {
   path: string;
-  file: string;
   /** `user`, `project`, `team` or `agent:NAME`. */
   scope: string;
   ageDays: number;
   /** Its age is only that of a checkout, which says nothing. */
   isUndated?: boolean;
-  content: string;
   source?: Source | null;
   /** True when it is known that another person wrote it, false when it is known that nobody else did. */
   sharedByOthers?: boolean;
@@ -66,7 +65,7 @@ export interface Injected {
 }
 
 /** The user's own memory of this project needs no word about where it is from. */
-export function formatHeader(memory: Omit<Injected, "content" | "file">): string {
+export function formatHeader(memory: Injected): string {
   const path = neutraliseLine(memory.path);
   const { checked } = memory;
   // That the things it names exist does not make what it says of them true.
@@ -136,24 +135,44 @@ export interface Presented extends Candidate {
 /** Far more than is shown of it. */
 const MAX_BYTES = 1 << 20;
 
-/** Null for a memory that is gone or cannot be read. `digest` is asked where the file has changed since it was ranked. */
-export function openPresenter(
+interface Presenting {
+  now: Date;
+  /** Asked where the file has changed since it was ranked. */
+  digest: Digest;
+  limit: number;
+  onGone?: (ranked: Ranked, error: Error) => void;
+}
+
+/** The first few; those that vanished meanwhile or cannot be read are passed over, and the next ones take their places. */
+export function presentFirst(
   resident: Resident,
-  { now, digest }: { now: Date; digest: Digest },
-): (ranked: Pick<Ranked, "owner" | "entry" | "fromMs">) => Presented | null {
+  ranked: readonly Ranked[],
+  { now, digest, limit, onGone = () => {} }: Presenting,
+): (Presented & { ranked: Ranked })[] {
   const presenters = resident.directories.map((directory) => openEntryPresenter(directory, now));
   const bulks = bulksOf(resident);
-  return ({ owner, entry, fromMs }) => {
+  const present = ({ owner, entry, fromMs }: Ranked): Presented | null => {
     const directory = resident.directories[owner] as Directory;
     const stat = lstatSync(join(directory.path, entry.file), { throwIfNoEntry: false });
-    if (!stat?.isFile()) return null;
-    const found = agrees(entry, stat) ? "same" : digest(directory, entry.file, entry);
-    if (found === null) return null;
-    const present = presenters[owner] as ReturnType<typeof openEntryPresenter>;
-    if (found === "same") return present(entry, stat, fromMs);
+    const found = stat?.isFile() ? (agrees(entry, stat) ? entry : digest(directory, entry.file, entry)) : null;
+    if (!stat || found === null) return null;
+    const show = presenters[owner] as ReturnType<typeof openEntryPresenter>;
+    if (found === entry || found === "same") return show(entry, stat, fromMs);
     const isBulk = isBulkTime(bulks[owner] ?? [], found.mtimeMs);
-    return present(found, stat, countsFrom(found, { ...directory, isBulk }));
+    return show(found, stat, countsFrom(found, { ...directory, isBulk }));
   };
+  const presented: (Presented & { ranked: Ranked })[] = [];
+  for (const each of ranked) {
+    if (presented.length >= limit) break;
+    try {
+      const found = present(each);
+      if (!found) throw new Error("it is gone");
+      presented.push({ ...found, ranked: each });
+    } catch (error) {
+      onGone(each, error as Error);
+    }
+  }
+  return presented;
 }
 
 /** For entries of one directory whose dates are known. */
@@ -161,7 +180,7 @@ export function openEntryPresenter(
   directory: Pick<Directory, "path" | "scope" | "inRepository">,
   now: Date,
 ): (entry: RowEntry, stat: Stats, fromMs: number) => Presented {
-  const find = openChecked(directory.path);
+  const find = lazily(() => readVerdicts(directory.path));
   return (entry, stat, fromMs) => {
     const { file, isInferred } = entry;
     const path = join(directory.path, file);
@@ -172,7 +191,7 @@ export function openEntryPresenter(
       ageDays,
       isUndated: directory.inRepository && !entry.saidMs && !entry.commitMs && !entry.createdMs,
       source: isInferred ? { by: "inferred", session: null, message: null } : null,
-      checked: find(file, stat),
+      checked: checkedOf(find(), file, stat),
       author: findAuthor(directory, file),
     });
     const content = shownContent(readStart(directory, file, MAX_BYTES).toString("utf8"));
@@ -180,20 +199,11 @@ export function openEntryPresenter(
   };
 }
 
-export type FindChecked = (file: string, stat: { size: number; mtimeMs: number }) => Checked | null;
-
-/** Finds nothing where no claims are checked: then the age alone has to do. Reads one file, when it is first asked. */
-export function openChecked(directoryPath: string): FindChecked {
-  let verdicts: Verdicts | null = null;
-  return (file, { size, mtimeMs }) => {
-    verdicts ??= readVerdicts(directoryPath);
-    if (verdicts.size === 0) return null;
-    const kept = findVerdict(verdicts, file, { bytes: size, mtimeMs });
-    return {
-      verdict: kept?.verdict ?? "unchecked",
-      text: formatVerdict(kept),
-    };
-  };
+/** Null where no claims are checked: then the age alone has to do. */
+function checkedOf(verdicts: Verdicts, file: string, { size, mtimeMs }: Stats): Checked | null {
+  if (verdicts.size === 0) return null;
+  const kept = findVerdict(verdicts, file, { bytes: size, mtimeMs });
+  return { verdict: kept?.verdict ?? "unchecked", text: formatVerdict(kept) };
 }
 
 /** The field and what belongs to it: lines that are further in, items of a list, empty lines. */

@@ -34,8 +34,8 @@ export function resolveLinks(entries: readonly (Linked | null)[]): Links {
   for (const { from, to, kind } of findEdges(entries)) {
     if (kind === "supersedes") successors.push([to, from]);
     else {
-      join(near, from, to);
-      join(near, to, from);
+      near.set(from, (near.get(from) ?? new Set()).add(to));
+      near.set(to, (near.get(to) ?? new Set()).add(from));
     }
   }
   return { neighbours: withSecondHop(near), successors };
@@ -63,12 +63,6 @@ export function findEdges(entries: readonly (Linked | null)[], find = openLinkPl
 export function openLinkPlaces(entries: readonly (Linked | null)[]): (link: string) => number | null {
   const places = placesOf(entries);
   return (link) => places.get(keyOf(link.startsWith(">") ? link.slice(1) : link)) ?? null;
-}
-
-function join(near: Map<number, Set<number>>, from: number, to: number): void {
-  const set = near.get(from);
-  if (set) set.add(to);
-  else near.set(from, new Set([to]));
 }
 
 function withSecondHop(near: ReadonlyMap<number, ReadonlySet<number>>): Map<number, Neighbour[]> {

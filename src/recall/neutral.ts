@@ -177,44 +177,15 @@ function lookOf(character: string): string {
   return look;
 }
 
-/** Each row: what it looks like, then the characters that do. Only what tags and speakers are written with. */
-const lookalikes = lazily(
-  () =>
-    new Map(
-      [
-        "<‹〈⟨❬❮❰ᐸ˂𝈶⧼",
-        ">›〉⟩❭❯❱ᐳ˃𝈷⧽",
-        "/∕⁄⧸╱⟋",
-        "\\∖⧵╲⟍",
-        ":ː˸∶꞉׃։",
-        "|ǀ│∣",
-        "-‐‑‒–—―−﹘⁃➖",
-        "_ˍ",
-        "aаαɑᴀ",
-        "cсϲᴄ",
-        "dԁᴅ",
-        "eеεєҽᴇ",
-        "gɡց",
-        "hһհʜ",
-        "iіıιɪӏ",
-        "kкκᴋ",
-        "lⅼʟ",
-        "mмᴍ",
-        "nոηпɴ",
-        "oоοσօᴏ",
-        "pрρᴘ",
-        "rгʀ",
-        "sѕꜱ",
-        "tтτᴛ",
-        "uսυᴜ",
-        "vνѵᴠ",
-        "yуүγʏ",
-      ].flatMap((row) => {
-        const [look = "", ...characters] = row;
-        return characters.map((character): [string, string] => [character, look]);
-      }),
-    ),
-);
+/** Groups: what it looks like, then the characters that do. Only what tags and speakers are written with. */
+const LOOKALIKES =
+  "<‹〈⟨❬❮❰ᐸ˂𝈶⧼ >›〉⟩❭❯❱ᐳ˃𝈷⧽ /∕⁄⧸╱⟋ \\∖⧵╲⟍ :ː˸∶꞉׃։ |ǀ│∣ -‐‑‒–—―−﹘⁃➖ _ˍ aаαɑᴀ cсϲᴄ dԁᴅ eеεєҽᴇ gɡց hһհʜ iіıιɪӏ kкκᴋ lⅼʟ mмᴍ nոηпɴ oоοσօᴏ pрρᴘ rгʀ sѕꜱ tтτᴛ uսυᴜ vνѵᴠ yуүγʏ";
+const lookalikes = lazily(() => {
+  const pairs = LOOKALIKES.split(" ").flatMap(([look = "", ...others]) =>
+    others.map((other) => [other, look] as const),
+  );
+  return new Map(pairs);
+});
 
 /** Today's and yesterday's memories speak for themselves; from the second day on everything is said with its age. */
 const LAST_FRESH_DAY = 1;

@@ -14,7 +14,7 @@ export interface Prefetching<M extends { path: string }> {
   fast?: (() => readonly M[] | Promise<readonly M[]>) | null;
   /** The better answer, which may take its time; without it the offline answer is the answer. */
   run?: ((signal: AbortSignal) => Promise<readonly M[]>) | null;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   log?: (message: string) => void;
 }
 
@@ -45,7 +45,12 @@ export interface Prefetch<M extends { path: string }> {
 export function startPrefetch<M extends { path: string }>(prefetching: Prefetching<M>): Prefetch<M> | null {
   const { query, session, isSubAgent = false, run, fast, signal, log = () => {} } = prefetching;
   if (isSubAgent || (!run && !fast) || signal?.aborted || isTooShort(query) || session.isFull()) return null;
-  if (!holds(prefetching.hasMemories, log)) return null;
+  try {
+    if (!prefetching.hasMemories()) return null;
+  } catch (error) {
+    log(`recall was not started: ${messageOf(error)}`);
+    return null;
+  }
 
   const controller = new AbortController();
   const given = new Set<string>();
@@ -114,15 +119,6 @@ const unspaced = lazily(
 export function isTooShort(query: string): boolean {
   const text = query.trim();
   return !/\s/.test(text) && !unspaced().test(text);
-}
-
-function holds(hasMemories: () => boolean, log: (message: string) => void): boolean {
-  try {
-    return hasMemories();
-  } catch (error) {
-    log(`recall was not started: ${messageOf(error)}`);
-    return false;
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -14,8 +14,8 @@ import {
 } from "../store/store.ts";
 import { findSorted } from "../text/sorted.ts";
 import { hasCjk } from "../text/terms.ts";
-import { type Links, MOST_FROM_NEIGHBOUR } from "./links.ts";
-import { bulksOf, leaveOutPlain, linksOf, NO_LINKS, ownerOf, type Resident, reserve } from "./resident.ts";
+import { type Links, MOST_FROM_NEIGHBOUR, NO_LINKS } from "./links.ts";
+import { bulksOf, layOut, leaveOutPlain, linksOf, ownerOf, type Resident } from "./resident.ts";
 import {
   B,
   COVERAGE,
@@ -65,15 +65,8 @@ export type Evidence = () => {
   supersededBy: string | null;
 };
 
-export interface Ranking {
-  /** Best first, never more than the limit. */
-  order: Ranked[];
-  method: Method;
-  /** How many memories there were to choose from. */
-  considered: number;
-}
-
-export function rank(resident: Resident, query: Query, options: { nowMs: number; limit: number }): Ranking {
+/** `order`: best first, never more than the limit; `considered`: how many memories there were to choose from. */
+export function rank(resident: Resident, query: Query, options: { nowMs: number; limit: number }) {
   // First: they are worked out in the room that the rest needs.
   const bulks = bulksOf(resident);
   const found = look(resident, query, options.limit);
@@ -83,60 +76,25 @@ export function rank(resident: Resident, query: Query, options: { nowMs: number;
 }
 
 /** Rows of one number for each entry, where the compiled code has put them, and what else it found. */
-interface Found {
-  scores: Float32Array;
-  words: Float32Array;
-  rare: Float32Array;
-  text: Float32Array;
-  cue: Float32Array;
-  finalists: Uint32Array;
-  /** The address of the prompt's vector. */
-  vector: number;
-  total: number;
-  middle: number;
-  live: number;
-  hasMeaning: boolean;
-  links: Links;
-}
+type Found = ReturnType<typeof look>;
 
 /** The prompt's vector, with the rows of words that it may be the sum of. */
 const VECTOR_ROOM = 16 + DIMENSIONS * 2 + DIMENSIONS * 4 + 130 * (4 + DIMENSIONS / 2) + 64;
 const SIEVE_BYTES = 8192;
 
-function look(resident: Resident, { terms, meaning }: Query, limit: number): Found {
+function look(resident: Resident, { terms, meaning }: Query, limit: number) {
   const { scan, count } = resident;
   const stride = align(count * 4);
   const termStride = align(terms.length * 4);
-  const heapBytes = align(Math.min(limit, count) * 4);
-  // Behind one another: the list, seven rows, two rows for each term, four numbers for each term, the rest.
-  const parts = [
-    stride,
-    7 * stride,
-    2 * stride * terms.length,
-    2 * termStride,
-    32,
-    SIEVE_BYTES,
-    heapBytes,
-    VECTOR_ROOM,
-  ];
-  const start = reserve(
-    resident,
-    parts.reduce((sum, part) => sum + part, 0),
-  );
-  const [list, rows, termRows, hashes, summary, sieve, heap, vector] = parts.map(
-    (_, i) => start + parts.slice(0, i).reduce((sum, part) => sum + part, 0),
-  ) as [number, number, number, number, number, number, number, number];
+  const at = layOut(resident, {
+    ...{ list: stride, lengths: stride, words: stride, rare: stride, text: stride, cue: stride, scores: stride },
+    // Two rows for each term: where it is found, and its weight there.
+    ...{ finalists: stride, termRows: 2 * stride * terms.length, hashes: termStride, having: termStride },
+    ...{ summary: 32, sieve: SIEVE_BYTES, heap: align(Math.min(limit, count) * 4), vector: VECTOR_ROOM },
+  });
+  const { list, lengths, words, rare, text, cue, scores, finalists, termRows, hashes, having, summary, vector } = at;
   const { buffer } = resident.bytes;
-  const [lengths, words, rare, text, cue, scores, finalists] = [0, 1, 2, 3, 4, 5, 6].map((n) => rows + n * stride) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const view = (at: number) => new Float32Array(buffer, at, count);
+  const view = (row: number) => new Float32Array(buffer, row, count);
 
   const entries = new Uint32Array(buffer, list, count);
   entries.set(resident.list.subarray(0, count));
@@ -148,9 +106,8 @@ function look(resident: Resident, { terms, meaning }: Query, limit: number): Fou
   const { live, linked, meanLength } = summed;
   const links = linked > 0 ? linksOf(resident) : NO_LINKS;
 
-  const having = hashes + termStride;
   new Uint32Array(buffer, hashes, terms.length).set(terms.map(({ hash }) => hash));
-  scan.matchTerms(list, count, hashes, terms.length, termRows, stride, lengths, having, sieve);
+  scan.matchTerms(list, count, hashes, terms.length, termRows, stride, lengths, having, at.sieve);
   let total = 0;
   for (const [t, { weight }] of terms.entries()) {
     const positions = termRows + t * 2 * stride;
@@ -170,7 +127,7 @@ function look(resident: Resident, { terms, meaning }: Query, limit: number): Fou
   const middle = scan.meanMeaning(list, count, text, cue);
   const ofWords = total === 0 ? 0 : 1 / (total * (K1 + 1));
   scan.scoreAll(list, count, text, cue, words, middle, share, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
-  const floor = scan.floorOf(scores, count, Math.min(limit, count), heap);
+  const floor = scan.floorOf(scores, count, Math.min(limit, count), at.heap);
   // Age can take so much from the best that the next ones come before them.
   const finalistCount = scan.listAbove(scores, count, floor * LEAST_DECAY - 1e-4, finalists);
   return {
@@ -238,11 +195,8 @@ function choose(
 ): Ranked[] {
   const { bytes, list } = resident;
   const fromOf = (at: number): number => {
-    const [mtimeMs = 0, , , , saidMs = 0, createdMs = 0, commitMs = 0] = new Float64Array(
-      bytes.buffer,
-      (list[at] as number) + AT.mtimeMs,
-      7,
-    );
+    const times = new Float64Array(bytes.buffer, (list[at] as number) + AT.mtimeMs, 7);
+    const [mtimeMs = 0, , , , saidMs = 0, createdMs = 0, commitMs = 0] = times;
     const owner = ownerOf(resident, at);
     const inRepository = resident.directories[owner]?.inRepository ?? false;
     const isBulk = isBulkTime(bulks[owner] ?? [], mtimeMs);
@@ -337,7 +291,7 @@ function nearestOf({ scan, list }: Resident, { text, cue, vector, hasMeaning }: 
   const [ofText, ofCue] = [text[at] as number, cue[at] as number];
   if (!hasMeaning || (ofText === UNKNOWN && ofCue === UNKNOWN)) return null;
   const isCue = ofCue > ofText;
-  const number = scan.nearestText(list[at] as number, vector, isCue);
+  const number = scan.nearestText(list[at] as number, vector, Number(isCue));
   return { isCue, number, similarity: Math.max(ofText, ofCue) };
 }
 

@@ -7,7 +7,7 @@ import { ageInWords, type Directory, digestFile, listMemories, type Row, rowAt, 
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type Choice, chooseMemories, isExcluded, type PromptMeaning, pathOf } from "./choose.ts";
 import { clipLine } from "./cut.ts";
-import { openPresenter } from "./injection.ts";
+import { presentFirst } from "./injection.ts";
 import { neutraliseLine } from "./neutral.ts";
 import { type Ranked, rank } from "./rank.ts";
 import { findFile, type Resident } from "./resident.ts";
@@ -90,7 +90,7 @@ export async function recall(
   // Nothing more fits: nothing is asked.
   if (options.session?.isFull() || options.signal?.aborted) return result({});
   try {
-    const meaning = await findMeaning(setup);
+    const meaning = await orWords(setup.findMeaning, setup.log);
     const resident = await open();
     const asksModel = setup.ask !== null && options.model !== false;
     const asking = { ...options, prompt, meaning, nowMs: setup.now().getTime(), log: setup.log };
@@ -111,11 +111,12 @@ function countMemories(resident: Resident): number {
   return rank(resident, { terms: [], meaning: null }, { nowMs: 0, limit: 0 }).considered;
 }
 
-async function findMeaning(setup: RecallSetup): Promise<PromptMeaning> {
+/** Null when meaning cannot be had, which is logged: then words have to do. */
+export async function orWords<T>(find: () => Promise<T | null>, log: RecallSetup["log"]): Promise<T | null> {
   try {
-    return await setup.findMeaning();
+    return await find();
   } catch (error) {
-    setup.log(`recall by words only: ${(error as Error).message}`);
+    log(`recall by words only: ${(error as Error).message}`);
     return null;
   }
 }
@@ -137,9 +138,7 @@ async function chooseWithModel(
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     log: setup.log,
     limit: Math.min(options.limit ?? MAX_MEMORIES, MAX_MEMORIES),
-    ...(options.tools ? { recentTools: options.tools } : {}),
-    ...(options.messages ? { recentMessages: options.messages } : {}),
-    ...(options.signal ? { signal: options.signal } : {}),
+    ...{ recentTools: options.tools, recentMessages: options.messages, signal: options.signal },
   });
   for (const [ranked, found] of evidence) ranked.evidence = () => found;
   if ("failed" in answer) return null;
@@ -180,26 +179,16 @@ function deliver(
   options: RecallOptions,
 ): Partial<RecallResult> {
   const limit = options.limit ?? MAX_MEMORIES;
-  const present = openPresenter(resident, { now: setup.now(), digest: digestFile });
-  const read: (Recalled & { title: string })[] = [];
-  for (const candidate of ranked) {
-    if (read.length >= limit) break;
-    try {
-      const presented = present(candidate);
-      if (!presented) throw new Error("it is gone");
-      const { entry, stat, fromMs, ageDays, ...shown } = presented;
-      const row = rowAt(resident.directories[candidate.owner] as Directory, entry, { fromMs, bytes: stat.size });
-      const { score, confidence } = candidate;
-      read.push({ ...row, score, confidence, why: explain(candidate, row.when, ageDays, method), ...shown });
-    } catch (error) {
-      setup.log(`${candidate.entry.file} was found and could not be read: ${(error as Error).message}`);
-    }
-  }
-  const fitted = fitMemories(read, {
-    limit,
-    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
-    ...(options.session ? { sessionLeft: options.session.bytesLeft() } : {}),
+  const onGone = ({ entry }: Ranked, error: Error) =>
+    setup.log(`${entry.file} was found and could not be read: ${error.message}`);
+  const presented = presentFirst(resident, ranked, { now: setup.now(), digest: digestFile, limit, onGone });
+  const read = presented.map(({ ranked, entry, stat, fromMs, ageDays, ...shown }) => {
+    const row = rowAt(resident.directories[ranked.owner] as Directory, entry, { fromMs, bytes: stat.size });
+    const { score, confidence } = ranked;
+    return { ...row, score, confidence, why: explain(ranked, row.when, ageDays, method), ...shown };
   });
+  const { maxBytes, session } = options;
+  const fitted = fitMemories(read, { limit, maxBytes, sessionLeft: session?.bytesLeft() });
   return {
     memories: fitted.memories.map(({ title: _, ...memory }) => memory),
     leftOut: fitted.leftOut.map(({ title }) => title),

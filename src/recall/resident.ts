@@ -3,8 +3,9 @@
  * process keeps them; either way what changed on disk is looked for first, and digested.
  */
 
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { openRegular, statOrNull } from "../disk/fence.ts";
 import {
   AT,
   align,
@@ -30,7 +31,8 @@ import {
   viewEntry,
   walk,
 } from "../store/store.ts";
-import { type Links, NO_LINKS, resolveLinks } from "./links.ts";
+import { lazily } from "../text/lazy.ts";
+import { type Links, resolveLinks } from "./links.ts";
 import { openScan, type Scan } from "./scan.ts";
 
 export interface Resident {
@@ -119,7 +121,7 @@ function load(resident: Resident, owner: number, { fd, ino, size, head }: OpenCa
 function addEntries(resident: Resident, from: number, end: number, limit: number, isWhole: boolean): number {
   if (end <= from) return end;
   const room = reserve(resident, Math.ceil((end - from) / HEAD_BYTES) * 4);
-  const count = resident.scan.listEntries(from, end, limit, isWhole, room);
+  const count = resident.scan.listEntries(from, end, limit, Number(isWhole), room);
   const found = new Uint32Array(resident.bytes.buffer, room, count);
   makeRoom(resident, count);
   resident.list.set(found, resident.count);
@@ -148,10 +150,9 @@ function forgetDerived(resident: Resident): void {
 function dropEarlier(resident: Resident, owner: number): void {
   const own = positionsOf(resident, owner);
   const slots = powerAbove(own.length * 2);
-  const table = align(own.length * 4);
-  const room = reserve(resident, table + slots * 16);
-  const entries = gather(resident, own, room);
-  resident.scan.dropEarlier(room, own.length, room + table, slots);
+  const at = layOut(resident, { list: own.length * 4, table: slots * 16 });
+  const entries = gather(resident, own, at.list);
+  resident.scan.dropEarlier(at.list, own.length, at.table, slots);
   scatter(resident, own, entries);
 }
 
@@ -168,12 +169,26 @@ function scatter(resident: Resident, positions: readonly number[], entries: Uint
 }
 
 /** The address of so many zeros behind the entries; valid until the next call. */
-export function reserve(resident: Resident, bytes: number): number {
+function reserve(resident: Resident, bytes: number): number {
   const at = align(resident.used);
   if (at + bytes > resident.bytes.length)
     resident.bytes = Buffer.from(resident.scan.grow(at + bytes + (bytes >> 2)).buffer);
   resident.bytes.fill(0, at, at + bytes);
   return at;
+}
+
+/** Parts of these sizes behind one another, each zeroed and aligned: where each begins; valid until the next call. */
+export function layOut<Part extends string>(resident: Resident, sizes: Record<Part, number>): Record<Part, number> {
+  const parts = Object.entries<number>(sizes);
+  let at = reserve(
+    resident,
+    parts.reduce((sum, [, bytes]) => sum + align(bytes), 0),
+  );
+  const places = parts.map(([name, bytes]) => {
+    at += align(bytes);
+    return [name, at - align(bytes)];
+  });
+  return Object.fromEntries(places);
 }
 
 export interface Refreshing {
@@ -198,13 +213,13 @@ export function* refresh(resident: Resident, { digest, positions }: Refreshing):
       const entry = resident.list[at] as number;
       if (entry === 0 || isUnchanged(resident, entry, directory.path)) continue;
       const known = knownAt(resident, owner, at);
-      update(resident, news, { at, digest: digest(directory, known.file, known) });
+      update(resident, news, at, digest(directory, known.file, known));
     }
     for (const file of positions ? unknown : unknown.slice(0, MAX_DIGESTED)) {
       yield;
       const found = digest(directory, file, null);
       if (found === null) isComplete = false;
-      update(resident, news, { at: null, digest: found });
+      update(resident, news, null, found);
     }
     if (walked && isComplete && head) news.folders = quietFolders(directory, walked);
     if (news.entries.length > 0 || news.folders) all.push(news);
@@ -231,11 +246,7 @@ export async function dateRows(resident: Resident, owner: number): Promise<void>
   if (cache) cache.size += appended;
 }
 
-function update(
-  resident: Resident,
-  news: News,
-  { at, digest }: { at: number | null; digest: ReturnType<Digest> },
-): void {
+function update(resident: Resident, news: News, at: number | null, digest: ReturnType<Digest>): void {
   if (digest === "same") return;
   const before = at === null ? 0 : (resident.list[at] as number);
   if (at !== null) drop(resident, at);
@@ -252,7 +263,7 @@ export function refreshFile(resident: Resident, owner: number, file: string, dig
   const at = findFile(resident, owner, file);
   const news: News = { owner, entries: [], folders: null };
   const known = findKnown(resident, owner, file);
-  update(resident, news, { at, digest: digest(resident.directories[owner] as Directory, file, known) });
+  update(resident, news, at, digest(resident.directories[owner] as Directory, file, known));
   return news.entries[0] ?? null;
 }
 
@@ -286,13 +297,13 @@ export function addEntry(resident: Resident, owner: number, entry: RowEntry): nu
 export function readAppended(resident: Resident): boolean {
   for (const [owner, directory] of resident.directories.entries()) {
     const cache = resident.caches[owner] ?? null;
-    const stat = statOrNull(join(directory.path, ".memdir", ROWS_FILE));
+    const file = join(directory.path, ".memdir", ROWS_FILE);
+    const stat = statOrNull(file);
     if (stat?.ino !== cache?.ino || (stat && cache && stat.size < cache.size)) return false;
     if (!stat || !cache || stat.size === cache.size) continue;
     const from = reserve(resident, stat.size - cache.size);
-    const count = readPart(join(directory.path, ".memdir", ROWS_FILE), resident.bytes, from, cache.size, stat.size);
-    const before = resident.count;
-    if (resident.owners.at(-1)?.owner !== owner) resident.owners.push({ from: before, owner });
+    const count = readPart(file, resident.bytes, from, cache.size, stat.size);
+    if (resident.owners.at(-1)?.owner !== owner) resident.owners.push({ from: resident.count, owner });
     resident.used = align(from + count);
     addEntries(resident, from, from + count, from + count, true);
     dropEarlier(resident, owner);
@@ -303,11 +314,12 @@ export function readAppended(resident: Resident): boolean {
 
 function readPart(file: string, bytes: Buffer, at: number, from: number, end: number): number {
   try {
-    const fd = openSync(file, "r");
+    const opened = openRegular(file, { follow: true });
+    if (!opened) return 0;
     try {
-      return fstatSync(fd).isFile() ? readSync(fd, bytes, at, end - from, from) : 0;
+      return readSync(opened.fd, bytes, at, end - from, from);
     } finally {
-      closeSync(fd);
+      closeSync(opened.fd);
     }
   } catch {
     return 0;
@@ -323,10 +335,10 @@ function drop(resident: Resident, at: number): void {
 export function findFile(resident: Resident, owner: number, file: string): number | null {
   const own = positionsOf(resident, owner);
   const name = Buffer.from(file);
-  const room = reserve(resident, align(own.length * 4) + name.length);
-  gather(resident, own, room);
-  name.copy(resident.bytes, room + align(own.length * 4));
-  const found = resident.scan.findFile(room, own.length, room + align(own.length * 4), name.length);
+  const at = layOut(resident, { list: own.length * 4, name: name.length });
+  gather(resident, own, at.list);
+  name.copy(resident.bytes, at.name);
+  const found = resident.scan.findFile(at.list, own.length, at.name, name.length);
   return found < 0 ? null : (own[found] as number);
 }
 
@@ -334,30 +346,27 @@ export function findFile(resident: Resident, owner: number, file: string): numbe
 function matchNames(resident: Resident, own: readonly number[], names: readonly string[]): string[] {
   const joined = Buffer.from(names.join("\0"));
   const slots = powerAbove(names.length * 2);
-  const entries = align(joined.length);
-  const table = entries + align(own.length * 4);
-  const unknown = table + slots * 16;
-  const room = reserve(resident, unknown + names.length * 4);
-  joined.copy(resident.bytes, room);
-  const list = gather(resident, own, room + entries);
-  const [e, t, u] = [room + entries, room + table, room + unknown];
-  const count = resident.scan.matchNames(room, joined.length, e, own.length, t, slots, u);
+  const sizes = { names: joined.length, list: own.length * 4, table: slots * 16, unknown: names.length * 4 };
+  const at = layOut(resident, sizes);
+  joined.copy(resident.bytes, at.names);
+  const list = gather(resident, own, at.list);
+  const { matchNames } = resident.scan;
+  const count = matchNames(at.names, joined.length, at.list, own.length, at.table, slots, at.unknown);
   scatter(resident, own, list);
-  return Array.from(new Uint32Array(resident.bytes.buffer, u, count), (number) => names[number] as string);
+  return Array.from(new Uint32Array(resident.bytes.buffer, at.unknown, count), (number) => names[number] as string);
 }
 
 /** Of few files all, of many those that changed last; those that are shown are looked at anyway. */
 function likely(resident: Resident, own: readonly number[]): number[] {
   if (own.length <= FEW_FILES) return [...own];
-  const room = reserve(resident, align(own.length * 4) + LIKELY_FILES * 4);
-  gather(resident, own, room);
-  const out = room + align(own.length * 4);
-  const found = resident.scan.listNewest(room, own.length, LIKELY_FILES, out);
-  return Array.from(new Uint32Array(resident.bytes.buffer, out, found), (i) => own[i] as number);
+  const at = layOut(resident, { list: own.length * 4, out: LIKELY_FILES * 4 });
+  gather(resident, own, at.list);
+  const found = resident.scan.listNewest(at.list, own.length, LIKELY_FILES, at.out);
+  return Array.from(new Uint32Array(resident.bytes.buffer, at.out, found), (i) => own[i] as number);
 }
 
 /** Positions of a directory's entries that count. */
-export function positionsOf({ list, count, owners }: Resident, owner: number): number[] {
+function positionsOf({ list, count, owners }: Resident, owner: number): number[] {
   const positions: number[] = [];
   owners.forEach(({ from, owner: each }, i) => {
     if (each !== owner) return;
@@ -380,48 +389,36 @@ export function linksOf(resident: Resident): Links {
   return resident.links;
 }
 
-export { NO_LINKS };
-
 /** Spans of file times, of each directory, that say nothing. In a repository no file time does. */
 export function bulksOf(resident: Resident): Bulk[][] {
   resident.bulks ??= resident.directories.map(({ inRepository }, owner) => {
     if (inRepository) return [];
-    const own = positionsOf(resident, owner);
-    const out = align(own.length * 4);
-    const room = reserve(resident, out + own.length * 8);
-    gather(resident, own, room);
-    resident.scan.copyTimes(room, own.length, room + out);
-    return findBulksIn(new Float64Array(resident.bytes.buffer, room + out, own.length).sort());
+    const numbers = new Float64Array(resident.bytes.buffer);
+    const times = positionsOf(resident, owner).map((at) => {
+      return numbers[((resident.list[at] as number) + AT.mtimeMs) / 8] as number;
+    });
+    return findBulksIn(Float64Array.from(times).sort());
   });
   return resident.bulks;
 }
 
 /** The entries that are memories, as a copy for one ranking: Markdown without frontmatter is one only where the index names it. */
 export function leaveOutPlain(resident: Resident, list: Uint32Array): void {
-  const named = resident.directories.map((directory) => {
-    let isNamed: ((file: string) => boolean) | null = null;
-    return (file: string) => {
-      isNamed ??= openIndexNames(directory);
-      return isNamed(file);
-    };
-  });
+  const named = resident.directories.map((directory) => lazily(() => openIndexNames(directory)));
   for (let at = 0; at < list.length; at++) {
     const entry = list[at] as number;
     if (entry === 0 || (resident.bytes.readUInt32LE(entry + AT.flags) & FLAG.plain) === 0) continue;
-    if (!named[ownerOf(resident, at)]?.(fileAt(resident, entry))) list[at] = 0;
+    if (!named[ownerOf(resident, at)]?.()(fileAt(resident, entry))) list[at] = 0;
   }
 }
 
-export function fileAt({ bytes }: Resident, entry: number): string {
+export function fileAt({ bytes }: Pick<Resident, "bytes">, entry: number): string {
   return bytes.toString("utf8", entry + HEAD_BYTES, entry + HEAD_BYTES + bytes.readUInt32LE(entry + AT.fileBytes));
 }
 
-export function isUnchanged({ bytes }: Pick<Resident, "bytes">, entry: number, path: string): boolean {
-  const { buffer } = bytes;
-  const fileBytes = bytes.readUInt32LE(entry + AT.fileBytes);
-  const file = bytes.toString("utf8", entry + HEAD_BYTES, entry + HEAD_BYTES + fileBytes);
-  const stat = statOrNull(`${path}/${file}`);
-  const [mtimeMs, ctimeMs, ino, size] = new Float64Array(buffer, entry + AT.mtimeMs, 4);
+function isUnchanged({ bytes }: Pick<Resident, "bytes">, entry: number, path: string): boolean {
+  const stat = statOrNull(`${path}/${fileAt({ bytes }, entry)}`);
+  const [mtimeMs, ctimeMs, ino, size] = new Float64Array(bytes.buffer, entry + AT.mtimeMs, 4);
   return (
     stat !== null &&
     (bytes.readUInt32LE(entry + AT.flags) & FLAG.unsettled) === 0 &&
@@ -430,14 +427,6 @@ export function isUnchanged({ bytes }: Pick<Resident, "bytes">, entry: number, p
     stat.ino === ino &&
     stat.size === size
   );
-}
-
-function statOrNull(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function powerAbove(count: number): number {

@@ -60,8 +60,7 @@ export function dropEarlier(entries: usize, count: i32, table: usize, slots: u32
     if (entry == 0) continue;
     const file = entry + HEAD;
     const hash = hashed(file, file + load<u32>(entry, AT_FILE));
-    if (isKept(table, slots, hash)) store<u32>(place, 0);
-    else keep(table, slots, hash, 1);
+    if (!keep(table, slots, hash, 1)) store<u32>(place, 0);
   }
 }
 
@@ -104,7 +103,10 @@ export function matchNames(
     const entry = <usize>load<u32>(place);
     if (entry == 0) continue;
     const file = entry + HEAD;
-    if (!claim(table, slots, hashed(file, file + load<u32>(entry, AT_FILE)))) store<u32>(place, 0);
+    const slot = slotOf(table, slots, hashed(file, file + load<u32>(entry, AT_FILE)));
+    // Whether the name is there and no later entry has claimed it.
+    if (load<u32>(slot, 8) == 0 || load<u32>(slot, 12) == 1) store<u32>(place, 0);
+    else store<u32>(slot, 1, 12);
   }
   let left = 0;
   for (let slot: u32 = 0; slot < slots; slot++) {
@@ -130,35 +132,24 @@ function hashed(from: usize, end: usize): u64 {
   return hash ^ (hash >> 32);
 }
 
-function keep(table: usize, slots: u32, hash: u64, number: u32): void {
+/** The slot of this hash: its own if it was kept, else the one that it would be kept in. */
+function slotOf(table: usize, slots: u32, hash: u64): usize {
   let slot = <u32>(hash >> 32) & (slots - 1);
-  while (load<u32>(table + (<usize>slot << 4), 8) != 0) slot = (slot + 1) & (slots - 1);
-  store<u64>(table + (<usize>slot << 4), hash);
-  store<u32>(table + (<usize>slot << 4), number, 8);
+  let at = table + (<usize>slot << 4);
+  while (load<u32>(at, 8) != 0 && load<u64>(at) != hash) {
+    slot = (slot + 1) & (slots - 1);
+    at = table + (<usize>slot << 4);
+  }
+  return at;
 }
 
-function isKept(table: usize, slots: u32, hash: u64): bool {
-  let slot = <u32>(hash >> 32) & (slots - 1);
-  while (load<u32>(table + (<usize>slot << 4), 8) != 0) {
-    if (load<u64>(table + (<usize>slot << 4)) == hash) return true;
-    slot = (slot + 1) & (slots - 1);
-  }
-  return false;
-}
-
-/** Whether the name is there and not claimed yet. */
-function claim(table: usize, slots: u32, hash: u64): bool {
-  let slot = <u32>(hash >> 32) & (slots - 1);
-  while (load<u32>(table + (<usize>slot << 4), 8) != 0) {
-    const at = table + (<usize>slot << 4);
-    if (load<u64>(at) == hash) {
-      const isFree = load<u32>(at, 12) == 0;
-      store<u32>(at, 1, 12);
-      return isFree;
-    }
-    slot = (slot + 1) & (slots - 1);
-  }
-  return false;
+/** False when it was kept before. */
+function keep(table: usize, slots: u32, hash: u64, number: u32): bool {
+  const at = slotOf(table, slots, hash);
+  if (load<u32>(at, 8) != 0) return false;
+  store<u64>(at, hash);
+  store<u32>(at, number, 8);
+  return true;
 }
 
 /** Writes the positions of the entries whose files changed last to `out`, at most `limit`; how many. */
@@ -185,24 +176,11 @@ function timeAt(entries: usize, list: usize, place: i32): f64 {
   return load<f64>(<usize>load<u32>(entries + (<usize>position << 2)), AT_MTIME);
 }
 
-/** The times of the live entries' files, to `out`; how many. */
-export function copyTimes(entries: usize, count: i32, out: usize): i32 {
-  let live = 0;
-  for (let i = 0; i < count; i++) {
-    const entry = <usize>load<u32>(entries + (<usize>i << 2));
-    if (entry == 0) continue;
-    store<f64>(out + (<usize>live << 3), load<f64>(entry, AT_MTIME));
-    live++;
-  }
-  return live;
-}
-
-/** Of the live entries: the sum of their lengths as an 8-byte number, then as 4-byte numbers how many there are, have links, have no frontmatter, have no vector. */
+/** Of the live entries: the sum of their lengths as an 8-byte number, then as 4-byte numbers how many there are, have links, have no frontmatter. */
 export function summarise(entries: usize, count: i32, out: usize): void {
   let live = 0;
   let linked = 0;
   let plain = 0;
-  let lacking = 0;
   let length: f64 = 0;
   for (let i = 0; i < count; i++) {
     const entry = <usize>load<u32>(entries + (<usize>i << 2));
@@ -210,14 +188,12 @@ export function summarise(entries: usize, count: i32, out: usize): void {
     live++;
     if (load<u32>(entry, AT_LINKS) > 0) linked++;
     if (load<u32>(entry, AT_FLAGS) & PLAIN) plain++;
-    if (load<u32>(entry, AT_VECTORS) == 0) lacking++;
     length += <f64>load<f32>(entry, AT_LENGTH);
   }
   store<f64>(out, length);
   store<i32>(out, live, 8);
   store<i32>(out, linked, 12);
   store<i32>(out, plain, 16);
-  store<i32>(out, lacking, 20);
 }
 
 /**

@@ -15,7 +15,8 @@ import {
 import { lazily } from "../text/lazy.ts";
 import { termsOf } from "../text/terms.ts";
 
-export type SearchHit = Row & Hit;
+/** `line`: the one that matches best, trimmed. */
+export type SearchHit = Row & { score: number; line: string };
 
 /** `texts` keeps what was read: whoever searches while somebody types asks for the same files again and again. */
 export async function searchMemories(
@@ -33,23 +34,11 @@ export async function searchMemories(
       const turn = breathe();
       if (turn) await turn;
       const text = row.unreadable ? null : texts.find(directory, { file: row.file, mtimeMs, bytes: row.bytes });
-      const hit = text ? matchMemory(text, words) : null;
-      if (hit) hits.push({ ...row, ...hit });
+      const score = text ? scoreFields(text.fields, words, ({ text, terms }, word) => holds(text, word, terms)) : 0;
+      if (text && score > 0) hits.push({ ...row, score, line: bestLine(text.memory, words) });
     }
   }
   return hits.sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
-}
-
-interface Hit {
-  score: number;
-  /** The line that matches best, trimmed. */
-  line: string;
-}
-
-/** Null when no word matches. */
-function matchMemory({ memory, fields }: Searchable, words: readonly string[]): Hit | null {
-  const score = scoreFields(fields, words, ({ text, terms }, word) => holds(text, word, terms));
-  return score === 0 ? null : { score, line: bestLine(memory, words) };
 }
 
 function bestLine(memory: Header & { body: string }, words: readonly string[]): string {
@@ -87,19 +76,19 @@ export interface Searchable {
   fields: { name: Field; text: string; terms: () => ReadonlySet<string> }[];
 }
 
-export interface SearchTexts {
-  /** Null for what cannot be read. A text is read again when the row's time or size has changed. */
-  find(directory: Directory, row: { file: string; mtimeMs: number; bytes: number }): Searchable | null;
-}
+export type SearchTexts = ReturnType<typeof openSearchTexts>;
+
+type Stamped = { file: string; mtimeMs: number; bytes: number };
 
 /** Ten thousand memories of ordinary length; what does not fit is read each time. */
 const MAX_KEPT_CHARS = 64_000_000;
 
-export function openSearchTexts(): SearchTexts {
-  const kept = new Map<string, { mtimeMs: number; bytes: number; text: Searchable }>();
+export function openSearchTexts() {
+  const kept = new Map<string, Stamped & { text: Searchable }>();
   let size = 0;
   return {
-    find(directory, { file, mtimeMs, bytes }) {
+    /** Null for what cannot be read. A text is read again when the row's time or size has changed. */
+    find(directory: Directory, { file, mtimeMs, bytes }: Stamped): Searchable | null {
       const path = join(directory.path, file);
       const known = kept.get(path);
       if (known && known.mtimeMs === mtimeMs && known.bytes === bytes) return known.text;
@@ -109,7 +98,7 @@ export function openSearchTexts(): SearchTexts {
       if (!data) return null;
       const text = makeSearchable(parseMemory(file, data));
       if (size + bytes <= MAX_KEPT_CHARS) {
-        kept.set(path, { mtimeMs, bytes, text });
+        kept.set(path, { file, mtimeMs, bytes, text });
         size += bytes;
       }
       return text;

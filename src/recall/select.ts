@@ -14,9 +14,9 @@ export interface Selecting {
   query: string;
   /** Best first: if not all fit into the manifest, the last are left out. */
   rows: readonly Row[];
-  recentTools?: readonly string[];
-  recentMessages?: readonly string[];
-  signal?: AbortSignal;
+  recentTools?: readonly string[] | undefined;
+  recentMessages?: readonly string[] | undefined;
+  signal?: AbortSignal | undefined;
   /** No limit but the signal's without it. */
   timeoutMs?: number;
   log?: (message: string) => void;
@@ -24,7 +24,7 @@ export interface Selecting {
 }
 
 /** `files` and `rows` are the same choice, in the model's order. */
-export type Selection = { files: string[]; rows: Row[] } | { failed: string };
+type Selection = { files: string[]; rows: Row[] } | { failed: string };
 
 /** Must not throw: a failure is a value, logged once. Without rows nothing is asked. */
 export async function selectWithModel(selecting: Selecting): Promise<Selection> {
@@ -62,12 +62,8 @@ const MAX_MESSAGE_CHARS = 600;
 
 function question({ query, recentTools, recentMessages }: Selecting, manifest: string): string {
   const messages = recentMessages?.slice(-MAX_MESSAGES).map((message) => clipLine(message, MAX_MESSAGE_CHARS));
-  return buildSelectorQuestion({
-    query: clipLine(query, MAX_QUERY_CHARS),
-    manifest,
-    recentTools,
-    recentMessages: messages,
-  });
+  const asked = clipLine(query, MAX_QUERY_CHARS);
+  return buildSelectorQuestion({ query: asked, manifest, recentTools, recentMessages: messages });
 }
 
 /** A longer timer would fire at once. */
@@ -77,26 +73,16 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 async function askInTime({ ask, signal, timeoutMs }: Selecting, question: string): Promise<unknown> {
   if (signal?.aborted) throw new Error("aborted");
   const own = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let giveUp = () => {};
   const ended = new Promise<never>((_, reject) => {
-    giveUp = () => reject(new Error("aborted"));
-    signal?.addEventListener("abort", giveUp, { once: true });
-    if (timeoutMs !== undefined) {
-      timer = setTimeout(
-        () => reject(new Error(`no answer within ${timeoutMs} ms`)),
-        Math.min(timeoutMs, MAX_TIMER_MS),
-      );
-      timer.unref();
-    }
+    own.signal.addEventListener("abort", () => reject(own.signal.reason), { once: true });
   });
+  const giveUp = () => own.abort(new Error("aborted"));
+  const stop = () => own.abort(new Error(`no answer within ${timeoutMs} ms`));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
+  signal?.addEventListener("abort", giveUp, { once: true });
   try {
     // An async function turns what `ask` throws into a rejection; the race has a handler on it however late it comes.
-    const asked = (async () => ask(SELECTOR_SYSTEM, question, own.signal))();
-    return await Promise.race([asked, ended]);
-  } catch (error) {
-    own.abort();
-    throw error;
+    return await Promise.race([(async () => ask(SELECTOR_SYSTEM, question, own.signal))(), ended]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);
@@ -179,27 +165,15 @@ export const MAX_MANIFEST_CHARS = 25_000;
 const MAX_DESCRIPTION_CHARS = 600;
 const MAX_CUES_CHARS = 400;
 
-export interface Manifest {
-  manifest: string;
-  included: Row[];
-  /** How many had no room. */
-  left: number;
-}
-
-/** In the order given. A line that does not fit is passed over; smaller ones after it still go in. */
-export function formatManifest(rows: readonly Row[], { maxChars = MAX_MANIFEST_CHARS } = {}): Manifest {
+/** In the order given. A line that does not fit is passed over; smaller ones after it still go in. `left` counts those without room. */
+export function formatManifest(rows: readonly Row[], { maxChars = MAX_MANIFEST_CHARS } = {}) {
   const names = manifestNames(rows);
   const lines: string[] = [];
   const included: Row[] = [];
   let chars = 0;
   for (const [i, row] of rows.entries()) {
-    const line = formatLine({
-      type: row.type,
-      file: names[i]!,
-      date: `${row.modified.slice(0, 10)}, ${ageInWords(row.ageDays)}`,
-      description: row.description || row.name,
-      when: row.when,
-    });
+    const date = `${row.modified.slice(0, 10)}, ${ageInWords(row.ageDays)}`;
+    const line = formatLine({ ...row, file: names[i]!, date, description: row.description || row.name });
     const more = line.length + (lines.length > 0 ? 1 : 0);
     if (chars + more > maxChars) continue;
     chars += more;

@@ -34,10 +34,17 @@ const MAX_NAME_CHARS = 300;
 /** `directory` is the one that is written to, whatever scope a memory is of. Costs one append. */
 export function logSurfaced(
   directory: string,
-  surfaced: { at: Date; session: string | null; door: Door; prompt: string; memories: readonly SurfacedMemory[] },
+  { at, prompt, ...shown }: Omit<Surfacing, "at" | "prompt"> & { at: Date; prompt: string },
 ): void {
+  if (shown.memories.length === 0) return;
+  const clip = (text: string, length: number) => text.slice(0, length).toWellFormed();
+  const memories = shown.memories.map(({ file, scope, why }) => {
+    return { file, scope, why: why.slice(0, MAX_WHY).map((reason) => clip(reason, MAX_WHY_CHARS)) };
+  });
+  const session = shown.session === null ? null : clip(shown.session, MAX_NAME_CHARS);
+  const entry = { at: at.toISOString(), session, door: shown.door, prompt: hashOf(prompt), memories };
   // A directory that cannot be written to is recalled from all the same.
-  if (surfaced.memories.length > 0) quietly(() => logOf(directory).append([entryOf(surfaced)]));
+  quietly(() => logOf(directory).append([entry]));
 }
 
 /** Oldest first; [] when there is none. Lines that cannot be read are passed over. */
@@ -47,21 +54,6 @@ export function readSurfaceLog(directory: string): Surfacing[] {
 
 function logOf(directory: string): StateLog<Surfacing> {
   return openState(directory).log("surfaced.jsonl", parseSurfacing);
-}
-
-function entryOf({ at, session, door, prompt, memories }: Parameters<typeof logSurfaced>[1]): Surfacing {
-  const clip = (text: string, length: number) => text.slice(0, length).toWellFormed();
-  return {
-    at: at.toISOString(),
-    session: session === null ? null : clip(session, MAX_NAME_CHARS),
-    door,
-    prompt: hashOf(prompt),
-    memories: memories.map(({ file, scope, why }) => ({
-      file,
-      scope,
-      why: why.slice(0, MAX_WHY).map((reason) => clip(reason, MAX_WHY_CHARS)),
-    })),
-  };
 }
 
 const DOORS: ReadonlySet<unknown> = new Set(["agent", "hook", "mcp", "cli"]);
@@ -78,15 +70,8 @@ function parseSurfacing(value: unknown): Surfacing | null {
   return { at, session: name, door, prompt: Number(prompt) || 0, memories: known };
 }
 
-export interface Shown {
-  at: string;
-  session: string | null;
-  door: Door;
-  why: readonly string[];
-}
-
 /** Every time that this memory was shown, oldest first. */
-export function findShown(log: readonly Surfacing[], file: string, scope: string): Shown[] {
+export function findShown(log: readonly Surfacing[], file: string, scope: string) {
   return log.flatMap(({ at, session, door, memories }) => {
     const found = memories.find((memory) => memory.file === file && memory.scope === scope);
     return found ? [{ at, session, door, why: found.why }] : [];
@@ -132,16 +117,11 @@ export function clearSurfaced(directory: string, session: string): void {
   quietly(() => recordOf(directory, session).remove());
 }
 
-interface Surfaced {
-  paths: string[];
-  bytes: number;
-}
-
-function recordOf(directory: string, session: string): StateRecord<Surfaced> {
+function recordOf(directory: string, session: string): StateRecord<ReturnType<typeof parseSurfaced>> {
   return openState(directory, { parents: true }).record(`surfaced/${sessionKey(session)}`, parseSurfaced);
 }
 
-function parseSurfaced(value: unknown): Surfaced {
+function parseSurfaced(value: unknown) {
   const { paths, bytes } = value as { paths: unknown[]; bytes: unknown };
   return {
     paths: paths.filter((path) => typeof path === "string"),

@@ -22,17 +22,12 @@ export interface Prompt {
   parent: string | null;
 }
 
-/** A line and its id in the chain, which lines without a uuid have, too. */
-interface PlacedLine {
-  line: TranscriptLine;
-  uuid: string;
-  parent: string | null;
-}
-
-export interface ConversationBuilder {
-  add(placed: PlacedLine): void;
-  finish(): { messages: Message[]; prompts: Prompt[]; model: string | null };
-}
+/** What another agent's session holds, in order: its own program's texts apart from what was said. */
+export type Heard =
+  | { kind: "user"; uuid: string; at: string; said: string; attached: readonly string[] }
+  | { kind: "answer"; blocks: readonly (TextBlock | ToolUse)[] }
+  /** With `all`, no further results of the same answer follow. */
+  | { kind: "results"; blocks: readonly ToolResult[]; all?: true };
 
 /** Replaces a result that was never written. */
 export const CUT_OFF = "no result: the session was cut off before the tool was done";
@@ -41,17 +36,16 @@ type UserDraft = { role: "user"; content: (ToolResult | TextBlock)[]; prompt: Om
 type AssistantDraft = { role: "assistant"; content: Block[]; id: string | null };
 type Draft = UserDraft | AssistantDraft;
 
-export function buildConversation(): ConversationBuilder {
+/** Takes lines with their ids in the chain, which lines without a uuid have, too. */
+export function buildConversation() {
   const drafts: Draft[] = [];
   let model: string | null = null;
   return {
-    add(placed) {
-      const { line } = placed;
+    add({ line, uuid, parent }: { line: TranscriptLine; uuid: string; parent: string | null }) {
       const attachment = attachmentOf(line);
       if (attachment) addAttachment(drafts, attachment);
       if (line.type === "user") {
         const text = promptOf(line);
-        const { uuid, parent } = placed;
         const prompt = text === null ? null : { uuid, text, at: textOrNull(line.timestamp) ?? "", parent };
         drafts.push({ role: "user", content: userBlocks(line), prompt });
       }
@@ -63,6 +57,34 @@ export function buildConversation(): ConversationBuilder {
     },
     finish: () => ({ ...finish(drafts), model }),
   };
+}
+
+/** The conversation of another agent's session; `agent` marks what was not said but attached. */
+export function converse(heard: readonly Heard[], agent: string): ReturnType<typeof finish> {
+  const drafts: Draft[] = [];
+  /** Calls without a result so far: text that comes meanwhile belongs to the same answer. */
+  const open = new Set<string>();
+  let answer = 0;
+  let last: Heard["kind"] | null = null;
+  for (const item of heard) {
+    if (item.kind === "answer") {
+      if (last !== "answer" && open.size === 0) answer++;
+      for (const block of item.blocks) if (block.type === "tool_use") open.add(block.id);
+      addAnswer(drafts, [...item.blocks], `${answer}`);
+    } else if (item.kind === "results") {
+      for (const { id } of item.blocks) open.delete(id);
+      if (item.all) open.clear();
+      drafts.push({ role: "user", content: [...item.blocks], prompt: null });
+    } else {
+      const { uuid, at, said: text, attached } = item;
+      open.clear();
+      const content = attached.map((each): TextBlock => ({ type: "text", text: each, attachment: agent }));
+      if (text !== "") content.push({ type: "text", text });
+      drafts.push({ role: "user", content, prompt: text === "" ? null : { uuid, text, at, parent: null } });
+    }
+    last = item.kind;
+  }
+  return finish(drafts);
 }
 
 function addAttachment(drafts: Draft[], { block, index, starts }: NonNullable<ReturnType<typeof attachmentOf>>): void {

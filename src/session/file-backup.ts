@@ -45,7 +45,10 @@ export interface BackupContent {
  */
 export function keepBackup(dir: string, path: string, version: number, at: string): Backup {
   const status = statusAtReal(path);
-  if (status.kind === "other") throw unkept(path, status.what);
+  if (status.kind === "other") {
+    const message = `cannot keep a copy of ${path}, so it is not changed: there is ${status.what}; move it away or choose another file`;
+    throw new MemdirError("disk", message);
+  }
   if (status.kind === "absent") return { version, at, content: null, missingFolders: countMissing(path) };
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -54,12 +57,8 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
     const name = backupName(path, free);
     const kept = copyFlushed(path, join(dir, name), status);
     // The mode is the original's; the rest describes what was really copied, in case someone writes meanwhile.
-    return {
-      version: free,
-      at,
-      content: { name, hash: kept.hash, mode: status.mode, size: kept.size },
-      missingFolders: 0,
-    };
+    const content = { name, hash: kept.hash, mode: status.mode, size: kept.size };
+    return { version: free, at, content, missingFolders: 0 };
   } catch (error) {
     throw diskError(error, "keep a copy, so nothing is changed, of", path);
   }
@@ -117,16 +116,6 @@ export function removeFile(path: string, isExpected: () => boolean): void {
   }
 }
 
-export function dropBackup(dir: string, name: string): void {
-  removeQuietly(join(dir, name));
-}
-
-/** What another program's line leaves out can be read from the copy; null when there is none. */
-function examineBackup(dir: string, name: string): BackupContent | null {
-  const status = statusAt(join(dir, name));
-  return status.kind === "file" ? { name, hash: status.hash, mode: status.mode, size: status.size } : null;
-}
-
 /** A line may name nothing else: it becomes a path. */
 const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
 
@@ -164,11 +153,6 @@ function countMissing(path: string): number {
   return count;
 }
 
-function unkept(path: string, what: string): MemdirError {
-  const message = `cannot keep a copy of ${path}, so it is not changed: there is ${what}; move it away or choose another file`;
-  return new MemdirError("disk", message);
-}
-
 function meddled(path: string): MemdirError {
   return new MemdirError("conflict", `${path} was changed by someone else just now; run it again`);
 }
@@ -177,8 +161,11 @@ export type HistoryLine = { type: string } & Record<string, unknown>;
 
 /** A moment to rewind to: every file tracked so far, as it was. */
 export interface Moment {
+  /** The id of the message that began it. */
   id: string;
+  /** "rewind" was kept before a rewind, to undo it; no message has its id. */
   kind: "prompt" | "rewind";
+  /** ISO time. */
   at: string;
   label: string;
   /** By real path. */
@@ -274,7 +261,9 @@ function parseBackup(value: unknown, dir: string): Backup | null {
   if (typeof name !== "string" || !BACKUP_NAME.test(name)) return null;
   if (hash === undefined) {
     // Claude Code does not describe the content. A missing copy stays listed, so that rewinding to it is refused.
-    return { ...backup, content: examineBackup(dir, name) ?? { name, hash: "", mode: 0o600, size: 0 } };
+    const copy = statusAt(join(dir, name));
+    const { hash, mode, size } = copy.kind === "file" ? copy : { hash: "", mode: 0o600, size: 0 };
+    return { ...backup, content: { name, hash, mode, size } };
   }
   if (!isHash(hash) || !isCount(mode) || !isCount(size)) return null;
   return { ...backup, content: { name, hash, mode: mode & 0o777, size } };

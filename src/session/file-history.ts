@@ -1,11 +1,12 @@
 /** Every file that we change, as it was at each prompt of the session: copies on disk, lines in the transcript, nothing in any prompt. */
 
+import { join } from "node:path";
+import { removeQuietly } from "../disk/atomic.ts";
 import { realPath } from "../disk/fence.ts";
-import { diskError } from "../errors.ts";
+import { diskError, messageOf } from "../errors.ts";
 import type { World } from "../world.ts";
 import {
   type Backup,
-  dropBackup,
   formatMoment,
   type HistoryLine,
   isAsKept,
@@ -36,17 +37,8 @@ export interface FileHistory {
   trim(): void;
 }
 
-export interface Checkpoint {
-  /** The id of the message that began it. */
-  id: string;
-  /** "rewind" was kept before a rewind, to undo it; no message has its id. */
-  kind: "prompt" | "rewind";
-  /** ISO time. */
-  at: string;
-  label: string;
-  /** How many tracked files differ now from what they were then. */
-  files: number;
-}
+/** `files`: how many tracked files differ now from what they were then. */
+export type Checkpoint = Omit<Moment, "backups" | "unkept"> & { files: number };
 
 export type Wanted = { backup: Backup } | { problem: string };
 
@@ -92,11 +84,7 @@ export function openFileHistory(
       if (history.moments.length === 0) keepMoment(history, "prompt", "start", "");
       keepFile(history, realPath(path));
     },
-    after: (...paths) =>
-      rememberWritten(
-        history,
-        paths.map((path) => realPath(path)),
-      ),
+    after: (...paths) => rememberWritten(history, paths),
     checkpoints: () => countChanges(history),
     wanted(id) {
       const at = history.moments.findIndex((moment) => moment.id === id);
@@ -159,9 +147,8 @@ function keepMoment(history: History, kind: Moment["kind"], id: string, label: s
       try {
         backups.set(path, keepBackup(dir, path, last.version + 1, at));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        unkept.set(path, reason);
-        world.log(`file history: ${reason}`);
+        unkept.set(path, messageOf(error));
+        world.log(`file history: ${messageOf(error)}`);
       }
     }
   }
@@ -194,7 +181,7 @@ function noteMoment(history: History, moment: Moment, news: readonly string[] | 
   } catch (error) {
     const known = new Set([...latest.values()].map(({ content }) => content?.name));
     for (const { content } of moment.backups.values()) {
-      if (content && !known.has(content.name)) dropBackup(dir, content.name);
+      if (content && !known.has(content.name)) removeQuietly(join(dir, content.name));
     }
     throw diskError(error, "note in the transcript what was kept in", dir);
   }
@@ -204,7 +191,7 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   const { world, moments, latest, written } = history;
   const current = moments.at(-1);
   const news: string[] = [];
-  for (const path of paths) {
+  for (const path of paths.map((each) => realPath(each))) {
     const status = statusAtReal(path);
     const hash = status.kind === "file" ? status.hash : null;
     if (status.kind === "other" || !latest.has(path) || written.get(path) === hash) continue;
@@ -216,18 +203,18 @@ function rememberWritten(history: History, paths: readonly string[]): void {
     noteMoment(history, current, news);
   } catch (error) {
     // The change is made; after a resume it will look like an outside edit, which is reported and harmless.
-    world.log(`file history: ${error instanceof Error ? error.message : String(error)}`);
+    world.log(`file history: ${messageOf(error)}`);
   }
 }
 
 /** The state at the first of the moments: the entry made then, or for a file tracked later the first one after it. */
 function collectWanted(moments: readonly Moment[]): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
-  for (let at = moments.length - 1; at >= 0; at--) putWanted(wanted, moments[at] as Moment);
+  for (const moment of moments.toReversed()) putWanted(wanted, moment);
   return wanted;
 }
 
-function putWanted(wanted: Map<string, Wanted>, { backups, unkept }: Moment): void {
+function putWanted(wanted: Map<string, Wanted>, { backups, unkept }: Pick<Moment, "backups" | "unkept">): void {
   for (const [path, backup] of backups) wanted.set(path, { backup });
   for (const [path, problem] of unkept) if (!backups.has(path)) wanted.set(path, { problem });
 }
@@ -240,21 +227,18 @@ function countChanges({ moments, latest }: History): Checkpoint[] {
     const status = statuses.get(path);
     return status !== undefined && "backup" in then && !isAsKept(then.backup, status);
   };
-  return [...moments]
-    .reverse()
-    .map((moment) => {
-      putWanted(wanted, moment);
-      const { id, kind, at, label } = moment;
-      return { id, kind, at, label, files: [...wanted].filter(isChanged).length };
-    })
-    .reverse();
+  const counted = moments.toReversed().map(({ id, kind, at, label, ...kept }) => {
+    putWanted(wanted, kept);
+    return { id, kind, at, label, files: [...wanted].filter(isChanged).length };
+  });
+  return counted.reverse();
 }
 
 function trim({ dir, moments }: History): void {
   const dropped = moments.splice(0, Math.max(0, moments.length - MAX_MOMENTS));
   if (dropped.length === 0) return;
   const needed = new Set(moments.flatMap(namesOf));
-  for (const name of new Set(dropped.flatMap(namesOf))) if (!needed.has(name)) dropBackup(dir, name);
+  for (const name of new Set(dropped.flatMap(namesOf))) if (!needed.has(name)) removeQuietly(join(dir, name));
 }
 
 function namesOf({ backups }: Moment): string[] {

@@ -42,8 +42,8 @@ interface FileStateLimits {
 
 /** More files than a session reads; an evicted file just has to be read again. */
 const MAX_ENTRIES = 4096;
-/** Some 2 KB each: only files read in very many pieces come near. */
-const MAX_BYTES = 8 << 20;
+/** A byte for each line of a partly read file: only very many huge logs come near. */
+const MAX_BYTES = 64 << 20;
 
 export function openFileState(limits: FileStateLimits = {}): FileState {
   return makeState(new Map(), 0, limits);
@@ -53,8 +53,8 @@ export function openFileState(limits: FileStateLimits = {}): FileState {
 interface Entry {
   hash: string;
   total: number;
-  /** Merged; null means all lines. */
-  ranges: readonly LineRange[] | null;
+  /** A one for every line that was seen; null means all of them. */
+  seen: Lines | null;
   at: number;
 }
 
@@ -70,12 +70,11 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
     bytes -= sizeOf(real, entry);
     seen.delete(real);
   };
-  const put = (real: string, content: Uint8Array, hash: string, ranges: readonly LineRange[] | null) => {
+  const put = (real: string, content: Uint8Array, hash: string, read: (total: number) => Lines | null) => {
     forget(real);
     const total = countLines(content);
-    const merged = ranges && mergeRanges(ranges, total);
-    const isWhole = !merged || missingLines({ from: 1, to: total }, merged).length === 0;
-    const entry = { hash, total, ranges: isWhole ? null : merged, at: ++counter };
+    const lines = read(total);
+    const entry = { hash, total, seen: lines?.includes(0) ? lines : null, at: ++counter };
     seen.set(real, entry);
     bytes += sizeOf(real, entry);
     for (const oldest of seen.keys()) {
@@ -90,14 +89,14 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
       const hash = sha256(content);
       const old = seen.get(real);
       // What was read of another version no longer counts.
-      const known = old?.hash === hash ? old.ranges : [];
-      put(real, content, hash, lines && known && [...known, lines]);
+      const known = old?.hash === hash ? old.seen : new Uint8Array();
+      put(real, content, hash, (total) => lines && known && markLines(known, lines, total));
     },
     noteEdit(path, { bytes: content, edits }) {
       const real = realPath(path);
       const old = seen.get(real);
-      const known = old ? old.ranges : [];
-      put(real, content, sha256(content), known && shiftRanges(known, edits));
+      const known = old ? old.seen : new Uint8Array();
+      put(real, content, sha256(content), (total) => known && shiftLines(known, edits, total));
     },
     check(path, change) {
       const real = realPath(path);
@@ -107,8 +106,8 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
     clone: () => makeState(new Map(seen), counter, limits),
     capture: () =>
       [...seen]
-        .filter(([, { ranges }]) => ranges?.length !== 0)
-        .map(([path, { ranges, at }]) => ({ path, lines: ranges?.map((range) => ({ ...range })) ?? null, at }))
+        .map(([path, entry]) => ({ path, lines: entry.seen && rangesOf(entry.seen), at: entry.at }))
+        .filter(({ lines }) => lines?.length !== 0)
         .reverse(),
     clear() {
       seen.clear();
@@ -134,28 +133,30 @@ function findRefusal(path: string, real: string, entry: Entry | undefined, chang
   }
   if (!entry) return `${path} has not been read yet; read it first, then change it`;
   if (entry.hash !== status.hash) return `${path} has changed since it was read; read it again, then change it`;
-  if (!entry.ranges) return null;
-  const missing = missingOf(change, entry.ranges, entry.total);
+  if (!entry.seen) return null;
+  const missing = missingOf(change, entry.seen, entry.total);
   if (missing.length === 0) return null;
   const were = missing.length === 1 && missing[0]?.from === missing[0]?.to ? "was" : "were";
   return `${formatLines(missing)} of ${path} ${were} not read; read them first, then change it`;
 }
 
-function missingOf(change: FileChange, known: readonly LineRange[], total: number): LineRange[] {
-  if (change.kind === "write") return missingLines({ from: 1, to: total }, known);
-  const lines = "from" in change.lines ? [change.lines] : change.lines;
-  // Text added after the end joins the last line, so that line must be known.
-  const inside = lines.map(({ from, to }) => ({
-    from: Math.min(from, total),
-    to: Math.min(Math.max(from, to), total),
-  }));
-  return mergeRanges(inside, total).flatMap((range) => missingLines(range, known));
+function missingOf(change: FileChange, seen: Lines, total: number): LineRange[] {
+  const wanted = new Uint8Array(total);
+  const lines = change.kind === "write" ? { from: 1, to: total } : change.lines;
+  for (const { from, to } of "from" in lines ? [lines] : lines) {
+    // Text added after the end joins the last line, so that line must be known.
+    wanted.fill(1, Math.min(from, total) - 1, Math.min(Math.max(from, to), total));
+  }
+  return rangesOf(wanted.map((isWanted, at) => isWanted & ~(seen[at] ?? 0)));
 }
 
-/** Roughly: two bytes per character, the hash, a Map entry, an object and each range. */
-function sizeOf(real: string, { hash, ranges }: Entry): number {
-  return 160 + 2 * real.length + hash.length + 40 * (ranges?.length ?? 0);
+/** Roughly: two bytes per character, the hash, a Map entry, an object and each line. */
+function sizeOf(real: string, { hash, seen }: Entry): number {
+  return 160 + 2 * real.length + hash.length + (seen?.length ?? 0);
 }
+
+/** A byte for each line, the first at 0. */
+type Lines = Uint8Array;
 
 export interface LineRange {
   from: number;
@@ -174,41 +175,36 @@ export function countLines(bytes: Uint8Array): number {
   return bytes.length > 0 && bytes[bytes.length - 1] !== LF ? count + 1 : count;
 }
 
-/** Sorted, joined where they touch, cut to lines 1 to `total`; invalid ranges are left out. */
-export function mergeRanges(ranges: readonly LineRange[], total: number): LineRange[] {
-  const merged: LineRange[] = [];
-  const clipped = ranges.map(({ from, to }) => ({ from: Math.max(1, from), to: Math.min(total, to) }));
-  for (const { from, to } of clipped.filter((range) => range.from <= range.to).sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1);
-    if (last && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else merged.push({ from, to });
-  }
-  return merged;
-}
-
-/** The part of `wanted` that is not in `known`, which must be merged. */
-export function missingLines(wanted: LineRange, known: readonly LineRange[]): LineRange[] {
-  const missing: LineRange[] = [];
-  let next = wanted.from;
-  for (const { from, to } of known) {
-    if (from > wanted.to) break;
-    if (from > next) missing.push({ from: next, to: from - 1 });
-    next = Math.max(next, to + 1);
-  }
-  if (next <= wanted.to) missing.push({ from: next, to: wanted.to });
-  return missing;
+/** The same lines and those of the range, of a text of `total` lines. */
+export function markLines(known: Lines, { from, to }: LineRange, total: number): Lines {
+  const lines = new Uint8Array(total);
+  lines.set(known.subarray(0, total));
+  return lines.fill(1, Math.max(0, from - 1), to);
 }
 
 /** Where known lines are after edits, which use the old numbers: those below move, and the new ones are known. */
-export function shiftRanges(known: readonly LineRange[], edits: readonly LineEdit[]): LineRange[] {
-  const sorted = [...edits].sort((a, b) => a.from - b.from);
-  const shifted = known.flatMap((range) => shiftRange(range, sorted));
-  let shift = 0;
-  for (const { from, to, into } of sorted) {
-    shifted.push({ from: from + shift, to: from + shift + into - 1 });
-    shift += into - (to - from + 1);
+export function shiftLines(known: Lines, edits: readonly LineEdit[], total: number): Lines {
+  const lines = new Uint8Array(total);
+  let [from, to] = [0, 0];
+  for (const edit of edits.toSorted((a, b) => a.from - b.from)) {
+    lines.set(known.subarray(from, edit.from - 1), to);
+    to += edit.from - 1 - from;
+    lines.fill(1, to, to + edit.into);
+    to += edit.into;
+    from = edit.to;
   }
-  return shifted;
+  lines.set(known.subarray(from, from + total - to), to);
+  return lines;
+}
+
+export function rangesOf(lines: Lines): LineRange[] {
+  const ranges: LineRange[] = [];
+  for (let at = lines.indexOf(1); at >= 0; at = lines.indexOf(1, at)) {
+    const end = lines.indexOf(0, at);
+    ranges.push({ from: at + 1, to: end < 0 ? lines.length : end });
+    at = end < 0 ? lines.length : end;
+  }
+  return ranges;
 }
 
 /** "lines 3-9, 12 and 20-31"; long lists end with "and N more". */
@@ -224,22 +220,6 @@ const LF = 10;
 
 /** A model reads the whole file rather than a longer list of pieces. */
 const MAX_SHOWN = 5;
-
-function shiftRange({ from, to }: LineRange, edits: readonly LineEdit[]): LineRange[] {
-  const pieces: LineRange[] = [];
-  let start = from;
-  let shift = 0;
-  for (const edit of edits) {
-    if (edit.from > to) break;
-    if (edit.to >= start) {
-      pieces.push({ from: start + shift, to: edit.from - 1 + shift });
-      start = edit.to + 1;
-    }
-    shift += edit.into - (edit.to - edit.from + 1);
-  }
-  pieces.push({ from: start + shift, to: to + shift });
-  return pieces.filter((piece) => piece.from <= piece.to);
-}
 
 export type FileStatus = { kind: "absent" } | RegularFile | { kind: "other"; what: string };
 

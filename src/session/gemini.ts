@@ -1,19 +1,13 @@
 /** Reads a Gemini CLI session from its file, of any version, in the shape of our own sessions. */
 
 import { basename, dirname, join } from "node:path";
-import { readRegular } from "../disk/fence.ts";
-import type { ToolResult } from "../model/ask.ts";
-import type { HeardSession } from "./codex.ts";
-import { buildConversation, type ConversationBuilder } from "./conversation.ts";
+import { readRegularText } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
+import type { ToolResult, ToolUse } from "../model/ask.ts";
+import { converse, type Heard } from "./conversation.ts";
+import { type Head, type HeardSession, isWrapped, partsOf, plainId, textsOf } from "./foreign.ts";
 import { eachRecord, MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
-import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
-
-/** What the beginning of a session's file says. */
-interface GeminiHead {
-  id: string;
-  /** Its prompts come from an agent, not a person. */
-  isSubAgent: boolean;
-}
+import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
 
 /** The first line is short; a sub-agent's names the folders it may work in. */
 const MAX_HEAD_BYTES = 1 << 16;
@@ -21,53 +15,44 @@ const MAX_HEAD_BYTES = 1 << 16;
 const OLDER_HEAD = /^\s*\{\s*"sessionId"\s*:\s*"([^"\\]*)"\s*,\s*"projectHash"\s*:\s*"/;
 
 /** Null when the file is not Gemini CLI's, or cannot be read. Must not throw. */
-export function readGeminiHead(path: string): GeminiHead | null {
+export function readGeminiHead(path: string): Head | null {
   const text = readHead(path, MAX_HEAD_BYTES);
   if (text === null) return null;
   const first = parseRecord(text.split("\n", 1)[0] ?? "");
-  if (first && isHead(first)) return { id: idOf(path, first.sessionId), isSubAgent: first.kind === "subagent" };
+  const cwd = readProjectRoot(path);
+  if (first && isHead(first)) return { id: idOf(path, first.sessionId), cwd, isSubAgent: first.kind === "subagent" };
   const older = OLDER_HEAD.exec(text.replace(/^\uFEFF/, ""));
-  return older ? { id: idOf(path, older[1]), isSubAgent: false } : null;
+  return older ? { id: idOf(path, older[1]), cwd, isSubAgent: false } : null;
 }
 
 /** Throws if there is no such file. Turns that were rewound are left out; turns that were compressed are not. */
 export function readGeminiSession(path: string): Promise<HeardSession> {
-  return withLines(path, (lines) => readAll(path, lines));
+  return withLines(path, async (lines) => {
+    const book = openBook();
+    const older = readOlder(lines);
+    if (older) book.add(older);
+    const problems = older ? [] : await eachRecord(lines, parseRecord, book.add);
+    const conversation = converse(book.records().flatMap(heardIn), "gemini");
+    return { id: idOf(path, book.id()), path, ...conversation, cwd: readProjectRoot(path), problems };
+  });
 }
 
 /** Longer than any path. */
 const MAX_PATH_BYTES = 1 << 15;
 
-/** The project whose sessions are in this folder of Gemini CLI's; null when it does not say. Must not throw. */
-export function readProjectRoot(folder: string): string | null {
-  try {
-    return readRegular(join(folder, ".project_root"), { maxBytes: MAX_PATH_BYTES })?.toString().trim() || null;
-  } catch {
-    return null; // no permission
-  }
+/** The project whose folder of chats this is in; null when nothing says so. Must not throw. */
+function readProjectRoot(path: string): string | null {
+  const folder = dirname(path);
+  if (basename(folder) !== "chats") return null;
+  return attempt(() => readRegularText(join(folder, "..", ".project_root"), MAX_PATH_BYTES), null)?.trim() || null;
 }
 
-/** It will be printed and written: anything but a plain name is rejected. */
 function idOf(path: string, given: unknown): string {
-  const id = textOrNull(given) ?? "";
-  return PLAIN_ID.test(id) ? id : basename(path).replace(/\.jsonl?$/, "");
+  return plainId(given, basename(path).replace(/\.jsonl?$/, ""));
 }
-
-const PLAIN_ID = /^[\w.-]{1,128}$/;
 
 function isHead({ sessionId, projectHash }: Record<string, unknown>): boolean {
   return typeof sessionId === "string" && typeof projectHash === "string";
-}
-
-async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> {
-  const book = openBook();
-  const older = readOlder(lines);
-  if (older) book.add(older);
-  const problems = older ? [] : await eachRecord(lines, parseRecord, book.add);
-  const { messages, prompts } = converse(book.heard());
-  const folder = dirname(path);
-  const cwd = basename(folder) === "chats" ? readProjectRoot(dirname(folder)) : null;
-  return { id: idOf(path, book.id), path, messages, prompts, cwd, problems };
 }
 
 /** A file of one object, or null. */
@@ -77,121 +62,61 @@ function readOlder({ size, at }: OpenedLines): Record<string, unknown> | null {
   return isOlder && !parseRecord(head.split("\n", 1)[0] ?? "") ? parseRecord(at(0, size).toString()) : null;
 }
 
-interface Book {
-  id: unknown;
-  add(record: Record<string, unknown>): void;
-  /** In the order of the conversation. */
-  heard(): Record<string, unknown>[];
-}
-
 /**
  * A record replaces the earlier one with its id, in its position. When the client resumes or compresses, it writes all that its model
  * will be sent: what is new in that, such as a summary, was not said, and only counts as a point to rewind to.
  */
-function openBook(): Book {
+function openBook() {
   const records = new Map<string, Record<string, unknown> | null>();
+  let session: unknown = null;
   const takeBack = (id: string) => {
     const ids = [...records.keys()];
     // As the client does: if the point is unknown, everything goes.
     for (const one of ids.slice(Math.max(0, ids.indexOf(id)))) records.delete(one);
   };
-  const book: Book = {
-    id: null,
-    add(record) {
+  return {
+    id: () => session,
+    add(record: Record<string, unknown>) {
       const { id, $rewindTo: back, $set: facts } = record;
       if (typeof back === "string") takeBack(back);
       else if (typeof id === "string") records.set(id, record);
       else if (isRecord(facts)) {
         for (const sent of messagesOf(facts)) if (!records.has(sent.id)) records.set(sent.id, null);
       } else if (isHead(record)) {
-        book.id ??= record.sessionId;
+        session ??= record.sessionId;
         for (const message of messagesOf(record)) records.set(message.id, message);
       }
     },
-    heard: () => [...records.values()].filter((record) => record !== null),
+    /** In the order of the conversation. */
+    records: () => [...records.values()].filter((record) => record !== null),
   };
-  return book;
 }
 
 function messagesOf({ messages }: Record<string, unknown>): (Record<string, unknown> & { id: string })[] {
-  const all: unknown[] = Array.isArray(messages) ? messages : [];
-  return all.filter(
-    (one): one is Record<string, unknown> & { id: string } => isRecord(one) && typeof one.id === "string",
-  );
+  return partsOf(messages).filter((one): one is Record<string, unknown> & { id: string } => typeof one.id === "string");
 }
 
-function converse(records: readonly Record<string, unknown>[]): ReturnType<ConversationBuilder["finish"]> {
-  const conversation = buildConversation();
-  let answer = 0;
-  for (const record of records) {
-    const item = itemOf(record);
-    const add = (line: TranscriptLine) => conversation.add({ line, uuid: String(record.id), parent: null });
-    if (item?.kind === "user") {
-      answer++;
-      if (item.results.length > 0) add(resultLine(item.results));
-      for (const line of userLines(item.said, item.attached)) add({ ...line, timestamp: item.at });
-    } else if (item) {
-      const calls = item.calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input }));
-      const content = [...(item.text.trim() === "" ? [] : [{ type: "text", text: item.text }]), ...calls];
-      if (content.length === 0) continue;
-      add({ type: "assistant", message: { id: `answer-${answer}`, role: "assistant", content } });
-      const results = item.calls.flatMap(({ result }: GeminiCall) => result ?? []);
-      if (results.length > 0) add(resultLine(results));
-      if (calls.length > 0) answer++;
-    }
-  }
-  return conversation.finish();
+/** Nothing for what is neither said nor done by a tool: the client's notices and errors. */
+function heardIn(record: Record<string, unknown>): Heard[] {
+  if (record.type === "user") return heardFromUser(record);
+  return record.type === "gemini" ? heardFromModel(record) : [];
 }
 
-function resultLine(results: readonly { id: string; content: string; isError?: boolean }[]): TranscriptLine {
-  const content = results.map(({ id, content, isError }) => ({
-    type: "tool_result",
-    tool_use_id: id,
-    content,
-    ...(isError && { is_error: true }),
-  }));
-  return { type: "user", message: { role: "user", content } };
-}
-
-/** What was typed is the message; the rest are attachments. */
-function userLines(said: string, attached: readonly string[]): TranscriptLine[] {
-  const attachments = attached.map((content, index): TranscriptLine => {
-    const attachment = { type: "gemini", content };
-    return { type: "attachment", attachment, index, ...(said === "" && index === 0 && { starts: true }) };
-  });
-  return said === "" ? attachments : [{ type: "user", message: { role: "user", content: said } }, ...attachments];
-}
-
-/** `attached` is what the client or a hook put into the user's message. */
-type GeminiItem =
-  | { kind: "user"; at: string; said: string; attached: string[]; results: ToolResult[] }
-  | { kind: "answer"; text: string; calls: GeminiCall[] };
-
-interface GeminiCall {
-  id: string;
-  name: string;
-  input: Record<string, unknown>;
-  /** Null when there is none yet. */
-  result: ToolResult | null;
-}
-
-/** Null for what is neither said nor done by a tool: the client's notices and errors. */
-function itemOf(record: Record<string, unknown>): GeminiItem | null {
-  if (record.type === "user") return userItem(record);
-  return record.type === "gemini" ? answerItem(record) : null;
-}
-
-function userItem({ content, displayContent, timestamp }: Record<string, unknown>): GeminiItem {
-  const at = textOrNull(timestamp) ?? "";
+function heardFromUser({ id, content, displayContent, timestamp }: Record<string, unknown>): Heard[] {
+  const heard = { kind: "user" as const, uuid: String(id), at: textOrNull(timestamp) ?? "" };
   const texts = textsOf(content);
-  const results = partsOf(content).flatMap((part) => resultIn(part) ?? []);
+  const blocks = partsOf(content).flatMap((part) => resultIn(part) ?? []);
   // What comes with tool results was added, not typed.
-  if (results.length > 0) return { kind: "user", at, said: "", attached: texts, results };
-  const parts = split(texts);
+  if (blocks.length > 0)
+    return [
+      { kind: "results", blocks },
+      { ...heard, said: "", attached: texts },
+    ];
   const shown = displayContent === undefined ? null : textsOf(displayContent).join("\n");
-  const said = parts.flatMap(({ text, injected }) => (injected || !isShown(text, shown) ? [] : [text]));
-  const attached = parts.flatMap(({ text, injected }) => (injected || !isShown(text, shown) ? [text] : []));
-  return { kind: "user", at, said: said.join("\n").trim(), attached, results };
+  const parts = split(texts).map(({ text, injected }) => ({ text, typed: !injected && isShown(text, shown) }));
+  const said = parts.filter(({ typed }) => typed).map(({ text }) => text);
+  const attached = parts.filter(({ typed }) => !typed).map(({ text }) => text);
+  return [{ ...heard, said: said.join("\n").trim(), attached }];
 }
 
 /** The client keeps what it showed as typed where it sent something else: its own prompt to continue, a command's text, files. */
@@ -199,18 +124,13 @@ function isShown(text: string, shown: string | null): boolean {
   return shown?.includes(text.trim()) ?? true;
 }
 
-interface Part {
-  text: string;
-  injected: boolean;
-}
-
 /** Files named in the prompt follow it. Text in one of them may pose as their end, so nothing after it counts. */
 const FILES = /(?:^|\n)--- Content from referenced files ---/;
 /** What a hook said, up to the last closing tag, as a text in it may have one of its own. */
 const HOOKED = /<hook_context>(?:[\s\S]*<\/hook_context>|[\s\S]*)/;
 
-function split(texts: readonly string[]): Part[] {
-  const parts: Part[] = [];
+function split(texts: readonly string[]): { text: string; injected: boolean }[] {
+  const parts: { text: string; injected: boolean }[] = [];
   const add = (text: string, injected: boolean) => {
     if (text.trim() !== "") parts.push({ text, injected: injected || isInjected(text) });
   };
@@ -229,37 +149,37 @@ function split(texts: readonly string[]): Part[] {
   return parts;
 }
 
-/** A text wrapped in a tag comes from a program, or is a pasted document. */
-const WRAPPED = /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i;
 /** What the client says in the user's name; the first ones also when they were cut off. */
 const KNOWN =
   /^(?:<(?:session_context|state_snapshot|loaded_context)\b|This is the Gemini CLI\. We are|Here is (?:the user's|a summary of changes in the user's) editor context|I ran the following shell command:|I'm currently working in the (?:following )?director|System: Potential loop|Please continue\.$|User has manually exited Plan Mode|User (?:steering update|hints?):)/i;
 
 function isInjected(text: string): boolean {
-  const trimmed = text.trim();
-  return KNOWN.test(trimmed) || WRAPPED.test(trimmed);
+  return KNOWN.test(text.trim()) || isWrapped(text);
 }
 
 /** A call is in the record with its result, and in some versions among the parts, too. */
-function answerItem({ content, toolCalls }: Record<string, unknown>): GeminiItem {
-  const calls = new Map<string, GeminiCall>();
-  for (const call of Array.isArray(toolCalls) ? toolCalls.filter(isRecord) : []) {
+function heardFromModel({ content, toolCalls }: Record<string, unknown>): Heard[] {
+  const calls = new Map<string, ToolUse>();
+  const results: ToolResult[] = [];
+  const add = (id: string, { name, args }: Record<string, unknown>) =>
+    calls.set(id, { type: "tool_use", id, name: textOrNull(name) || "tool", input: isRecord(args) ? args : {} });
+  for (const call of partsOf(toolCalls)) {
     const { id, result, status } = call;
     if (typeof id !== "string") continue;
+    add(id, call);
     const isError = status === "error" || status === "cancelled";
-    const content = textOfResult(result, id);
-    const block: ToolResult = { type: "tool_result", id, content: content ?? "", ...(isError && { isError }) };
-    calls.set(id, { ...callOf(id, call), result: content === null && !isError ? null : block });
+    const printed = textOfResult(result, id);
+    if (printed === null && !isError) continue;
+    results.push({ type: "tool_result", id, content: printed ?? "", ...(isError && { isError }) });
   }
-  for (const { functionCall } of partsOf(content)) {
-    if (!isRecord(functionCall) || typeof functionCall.id !== "string" || calls.has(functionCall.id)) continue;
-    calls.set(functionCall.id, { ...callOf(functionCall.id, functionCall), result: null });
+  for (const { functionCall: call } of partsOf(content)) {
+    if (isRecord(call) && typeof call.id === "string" && !calls.has(call.id)) add(call.id, call);
   }
-  return { kind: "answer", text: textsOf(content).join("\n"), calls: [...calls.values()] };
-}
-
-function callOf(id: string, { name, args }: Record<string, unknown>): Omit<GeminiCall, "result"> {
-  return { id, name: textOrNull(name) || "tool", input: isRecord(args) ? args : {} };
+  const text = textsOf(content).join("\n");
+  const said = text.trim() === "" ? [] : [{ type: "text" as const, text }];
+  const answer: Heard = { kind: "answer", blocks: [...said, ...calls.values()] };
+  if (calls.size === 0) return said.length === 0 ? [] : [answer];
+  return [answer, { kind: "results", blocks: results, all: true }];
 }
 
 /** The parts that went back to the model; with several calls at once they may belong to any of them. */
@@ -279,16 +199,4 @@ function resultIn({ functionResponse }: Record<string, unknown>): ToolResult | n
   const { output, error } = isRecord(response) ? response : {};
   const content = [output, error].find((one) => typeof one === "string") ?? JSON.stringify(response ?? "");
   return { type: "tool_result", id: textOrNull(id) ?? "", content: content as string };
-}
-
-/** Thinking is left out. */
-function textsOf(content: unknown): string[] {
-  if (typeof content === "string") return content === "" ? [] : [content];
-  return partsOf(content).flatMap(({ text, thought }) => (typeof text === "string" && !thought ? [text] : []));
-}
-
-/** A text, a part or a list of either. */
-function partsOf(content: unknown): Record<string, unknown>[] {
-  const list = Array.isArray(content) ? content : [content];
-  return list.flatMap((part) => (typeof part === "string" ? [{ text: part }] : isRecord(part) ? [part] : []));
 }

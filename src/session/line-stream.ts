@@ -2,7 +2,7 @@
 
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { attempt, diskError, MemdirError } from "../errors.ts";
 import { count } from "../text/count.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
@@ -69,43 +69,36 @@ export function openLines(path: string): OpenedLines | null {
   };
 }
 
-/** Visits every line that `parse` can read, with its number, and returns what was wrong with the others. */
+/** Visits every line that `parse` can read, with its number and place, and returns what was wrong with the others. */
 export async function eachRecord<T>(
   lines: OpenedLines,
   parse: (text: string) => T | null,
-  visit: (record: T, number: number) => void,
+  visit: (record: T, at: { number: number; offset: number; length: number }) => void,
 ): Promise<string[]> {
   let number = 0;
   let unreadable = 0;
   let isCut = false;
-  await lines.each(({ bytes, ended }) => {
+  await lines.each(({ bytes, offset, ended }) => {
     number++;
     const text = bytes?.toString().trimEnd();
     if (text === "") return;
     const record = text === undefined ? null : parse(text);
-    if (record !== null) visit(record, number);
+    if (record !== null) visit(record, { number, offset, length: bytes?.length ?? 0 });
     else if (ended) unreadable++;
     else isCut = true;
   });
   return [
-    ...(isCut ? [HALF_LINE] : []),
+    ...(isCut ? ["the last line is only half written; it is left out"] : []),
     ...(unreadable > 0 ? [`${count(unreadable, "line")} cannot be read; left out`] : []),
   ];
 }
 
-export const HALF_LINE = "the last line is only half written; it is left out";
-
 /** The first so many bytes as text; null when there is not a regular file, or none that can be read. */
 export function readHead(path: string, maxBytes: number): string | null {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    return lines?.at(0, Math.min(lines.size, maxBytes)).toString() ?? null;
-  } catch {
-    return null;
-  } finally {
-    lines?.close();
-  }
+  const lines = attempt(() => openLines(path), null);
+  const head = attempt(() => lines?.at(0, Math.min(lines.size, maxBytes)).toString(), null);
+  lines?.close();
+  return head ?? null;
 }
 
 async function eachLine(

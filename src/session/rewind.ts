@@ -2,7 +2,7 @@
 
 import { rmdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError, messageOf } from "../errors.ts";
 import { type Backup, findDamage, isAsKept, removeFile, restoreBackup } from "./file-backup.ts";
 import type { FileHistory, Wanted } from "./file-history.ts";
 import { statusAtReal } from "./file-state.ts";
@@ -53,10 +53,8 @@ export function rewindFiles(history: FileHistory, id: string): RewindReport {
 function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Wanted> {
   const wanted = history.wanted(id);
   if (wanted) return wanted;
-  throw new MemdirError(
-    "not-found",
-    `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`,
-  );
+  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
+  throw new MemdirError("not-found", message);
 }
 
 function planStep(history: FileHistory, path: string, wanted: Wanted): RewindStep {
@@ -83,7 +81,7 @@ function applyStep(history: FileHistory, step: RewindStep, then: Backup, now: Ba
     if (then.content) restoreBackup(history.dir, path, then.content, isExpected);
     else removeFile(path, isExpected);
   } catch (error) {
-    return refuse(step, error instanceof Error ? error.message : String(error));
+    return refuse(step, messageOf(error));
   }
   return step;
 }
@@ -107,11 +105,6 @@ function foldersOf(path: string, wanted: Wanted | undefined): string[] {
 /** Removed at the end, when no other removed file is left in them. */
 function removeFolders(folders: readonly string[]): void {
   const deepestFirst = [...new Set(folders)].sort((a, b) => b.length - a.length);
-  for (const folder of deepestFirst) {
-    try {
-      rmdirSync(folder);
-    } catch {
-      // Something else is in it: it stays.
-    }
-  }
+  // If something else is in one, it stays.
+  for (const folder of deepestFirst) attempt(() => rmdirSync(folder), null);
 }

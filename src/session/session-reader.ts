@@ -4,15 +4,15 @@ import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { count } from "../text/count.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
-import { HALF_LINE, type OpenedLines, withLines } from "./line-stream.ts";
+import { eachRecord, type OpenedLines, withLines } from "./line-stream.ts";
 import {
   answerOf,
-  isBoundary,
-  isRecord,
   parseLine,
+  type Title,
   type TranscriptLine,
   textOrNull,
-  titleOf,
+  titleAfter,
+  userBlocks,
 } from "./transcript-line.ts";
 
 export interface ResumedSession {
@@ -53,83 +53,55 @@ export function sessionIdOf(path: string): string {
 }
 
 async function readAll(path: string, lines: OpenedLines): Promise<ResumedSession> {
-  const { chain, notes, facts, problems } = await survey(lines);
+  const chain = makeChain();
+  const spent = countUsage();
+  const facts = { title: null as Title | null, cwd: null as string | null };
+  const places: { offset: number; length: number }[] = [];
+  const problems = await eachRecord(lines, parseLine, (line, { offset, length }) => {
+    chain.add(line, offset, length);
+    spent.add(line);
+    facts.title = titleAfter(facts.title, line);
+    facts.cwd = textOrNull(line.cwd) ?? facts.cwd;
+    if (line.type === "rewind") chain.rewind(textOrNull(line.leafUuid));
+    if (NOTE_TYPES.has(line.type)) places.push({ offset, length });
+  });
   const { links, leaf, gaps } = chain.follow();
+  if (gaps > 0) problems.push(`${count(gaps, "line")} missing in the chain; the order of the file is taken there`);
+  const lineAt = (at: { offset: number; length: number }) => parseLine(lines.at(at.offset, at.length).toString());
   const conversation = buildConversation();
   for (const link of links) {
-    const line = parseLine(lines.at(link.offset, link.length).toString());
+    const line = lineAt(link);
     if (line) conversation.add({ line, uuid: link.uuid, parent: link.parent });
   }
-  if (gaps > 0) problems.push(`${count(gaps, "line")} missing in the chain; the order of the file is taken there`);
-  const { messages, prompts, model } = conversation.finish();
+  const notes = places.slice(-MAX_NOTES).flatMap((place) => lineAt(place) ?? []);
+  const { cwd, title } = facts;
+  const id = sessionIdOf(path);
   return {
-    id: sessionIdOf(path),
+    id,
     path,
     leaf,
-    messages,
-    prompts,
-    notes: notes.flatMap(({ offset, length }) => parseLine(lines.at(offset, length).toString()) ?? []),
-    title: facts.title,
-    model,
-    usage: facts.usage(),
-    cwd: facts.cwd,
+    notes,
+    title: title?.title ?? null,
+    usage: spent.total(),
+    cwd,
     problems,
+    ...conversation.finish(),
   };
 }
 
-async function survey(lines: OpenedLines) {
-  const chain = makeChain();
-  const facts = gatherFacts();
-  const notes: { offset: number; length: number }[] = [];
-  const problems: string[] = [];
-  let unreadable = 0;
-  await lines.each(({ bytes, offset, ended }) => {
-    const text = bytes?.toString() ?? null;
-    const line = text === null ? null : parseLine(text);
-    if (!bytes || !line) {
-      if (!ended) problems.push(HALF_LINE);
-      else if (text?.trim() !== "") unreadable++;
-      return;
-    }
-    chain.add(line, offset, bytes.length);
-    facts.add(line);
-    if (line.type === "rewind") chain.rewind(textOrNull(line.leafUuid));
-    if (NOTE_TYPES.has(line.type)) notes.push({ offset, length: bytes.length });
-  });
-  if (unreadable > 0) problems.push(`${count(unreadable, "line")} cannot be read; left out`);
-  return { chain, notes: notes.slice(-MAX_NOTES), facts, problems };
-}
-
-interface Facts {
-  add(line: TranscriptLine): void;
-  title: string | null;
-  cwd: string | null;
-  usage(): Usage;
-}
-
-function gatherFacts(): Facts {
-  let rank = -1;
+function countUsage() {
   let earlier = NO_USAGE;
   /** Every line of a message has its usage; the last one is the most accurate. */
   let current: { id: string | null; usage: Usage } = { id: null, usage: NO_USAGE };
-  const facts: Facts = {
-    title: null,
-    cwd: null,
-    usage: () => addUsage(earlier, current.usage),
-    add(line) {
-      facts.cwd = textOrNull(line.cwd) ?? facts.cwd;
-      const named = titleOf(line);
-      if (named && named.rank >= rank) {
-        rank = named.rank;
-        facts.title = named.title;
-      }
+  return {
+    add(line: TranscriptLine) {
       const answer = answerOf(line);
       if (!answer) return;
       if (answer.id === null || answer.id !== current.id) earlier = addUsage(earlier, current.usage);
-      current = { id: answer.id, usage: answer.usage };
+      current = answer;
     },
+    total: () => addUsage(earlier, current.usage),
   };
-  return facts;
 }
 
 interface Link {
@@ -146,17 +118,8 @@ interface Link {
   results: readonly string[];
 }
 
-interface Chain {
-  /** Skips sidechains and lines that cannot be a parent. */
-  add(line: TranscriptLine, offset: number, length: number): void;
-  /** The conversation continues after this line, whatever comes after it in the file. */
-  rewind(leaf: string | null): void;
-  /** From the first line that counts to the leaf, and how many parents were missing. */
-  follow(): { links: Link[]; leaf: string | null; gaps: number };
-}
-
 /** How the lines of a transcript are linked: each names its parent, so that a file can hold branches. */
-export function makeChain(): Chain {
+export function makeChain() {
   const links: Link[] = [];
   const byUuid = new Map<string, Link>();
   let leaf: string | null = null;
@@ -173,7 +136,8 @@ export function makeChain(): Chain {
   };
 
   return {
-    add(line, offset, length) {
+    /** Skips sidechains and lines that cannot be a parent. */
+    add(line: TranscriptLine, offset: number, length: number) {
       if (line.isSidechain === true) return;
       const isMessage = line.type === "user" || line.type === "assistant";
       // A message without a uuid comes from a simpler program: its parent is the line before it in the file.
@@ -187,18 +151,23 @@ export function makeChain(): Chain {
         offset,
         length,
         type: line.type,
-        boundary: isBoundary(line) ? { before: textOrNull(line.logicalParentUuid) } : null,
-        results: line.type === "user" ? resultIds(line) : NONE,
+        boundary:
+          line.type === "system" && line.subtype === "compact_boundary"
+            ? { before: textOrNull(line.logicalParentUuid) }
+            : null,
+        results: line.type === "user" ? resultIds(line) : [],
       };
       links.push(link);
       byUuid.set(link.uuid, link);
       // The client's notices are in the chain, too, but are not part of the conversation.
       if (isMessage || line.type === "attachment" || link.boundary) leaf = link.uuid;
     },
-    rewind(to) {
+    /** The conversation continues after this line, whatever comes after it in the file. */
+    rewind(to: string | null) {
       if (to === null || byUuid.has(to)) leaf = to;
     },
-    follow() {
+    /** From the first line that counts to the leaf, and how many parents were missing. */
+    follow(): { links: Link[]; leaf: string | null; gaps: number } {
       const first = start();
       if (!first) return { links: [], leaf: null, gaps: 0 };
       const followed = followBack(first, links, byUuid);
@@ -206,8 +175,6 @@ export function makeChain(): Chain {
     },
   };
 }
-
-const NONE: readonly string[] = [];
 
 /** Where a parent is missing, or the chain is circular, the line before it in the file is taken. */
 function followBack(
@@ -250,10 +217,6 @@ function withStrays(chain: readonly Link[], links: readonly Link[]): Link[] {
   return strays.size === 0 ? [...chain] : chain.flatMap((link) => [link, ...(strays.get(link.uuid) ?? [])]);
 }
 
-function resultIds({ message }: TranscriptLine): readonly string[] {
-  if (!isRecord(message) || !Array.isArray(message.content)) return NONE;
-  const ids = message.content.flatMap((block) =>
-    isRecord(block) && block.type === "tool_result" && typeof block.tool_use_id === "string" ? [block.tool_use_id] : [],
-  );
-  return ids.length === 0 ? NONE : ids;
+function resultIds(line: TranscriptLine): string[] {
+  return userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
 }

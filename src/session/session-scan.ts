@@ -1,9 +1,10 @@
 /** One pass over a transcript, for lists of sessions and for searching what was said. */
 
 import { dirname, join } from "node:path";
-import { readRegular } from "../disk/fence.ts";
+import { readRegularText } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { cutLine } from "../text/sanitise.ts";
-import { type OpenedLines, openLines } from "./line-stream.ts";
+import { type OpenedLines, withLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
@@ -11,9 +12,10 @@ import {
   isRecord,
   parseLine,
   promptOf,
+  type Title,
   type TranscriptLine,
   textOrNull,
-  titleOf,
+  titleAfter,
   userBlocks,
 } from "./transcript-line.ts";
 
@@ -47,15 +49,8 @@ export async function scanSession(
   mtimeMs: number,
   options: ScanOptions = {},
 ): Promise<SessionRow | null> {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    return lines && (await scan(lines, path, mtimeMs, options));
-  } catch {
-    return null; // unreadable, or gone while it was read
-  } finally {
-    lines?.close();
-  }
+  // Unreadable, or gone while it was read.
+  return withLines(path, (lines) => scan(lines, path, mtimeMs, options)).catch(() => null);
 }
 
 async function scan(
@@ -86,7 +81,8 @@ async function scan(
     at: tally.at ?? changed,
     started: tally.started ?? tally.at ?? changed,
     title:
-      cutLine(tally.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) || "(no title)",
+      cutLine(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) ||
+      "(no title)",
     messages: tally.messages,
     cwd: tally.cwd,
     bytes: lines.size,
@@ -94,23 +90,18 @@ async function scan(
 }
 
 function makeTally() {
-  let rank = -1;
   let lastAnswer: string | null = null;
   const tally = {
     messages: 0,
     at: null as string | null,
     started: null as string | null,
-    title: null as string | null,
+    title: null as Title | null,
     /** The first prompt, and the first that is only a command for the client. */
     prompt: null as string | null,
     command: null as string | null,
     cwd: null as string | null,
     add(line: TranscriptLine, onSaid: (role: Role, text: string) => void) {
-      const named = titleOf(line);
-      if (named && named.rank >= rank) {
-        rank = named.rank;
-        tally.title = named.title;
-      }
+      tally.title = titleAfter(tally.title, line);
       const prompt = promptOf(line);
       const answer = prompt === null ? answerOf(line) : null;
       const text = prompt ?? (answer ? textOfAnswer(line) : "");
@@ -157,10 +148,9 @@ function tellTheRest(line: TranscriptLine, onSaid: (role: Role, text: string) =>
   }
 }
 
-const TYPE_FIRST = Buffer.from('{"type":"');
-const WANTED = ["user", "assistant", "summary", "ai-title", "custom-title"].map((type) =>
-  Buffer.from(`{"type":"${type}"`),
-);
+const WANTED = /^\{"type":"(?:user|assistant|summary|ai-title|custom-title)"/;
+/** Longer than any of these. */
+const START_CHARS = 32;
 /** What precedes a message's text. */
 const HEAD_BYTES = 400;
 
@@ -172,36 +162,21 @@ function isWorthParsing(bytes: Buffer, everything: boolean): boolean {
   const head = bytes.subarray(0, HEAD_BYTES);
   if (head.includes('"isSidechain":true')) return false;
   if (everything) return true;
-  if (startsWith(bytes, TYPE_FIRST) && !WANTED.some((start) => startsWith(bytes, start))) return false;
+  const start = bytes.toString("latin1", 0, START_CHARS);
+  if (start.startsWith('{"type":"') && !WANTED.test(start)) return false;
   if (head.includes('"type":"attachment"')) return false;
   if (bytes.includes('"role":"assistant"')) return bytes.includes('"type":"text"') || !bytes.includes('"content":[');
   return !bytes.includes('"type":"tool_result"');
 }
 
-function startsWith(bytes: Buffer, start: Buffer): boolean {
-  return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0;
-}
-
-interface SessionNotes {
-  /** Of the title section; null when it is empty. */
-  title: string | null;
-  /** The notes without headings and hints. */
-  text: string;
-}
-
 /** Notes are a few pages; larger files are not ours. */
 const MAX_BYTES = 256 * 1024;
 
-/** Null when there are none. Must not throw. */
-export function findNotes(transcript: string): SessionNotes | null {
+/** Null when there are none, else the title section, if it is filled, and the notes without headings and hints. Must not throw. */
+export function findNotes(transcript: string): { title: string | null; text: string } | null {
   const file = join(dirname(transcript), sessionIdOf(transcript), "session-memory", "summary.md");
-  let text: string | undefined;
-  try {
-    text = readRegular(file, { maxBytes: MAX_BYTES })?.toString("utf8");
-  } catch {
-    return null; // no permission
-  }
-  if (text === undefined) return null;
+  const text = attempt(() => readRegularText(file, MAX_BYTES), null);
+  if (text === null) return null;
   // Headings and hints are the template's, and would match in every session.
   const lines = text.split(/\r?\n/);
   const noted = lines.filter((line) => line.trim() !== "" && !/^#|^_.*_$/.test(line.trim()));

@@ -1,7 +1,9 @@
 /** The sessions of a project: Claude Code's and ours, and those of seed 001's layout. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { lstatOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { lazily } from "../text/lazy.ts";
 import { excerptAround } from "../text/sanitise.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
@@ -17,18 +19,21 @@ export interface SessionPlaces {
 
 interface ListOptions {
   onProgress?: (done: number, total: number) => void;
+  /** On abort, what was found so far is returned. */
   signal?: AbortSignal;
 }
 
 /** Newest first; sessions in which nothing was said are left out. Reads every file, one at a time. */
 export async function listSessions(places: SessionPlaces, options: ListOptions = {}): Promise<SessionRow[]> {
+  return scanAll(eachFile(places, options), options);
+}
+
+async function scanAll(files: Iterable<SessionFile>, options: ListOptions = {}): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
-  await eachSession(
-    places,
-    options,
-    (file) => scanSession(file.path, file.mtimeMs, options),
-    (row) => rows.push(row),
-  );
+  for (const { path, mtimeMs } of files) {
+    const row = await scanSession(path, mtimeMs, options);
+    if (row) rows.push(row);
+  }
   return rows.sort(byTime);
 }
 
@@ -41,13 +46,9 @@ export async function findSession(
   if (wanted === "latest") return findLatest(files);
   const prefix = wanted.toLowerCase();
   if (prefix === "") return null;
-  const rows: SessionRow[] = [];
-  for (const file of files.filter(({ id }) => id.toLowerCase().startsWith(prefix))) {
-    const row = await scanSession(file.path, file.mtimeMs);
-    if (row) rows.push(row);
-  }
+  const rows = await scanAll(files.filter(({ id }) => id.toLowerCase().startsWith(prefix)));
   const whole = rows.filter(({ id }) => id.toLowerCase() === prefix);
-  const [first, ...others] = (whole.length > 0 ? whole : rows).sort(byTime);
+  const [first, ...others] = whole.length > 0 ? whole : rows;
   if (!first) return null;
   // The same session in two folders, as after moving a project: the one that continued is meant.
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
@@ -59,19 +60,13 @@ export interface SessionFile {
   mtimeMs: number;
 }
 
-/** Visits each session and reports progress; `visit` returns null for files that are not sessions. */
-export async function eachSession<T>(
-  places: SessionPlaces,
-  { onProgress = () => {}, signal }: ListOptions,
-  visit: (file: SessionFile) => Promise<T | null>,
-  take: (found: T) => void,
-): Promise<void> {
+/** Reports progress until all were taken or the signal aborts. */
+function* eachFile(places: SessionPlaces, { onProgress = () => {}, signal }: ListOptions): Generator<SessionFile> {
   const files = findFiles(places);
   for (const [done, file] of files.entries()) {
     if (signal?.aborted) return;
     onProgress(done, files.length);
-    const found = await visit(file);
-    if (found !== null) take(found);
+    yield file;
   }
   onProgress(files.length, files.length);
 }
@@ -87,32 +82,23 @@ const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 /** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
-function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
+export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
   const files = dirs.flatMap((dir) =>
-    namesIn(dir).flatMap((name) => (SESSION_FILE.test(name) ? fileAt(join(dir, name), name.slice(0, -6)) : [])),
+    namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );
-  if (older === null) return files;
-  const others = namesIn(older).flatMap((name) =>
-    OLDER_ID.test(name) ? fileAt(join(older, name, "transcript.jsonl"), name) : [],
-  );
-  return [...files, ...others];
+  const others = (older === null ? [] : namesIn(older, OLDER_ID)).map((id) => ({
+    path: join(older as string, id, "transcript.jsonl"),
+    id,
+  }));
+  return [...files, ...others].flatMap((file) => {
+    const stat = lstatOrNull(file.path);
+    return stat?.isFile() ? [{ ...file, mtimeMs: stat.mtimeMs }] : [];
+  });
 }
 
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).sort();
-  } catch {
-    return []; // none, or no permission
-  }
-}
-
-function fileAt(path: string, id: string): SessionFile[] {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() ? [{ id, path, mtimeMs: stat.mtimeMs }] : [];
-  } catch {
-    return [];
-  }
+export function namesIn(dir: string, wanted = /./): string[] {
+  const names = attempt(() => readdirSync(dir), []);
+  return names.filter((name) => wanted.test(name)).sort();
 }
 
 /** A file is never older than what was said last in it: once the rest is older than the best, it need not be read. */
@@ -134,13 +120,10 @@ export interface SessionHit extends SessionRow {
   role: Role;
 }
 
-interface SessionSearchOptions {
+interface SessionSearchOptions extends ListOptions {
   limit?: number;
   /** Also searches tool results and reminders. */
   everything?: boolean;
-  onProgress?: (done: number, total: number) => void;
-  /** On abort, what was found so far is returned. */
-  signal?: AbortSignal;
 }
 
 const DEFAULT_LIMIT = 20;
@@ -156,20 +139,13 @@ export async function searchSessions(
   if (terms.length === 0) return [];
   const { limit = DEFAULT_LIMIT, everything = false, signal } = options;
   let hits: SessionHit[] = [];
-  await eachSession(
-    places,
-    options,
-    async (file): Promise<SessionHit | null> => {
-      const match = makeMatch(terms);
-      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.check, everything, signal });
-      const found = match.result();
-      return row && found && { ...row, ...found };
-    },
-    (hit) => {
-      hits.push(hit);
-      if (hits.length > limit * 2) hits = best(hits, limit);
-    },
-  );
+  for (const { path, mtimeMs } of eachFile(places, options)) {
+    const match = makeMatch(terms);
+    const row = await scanSession(path, mtimeMs, { onSaid: match.check, everything, signal });
+    const found = match.result();
+    if (row && found) hits.push({ ...row, ...found });
+    if (hits.length > limit * 2) hits = best(hits, limit);
+  }
   return best(hits, limit);
 }
 
@@ -203,7 +179,10 @@ function makeMatch(terms: readonly string[]) {
       if (worth <= bestWorth) return;
       bestWorth = worth;
       role = said;
-      line = phrase >= 0 ? excerptOf(text, folded, phrase, together) : excerptOf(text, folded, -1, here[0]!, here);
+      // Around the phrase, or around the place where most of the words are close together.
+      const at = phrase >= 0 ? phrase : densest(folded, here);
+      const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
+      line = excerptAround(text, start, end - start, MAX_EXCERPT);
     },
     result() {
       if (found.size === 0) return null;
@@ -216,13 +195,6 @@ function makeMatch(terms: readonly string[]) {
   };
 }
 
-/** Around the phrase, or around the place where most of the words are close together. */
-function excerptOf(text: string, folded: string, phrase: number, term: string, here: readonly string[] = []): string {
-  const at = phrase >= 0 ? phrase : densest(folded, here);
-  const [start, end] = unfold(text, folded, at, at + term.length);
-  return excerptAround(text, start, end - start, MAX_EXCERPT);
-}
-
 /** More places of one word are not compared: the first ones are as good. */
 const MAX_PLACES = 200;
 
@@ -233,19 +205,10 @@ function densest(folded: string, terms: readonly string[]): number {
     for (let n = 0; at >= 0 && n < MAX_PLACES; n++, at = folded.indexOf(term, at + term.length))
       places.push({ at, term });
   }
-  places.sort((a, b) => a.at - b.at);
-  let bestAt = places[0]?.at ?? 0;
-  let most = 0;
-  for (const { at } of places) {
-    const near = new Set(
-      places.filter((other) => other.at >= at && other.at < at + MAX_EXCERPT / 2).map(({ term }) => term),
-    );
-    if (near.size > most) {
-      most = near.size;
-      bestAt = at;
-    }
-  }
-  return bestAt;
+  const termsFrom = (start: number) =>
+    new Set(places.filter(({ at }) => at >= start && at < start + MAX_EXCERPT / 2).map(({ term }) => term)).size;
+  const counted = places.map(({ at }) => ({ at, terms: termsFrom(at) }));
+  return counted.sort((a, b) => b.terms - a.terms || a.at - b.at)[0]?.at ?? 0;
 }
 
 const ASCII = /^[\0-\x7f]*$/;

@@ -1,5 +1,6 @@
 /** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
+import { attempt } from "../errors.ts";
 import { type Block, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 
 /** Anything with a type: most kinds of line belong to other programs and are skipped. */
@@ -37,12 +38,8 @@ export function parseLine(text: string): TranscriptLine | null {
 
 /** Null for anything but a JSON object. An editor may have put a byte order mark before the first line. */
 export function parseRecord(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = attempt<unknown, null>(() => JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text), null);
+  return isRecord(value) ? value : null;
 }
 
 export function formatLine(line: TranscriptLine): string {
@@ -115,18 +112,19 @@ export function answerOf(line: TranscriptLine): { id: string | null; model: stri
   return { id: textOrNull(id), model: textOrNull(model), usage: parseUsage(usage) };
 }
 
-export function isBoundary(line: TranscriptLine): boolean {
-  return line.type === "system" && line.subtype === "compact_boundary";
+export interface Title {
+  rank: number;
+  title: string;
 }
 
-/** A title from a person outranks one from a model, which outranks a summary of the start. */
-export function titleOf(line: TranscriptLine): { rank: number; title: string } | null {
+/** A title from a person outranks one from a model, which outranks a summary of the start; of equals the later one counts. */
+export function titleAfter(before: Title | null, line: TranscriptLine): Title | null {
   const rank = TITLE_LINES.indexOf(line.type);
-  if (rank < 0) return null;
+  if (rank < (before?.rank ?? 0)) return before;
   const title = [line.customTitle, line.aiTitle, line.title, line.summary].find(
     (text) => typeof text === "string" && text.trim() !== "",
   );
-  return title === undefined ? null : { rank, title: title as string };
+  return title === undefined ? before : { rank, title: title as string };
 }
 
 const TITLE_LINES: readonly string[] = ["summary", "ai-title", "custom-title"];

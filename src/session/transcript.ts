@@ -4,6 +4,7 @@ import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSyn
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 import { openToAppend } from "../disk/fence.ts";
+import { attempt, messageOf } from "../errors.ts";
 import type { Message, Usage } from "../model/ask.ts";
 import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
@@ -57,16 +58,15 @@ export function openTranscript(
   const id = from?.id ?? world.newId();
   const path = from?.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
-  const file = openLineFile({ path, log, exists: from !== undefined, maxWaitingBytes });
+  const file = openLineFile(path, log, from !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
   let leaf = from?.leaf ?? null;
 
   const write = (lines: readonly TranscriptLine[], later = false) => {
     try {
-      file.write(lines.map(formatLine).join(""), { later });
+      file.write(lines.map(formatLine).join(""), later);
     } catch (error) {
       // Only a value that JSON cannot represent causes this.
-      log(`a line could not be written to the transcript: ${error instanceof Error ? error.message : String(error)}`);
+      log(`a line could not be written to the transcript: ${messageOf(error)}`);
     }
   };
   const link = (line: TranscriptLine, parent: string | null): TranscriptLine & { uuid: string } => {
@@ -88,8 +88,9 @@ export function openTranscript(
       ...rest,
     };
   };
-  const note = (line: TranscriptLine) =>
-    write([{ sessionId: id, timestamp: world.now().toISOString(), ...line }].map(typeFirst), true);
+  const note = ({ type, ...rest }: TranscriptLine) =>
+    // Readers that only want some types check the first bytes.
+    write([{ type, sessionId: id, timestamp: world.now().toISOString(), ...rest }], true);
 
   return {
     id,
@@ -108,10 +109,8 @@ export function openTranscript(
     boundary(compactMetadata) {
       const logicalParentUuid = leaf;
       const content = "The conversation up to here was summarised.";
-      write(
-        [link({ type: "system", subtype: "compact_boundary", content, logicalParentUuid, compactMetadata }, null)],
-        true,
-      );
+      const line = { type: "system", subtype: "compact_boundary", content, logicalParentUuid, compactMetadata };
+      write([link(line, null)], true);
     },
     rewindTo(to) {
       leaf = to;
@@ -122,36 +121,14 @@ export function openTranscript(
   };
 }
 
-/** Readers that only want some types check the first bytes. */
-function typeFirst({ type, ...rest }: TranscriptLine): TranscriptLine {
-  return { type, ...rest };
-}
-
-interface LineFile {
-  /** Must not throw. With `later` it may wait for a line that is worth a file, and is not flushed. */
-  write(line: string, options?: { later?: boolean }): void;
-  /** Why lines could not be written and how to fix it; null when all were. */
-  problem(): string | null;
-  /** A last attempt; nothing is held open between writes. */
-  close(): void;
-}
-
-interface LineFileOptions {
-  path: string;
-  log: (message: string) => void;
-  /** Whether the file exists already, so that nothing waits for it to be created. */
-  exists: boolean;
-  maxWaitingBytes: number;
-}
-
 const PRIVATE_FOLDER = 0o700;
 
-function openLineFile(options: LineFileOptions): LineFile {
-  const { path, log, maxWaitingBytes } = options;
+/** If the file `exists` already, nothing waits for it to be created. */
+function openLineFile(path: string, log: (message: string) => void, exists: boolean, maxWaitingBytes: number) {
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  let wanted = options.exists;
-  let made = options.exists;
+  let wanted = exists;
+  let made = exists;
   /** Whether a waiting line must be on disk before the conversation continues. */
   let urgent = false;
   let problem: string | null = null;
@@ -185,7 +162,8 @@ function openLineFile(options: LineFileOptions): LineFile {
   };
 
   return {
-    write(line, { later = false } = {}) {
+    /** Must not throw. With `later` it may wait for a line that is worth a file, and is not flushed. */
+    write(line: string, later: boolean) {
       const bytes = Buffer.from(line);
       waiting.push(bytes);
       waitingBytes += bytes.length;
@@ -193,7 +171,9 @@ function openLineFile(options: LineFileOptions): LineFile {
       urgent ||= !later;
       flush();
     },
+    /** Why lines could not be written and how to fix it; null when all were. */
     problem: () => problem,
+    /** A last attempt; nothing is held open between writes. */
     close() {
       flush();
       if (wanted && waiting.length > 0) log(`${waiting.length} lines of the transcript ${path} were never written`);
@@ -219,7 +199,8 @@ function appendLines(
     } catch (error) {
       // If everything was written, the flush failed, and what is on disk is unknown.
       const whole = written === data.length ? { count: 0, bytes: 0 } : wholeLines(lines, written, torn ? 1 : 0);
-      cutBack(fd, size + written, size + whole.bytes);
+      // Only if no one else has appended since. If it fails, the next attempt finds no newline at the end and adds one.
+      attempt(() => fstatSync(fd).size === size + written && ftruncateSync(fd, size + whole.bytes), null);
       return { lines: whole.count, error };
     }
   } finally {
@@ -232,15 +213,6 @@ function wholeLines(lines: readonly Buffer[], written: number, before: number): 
   let bytes = before;
   while (count < lines.length && bytes + lines[count]!.length <= written) bytes += lines[count++]!.length;
   return { count, bytes: Math.min(bytes, written) };
-}
-
-/** Only if no one else has appended since. If it fails, the next attempt finds no newline at the end and adds one. */
-function cutBack(fd: number, expected: number, size: number): void {
-  try {
-    if (fstatSync(fd).size === expected) ftruncateSync(fd, size);
-  } catch {
-    // See above.
-  }
 }
 
 function flushFile(fd: number): void {

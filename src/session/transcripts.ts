@@ -1,16 +1,16 @@
 /** The transcripts of a project, whichever agent wrote them: which changed recently, and what was said in them. */
 
-import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
-import { type HeardSession, readCodexHead, readCodexSession } from "./codex.ts";
-import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini.ts";
+import { readCodexHead, readCodexSession } from "./codex.ts";
+import type { Head, HeardSession } from "./foreign.ts";
+import { readGeminiHead, readGeminiSession } from "./gemini.ts";
 import { readHead } from "./line-stream.ts";
-import { readSession } from "./session-reader.ts";
-import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
+import { readSession, sessionIdOf } from "./session-reader.ts";
+import { findFiles, namesIn, type SessionPlaces } from "./sessions.ts";
 import { parseLine, textOrNull } from "./transcript-line.ts";
 
-export type { HeardSession } from "./codex.ts";
+export type { HeardSession } from "./foreign.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
@@ -37,11 +37,14 @@ export interface TranscriptPlaces {
 
 /** Those that changed since; oldest first, so that what was said later wins. Must not throw. */
 export async function findTranscripts(places: TranscriptPlaces, sinceMs: number): Promise<FoundTranscript[]> {
-  const claude = places.claude ? await findClaude(places.claude, places, sinceMs) : [];
-  const codex = places.codex === null ? [] : findCodex(places.codex, places.isHere, sinceMs);
-  const gemini = places.gemini === null ? [] : findGemini(places.gemini, places.isHere, sinceMs);
+  const { claude, codex, gemini } = places;
+  const found = [
+    ...(claude ? findFiles(claude).map(({ path }) => findAt("claude", path, places, sinceMs)) : []),
+    ...listRollouts(codex).map((path) => findAt("codex", path, places, sinceMs)),
+    ...listChats(gemini).map((path) => findAt("gemini", path, places, sinceMs)),
+  ].filter((one) => one !== null);
   const newest = new Map<string, FoundTranscript>();
-  for (const one of [...claude, ...codex, ...gemini].sort(byChange)) {
+  for (const one of found.sort((a, b) => a.changedMs - b.changedMs || (a.path < b.path ? -1 : 1))) {
     // The same session in two folders, as after moving a project: the one that continued.
     newest.delete(`${one.agent} ${one.id}`);
     newest.set(`${one.agent} ${one.id}`, one);
@@ -50,110 +53,60 @@ export async function findTranscripts(places: TranscriptPlaces, sinceMs: number)
 }
 
 /** A transcript and the agent that wrote it. */
-interface Transcript extends HeardSession {
-  agent: TranscriptAgent;
-  /** Its prompts come from an agent, not a person; Claude Code does not say. */
-  isSubAgent: boolean;
-}
+type Transcript = HeardSession & { agent: TranscriptAgent } & Pick<Head, "isSubAgent">;
 
 /** Recognises the agent by the first lines. Throws if there is no such file. */
 export async function readTranscript(path: string): Promise<Transcript> {
-  const { agent, read, isSubAgent } = tellReader(path);
-  const { id, messages, prompts, cwd, problems } = await read(path);
-  return { agent, isSubAgent, id, path, messages, prompts, cwd, problems };
+  for (const agent of ["gemini", "codex"] as const) {
+    const { head, read } = READERS[agent];
+    const found = head(path);
+    if (found) return { agent, isSubAgent: found.isSubAgent, ...(await read(path)) };
+  }
+  const { id, messages, prompts, cwd, problems } = await readSession(path);
+  return { agent: "claude", isSubAgent: false, id, path, messages, prompts, cwd, problems };
 }
 
-interface Reader extends Pick<Transcript, "agent" | "isSubAgent"> {
-  read(path: string): Promise<HeardSession>;
-}
+const READERS = {
+  claude: { head: readClaudeHead },
+  codex: { head: readCodexHead, read: readCodexSession },
+  gemini: { head: readGeminiHead, read: readGeminiSession },
+};
 
-function tellReader(path: string): Reader {
-  const gemini = readGeminiHead(path);
-  if (gemini) return { agent: "gemini", read: readGeminiSession, isSubAgent: gemini.isSubAgent };
-  const codex = readCodexHead(path);
-  if (codex) return { agent: "codex", read: readCodexSession, isSubAgent: codex.isSubAgent };
-  return { agent: "claude", read: readSession, isSubAgent: false };
-}
-
-function byChange(a: FoundTranscript, b: FoundTranscript): number {
-  return a.changedMs - b.changedMs || (a.path < b.path ? -1 : 1);
-}
-
-async function findClaude(
-  claude: SessionPlaces,
+/** Null when it did not change since, or belongs to another project; one without a working directory could belong to any. */
+function findAt(
+  agent: TranscriptAgent,
+  path: string,
   { own, isHere }: TranscriptPlaces,
   sinceMs: number,
-): Promise<FoundTranscript[]> {
-  const found: FoundTranscript[] = [];
-  // Another folder may hold sessions of a subfolder or a worktree. One without a working directory could belong to any project.
-  const isOurs = (path: string) => {
-    const cwd = dirname(path) === own ? null : readCwd(path);
-    return dirname(path) === own || (cwd !== null && isHere(cwd));
-  };
-  const visit = async ({ id, path, mtimeMs }: SessionFile) =>
-    mtimeMs >= sinceMs && isOurs(path) ? { agent: "claude" as const, id, path, changedMs: mtimeMs } : null;
-  await eachSession(claude, {}, visit, (one) => found.push(one));
-  return found;
+): FoundTranscript | null {
+  const changedMs = lstatOrNull(path)?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+  if (changedMs < sinceMs) return null;
+  if (agent === "claude" && dirname(path) === own) return { agent, id: sessionIdOf(path), path, changedMs };
+  const head = READERS[agent].head(path);
+  if (!head || head.isSubAgent || head.cwd === null || !isHere(head.cwd)) return null;
+  return { agent, id: head.id, path, changedMs };
 }
 
 /** Lines before the first message are short, but a pasted text is not. */
 const MAX_HEAD_BYTES = 1 << 18;
 const MAX_HEAD_LINES = 40;
 
-/** The first working directory that a transcript of Claude Code names. */
-function readCwd(path: string): string | null {
-  for (const line of (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES)) {
-    const cwd = textOrNull(parseLine(line)?.cwd);
-    if (cwd) return cwd;
-  }
-  return null;
+/** With the first working directory that a transcript of Claude Code names. */
+function readClaudeHead(path: string): Head {
+  const lines = (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES);
+  const named = lines.map((line) => textOrNull(parseLine(line)?.cwd)).find((cwd) => cwd);
+  return { id: sessionIdOf(path), cwd: named ?? null, isSubAgent: false };
 }
-
-const ROLLOUT = /^rollout-.*\.jsonl$/;
 
 /** A session stays in the folder of the day it began: all folders are listed, few files are opened. */
-function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
-  const days = [/^\d{4}$/, /^\d{2}$/, /^\d{2}$/].reduce(
-    (folders, name) => folders.flatMap((one) => namesIn(one, name, "folder").map((each) => join(one, each))),
-    [folder],
-  );
-  return days.flatMap((day) =>
-    namesIn(day, ROLLOUT, "file").flatMap((name): FoundTranscript[] => {
-      const path = join(day, name);
-      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
-      if (changedMs === null || changedMs < sinceMs) return [];
-      const head = readCodexHead(path);
-      // One without a working directory belongs to no project.
-      if (!head || head.isSubAgent || head.cwd === null || !isHere(head.cwd)) return [];
-      return [{ agent: "codex", id: head.id, path, changedMs }];
-    }),
+function listRollouts(folder: string | null): string[] {
+  return [/^\d{4}$/, /^\d{2}$/, /^\d{2}$/, /^rollout-.*\.jsonl$/].reduce(
+    (folders, name) => folders.flatMap((one) => namesIn(one, name).map((each) => join(one, each))),
+    folder === null ? [] : [folder],
   );
 }
 
-const CHAT = /^session-.*\.jsonl?$/;
-
-/** A project's folder names the project; older ones, which do not, belong to none. */
-function findGemini(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
-  return namesIn(folder, /./, "folder").flatMap((name) => {
-    const chats = join(folder, name, "chats");
-    const root = readProjectRoot(join(folder, name));
-    if (root === null || !isHere(root)) return [];
-    return namesIn(chats, CHAT, "file").flatMap((file): FoundTranscript[] => {
-      const path = join(chats, file);
-      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
-      if (changedMs === null || changedMs < sinceMs) return [];
-      const head = readGeminiHead(path);
-      return head && !head.isSubAgent ? [{ agent: "gemini", id: head.id, path, changedMs }] : [];
-    });
-  });
-}
-
-function namesIn(dir: string, name: RegExp, kind: "folder" | "file"): string[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => name.test(entry.name) && (kind === "folder" ? entry.isDirectory() : entry.isFile()))
-      .map((entry) => entry.name);
-  } catch {
-    return []; // none, or no permission
-  }
+function listChats(folder: string | null): string[] {
+  const chats = folder === null ? [] : namesIn(folder).map((name) => join(folder, name, "chats"));
+  return chats.flatMap((one) => namesIn(one, /^session-.*\.jsonl?$/).map((name) => join(one, name)));
 }

@@ -8,12 +8,11 @@ import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { admit, findNamesake } from "./admit.ts";
-import { type Directory, isMemoryFile, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
+import { type Directory, findBytes, isMemoryFile, modeFor, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
 import { fileKey } from "./index-line.ts";
 import { type Action, beginEntry, type Entry, endEntry, keepPages, thinImages } from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
-import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
 import { scan } from "./rows.ts";
 
@@ -50,7 +49,6 @@ const MAX_REPLACED = 5;
 /** Runs `work` as the only writer of the directory, after recovering what a killed one left behind. */
 export async function withDirectory<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_REPLACED; attempt++) {
-    prepareDirectory(directory);
     const done = await withPins(directory, async (pinned) => {
       const lock = await acquireLock(statePath(pinned), { name: statePath(directory) });
       try {

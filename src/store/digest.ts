@@ -4,10 +4,9 @@ import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
-import { type Directory, filePath } from "./directory.ts";
+import { type Directory, filePath, readBytes, readStart } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
 import { findDay, type Header, type Memory, parseMemory } from "./memory.ts";
-import { readBytes, readStart } from "./read.ts";
 import { agrees, quantise, type Ranking, type RowEntry, type Stamp, type Vector, WEIGHT_UNIT } from "./row-entry.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
@@ -44,18 +43,28 @@ export function digestFile(
   const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
   if (known && !lacksMeaning && agrees(known, stat)) return "same";
   const bytes = readForRow(directory, file, stat);
-  const entry = digestMemory(file, bytes, stat, directory.now().getTime());
+  const nowMs = directory.now().getTime();
+  if (known && !lacksMeaning && isSameText(known, bytes)) return touched(known, stat, nowMs);
+  const entry = digestMemory(file, bytes, stat, nowMs);
   entry.commitMs = known?.commitMs ?? 0;
   const former = vectorsOf(known);
   if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
-  if (known?.hash !== entry.hash) {
-    if (former) entry.ranking.formerVectors = former;
-    return entry;
-  }
-  // Only touched: its meaning is still known. Or looked at again so soon that nothing can be said yet.
-  const isSame =
-    known.isSettled === entry.isSettled && known.mtimeMs === entry.mtimeMs && known.ctimeMs === entry.ctimeMs;
-  return isSame ? "same" : withVectors(entry, known.ranking.vectors);
+  if (former) entry.ranking.formerVectors = former;
+  return entry;
+}
+
+/** False for one whose ranking part is damaged: it has no terms. */
+function isSameText({ size, hash, ranking }: RowEntry, bytes: Buffer): boolean {
+  const isWhole = ranking.length === 0 || ranking.terms.length > 0;
+  return isWhole && size === bytes.length && hash === hashOf(bytes.toString("latin1"));
+}
+
+/** The same text with another stamp: all that is known of it holds. Or looked at again so soon that nothing can be said yet. */
+function touched(known: RowEntry, { mtimeMs, ctimeMs, size, ino }: Stats, nowMs: number): RowEntry | "same" {
+  const isSettled = nowMs - ctimeMs > TICK_MS;
+  if (known.isSettled === isSettled && known.mtimeMs === mtimeMs && known.ctimeMs === ctimeMs) return "same";
+  const { details, ranking } = known;
+  return { ...known, details, ranking, mtimeMs, ctimeMs, size, ino, isSettled };
 }
 
 /** The texts of a memory that still need a vector. Throws when it cannot be read. */

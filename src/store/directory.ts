@@ -1,11 +1,25 @@
-/** A directory of memories: where it is, whose it is, and the world around it. Made in open.ts, passed to every verb. */
+/** A directory of memories: where it is, whose it is, the world around it, and its files. Made in open.ts, passed to every verb. */
 
-import { type Dirent, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { join, sep } from "node:path";
-import { PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
-import { type Pin, pinFolder } from "../disk/fence.ts";
+import { PRIVATE_MODE, SHARED_MODE } from "../disk/atomic.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
+import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
+import { findFolder, hideFromGit, type OpenFolder, openFolder } from "./state-folder.ts";
 
 export interface Directory {
   /** Absolute path; it need not exist before the first save. */
@@ -53,30 +67,42 @@ export function filePath({ path }: Pick<Directory, "path">, file: string): strin
 
 /** `.memdir` and its folders, held open. */
 export interface Pins {
-  base: Pin;
-  tmp: Pin;
-  images: Pin;
+  base: OpenFolder;
+  tmp: OpenFolder;
+  images: OpenFolder;
 }
 
-/** The directory with its state folders held open: whatever is swapped into their place is not written to. To be closed. */
+/** The directory with its state folders made and held open: whatever is swapped into their place is not written to. To be closed. */
 export function openPins(directory: Directory): { pinned: Directory; close: () => void } {
-  const opened: Pin[] = [];
+  if (directory.readOnly) {
+    throw new MemdirError(
+      "usage",
+      `${directory.path} is a directory of an older layout and only read: take it over with \`memdir adopt\``,
+    );
+  }
+  const opened: OpenFolder[] = [];
   const close = () => {
-    for (const pin of opened) pin.close();
+    for (const folder of opened) folder.close();
   };
-  const open = (folder: string): Pin => {
-    const pin = pinFolder(folder);
-    opened.push(pin);
-    return pin;
+  const open = (...names: string[]): OpenFolder => {
+    const folder = openFolder({ path: statePath(directory), parents: false }, names);
+    opened.push(folder);
+    return folder;
   };
   try {
-    const base = open(statePath(directory));
-    const pins = { base, tmp: open(join(base.path, "tmp")), images: open(join(base.path, "images")) };
+    mkdirSync(directory.path, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+    const pins = { base: open(), tmp: open("tmp"), images: open("images") };
+    hideFromGit(pins.base.path);
     return { pinned: { ...directory, pins }, close };
   } catch (error) {
     close();
-    throw diskError(error, "open the folders in", statePath(directory));
+    throw diskError(error, "make the directory", directory.path);
   }
+}
+
+/** Makes the directory and its state folders ready for writing, and refuses when a link was put in their place. */
+export function prepareDirectory(directory: Directory): void {
+  openPins(directory).close();
 }
 
 export async function withPins<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
@@ -92,18 +118,13 @@ export async function withPins<T>(directory: Directory, work: (pinned: Directory
 
 /** The user knows the folders by their names, not by the numbers under which they are held. */
 function named({ pins, path }: Directory, error: unknown): MemdirError {
-  const failed = diskError(error, "write in", path);
-  const folders: [Pin | undefined, string][] = [
-    [pins?.base, "."],
-    [pins?.tmp, "tmp"],
-    [pins?.images, "images"],
-  ];
-  const message = folders.reduce(
-    (text, [pin, folder]) => (pin ? text.replaceAll(`${pin.path}/`, `${join(path, ".memdir", folder)}/`) : text),
-    failed.message,
+  const { code, message, cause, details } = diskError(error, "write in", path);
+  const folders = Object.entries(pins ?? {}) as [keyof Pins, OpenFolder][];
+  const shown = folders.reduce(
+    (text, [name, pin]) => text.replaceAll(`${pin.path}/`, `${join(path, ".memdir", name === "base" ? "" : name)}/`),
+    message,
   );
-  if (message === failed.message) return failed;
-  return new MemdirError(failed.code, message, { cause: failed.cause, details: failed.details });
+  return new MemdirError(code, shown, { cause, details });
 }
 
 /** A file keeps the mode it has. */
@@ -116,65 +137,9 @@ export function fileMode(directory: Directory): number {
   return directory.inRepository ? SHARED_MODE : PRIVATE_MODE;
 }
 
-/** Makes the directory and its state folder ready for writing, and refuses when a link was put in their place. */
-export function prepareDirectory(directory: Directory): void {
-  if (directory.readOnly) {
-    throw new MemdirError(
-      "usage",
-      `${directory.path} is a directory of an older layout and only read: take it over with \`memdir adopt\``,
-    );
-  }
-  const mode = directory.inRepository ? 0o755 : 0o700;
-  try {
-    mkdirSync(directory.path, { recursive: true, mode });
-    // One after the other, each checked before anything is made inside it.
-    for (const names of STATE_FOLDERS) {
-      const folder = statePath(directory, ...names);
-      if (!lstatSync(folder, { throwIfNoEntry: false })) makeFolder(folder);
-      checkFolder(directory, names);
-    }
-    if (!lstatSync(statePath(directory, ".gitignore"), { throwIfNoEntry: false })?.size) writeIgnore(directory);
-  } catch (error) {
-    throw diskError(error, "make the directory", directory.path);
-  }
-}
-
-/** Held open meanwhile: a link that is swapped in after the check must not get the file. */
-function writeIgnore(directory: Directory): void {
-  const pin = pinFolder(statePath(directory));
-  try {
-    writeCacheFile(pin.path, join(pin.path, ".gitignore"), "*\n");
-  } finally {
-    pin.close();
-  }
-}
-
-const STATE_FOLDERS: readonly (readonly string[])[] = [[], ["tmp"], ["images"]];
-
 /** The directory itself may be a link, by the user's choice; what memdir made inside it may not. */
 export function checkState(directory: Directory): void {
-  for (const names of STATE_FOLDERS) checkFolder(directory, names);
-}
-
-function checkFolder(directory: Directory, names: readonly string[]): void {
-  const path = statePath(directory, ...names);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  // Not made yet, or removed by somebody: nothing can be written through it.
-  if (!stat) return;
-  if (stat.isDirectory() && realpathSync(path) === join(realpathSync(directory.path), ".memdir", ...names)) return;
-  throw new MemdirError(
-    "outside",
-    `${path} is a symbolic link or no directory: nothing was written; remove it and run the command again`,
-  );
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process made it just now.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  for (const names of [["tmp"], ["images"]]) findFolder({ path: statePath(directory), parents: false }, names);
 }
 
 // --- The files of a directory that are memories, and what was passed over and why.
@@ -251,4 +216,124 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
       walked.skipped.push({ path, reason: "not a regular file" });
     }
   }
+}
+
+// --- Reading its files: whole, or only as much as the header needs.
+
+/** Frontmatter is short; more is read only when its end was not found. */
+const HEAD_BYTES = 8 * 1024;
+const MAX_HEAD_BYTES = 256 * 1024;
+
+/** Links are not followed, and a fifo does not hold us up. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The bytes of a file below the directory. Links are not followed. */
+export function readBytes(directory: Pick<Directory, "path">, file: string): Buffer {
+  const path = join(directory.path, file);
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, OPEN_FLAGS);
+    return readFileSync(fd);
+  } catch (error) {
+    throw diskError(error, "read", path);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** The bytes, or null when there is no such file. */
+export function findBytes(directory: Directory, file: string): Buffer | null {
+  try {
+    return readBytes(directory, file);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The text, or null for what is not there or cannot be read. */
+export function findText(directory: Directory, file: string): string | null {
+  try {
+    return findBytes(directory, file)?.toString("utf8") ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export function readMemory(directory: Directory, file: string): Memory {
+  return parseMemory(file, readBytes(directory, file));
+}
+
+/** Whole lines of at most so many bytes, unless there is only one; nothing where there is not a regular file. Links are not followed. */
+export function readStart(directory: Pick<Directory, "path">, file: string, maxBytes: number): Buffer {
+  const path = join(directory.path, file);
+  let opened: ReturnType<typeof openRegular> = null;
+  try {
+    opened = openRegular(path);
+    if (!opened) return Buffer.alloc(0);
+    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
+    const start = bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, 0));
+    const end = start.length < opened.size ? start.lastIndexOf(10) : -1;
+    return end < 0 ? start : start.subarray(0, end + 1);
+  } catch (error) {
+    throw diskError(error, "read", path);
+  } finally {
+    if (opened) closeSync(opened.fd);
+  }
+}
+
+/** Never throws: a file that cannot be read is a header that says so. */
+export function readHeader(directory: Directory, file: string): Header {
+  let fd: number | undefined;
+  try {
+    fd = openSync(join(directory.path, file), OPEN_FLAGS);
+    const size = fstatSync(fd).size;
+    for (let want = HEAD_BYTES; ; want *= 8) {
+      const data = Buffer.alloc(Math.min(size, want));
+      const length = readSync(fd, data, 0, data.length, 0);
+      const head = data.subarray(0, length);
+      const header = parseHeader(file, length < size ? wholeCharacters(head) : head);
+      if (length >= size || want >= MAX_HEAD_BYTES || !isUnclosed(header)) return header;
+    }
+  } catch (error) {
+    return unreadable(file, errnoOf(error));
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+export function unreadable(file: string, code: string): Header {
+  const reason =
+    code === "ELOOP"
+      ? "a symbolic link: memdir does not follow links"
+      : `cannot be read (${code}): check its permissions`;
+  return { ...parseHeader(file, ""), problems: [reason], broken: true, unreadable: true };
+}
+
+/** Refuses to change a file that is not understood. */
+export function refuseBroken(header: Header): void {
+  if (!header.broken) return;
+  throw new MemdirError(
+    "broken",
+    `${header.file} is not changed because it cannot be read safely (${header.problems[0]}): fix it by hand first`,
+  );
+}
+
+function isUnclosed(header: Header): boolean {
+  return header.problems.some((p) => p.includes("has no closing"));
+}
+
+/** A head may end in the middle of a character: up to three bytes of it are left out. */
+function wholeCharacters(data: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(4, data.length); back++) {
+    const byte = data[data.length - back] as number;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return data.subarray(0, data.length - back);
+  }
+  return data;
+}
+
+function errnoOf(error: unknown): string {
+  const cause = error instanceof MemdirError ? error.cause : error;
+  return (cause as NodeJS.ErrnoException)?.code ?? "unknown error";
 }

@@ -12,7 +12,16 @@ import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
 import { TICK_MS } from "./digest.ts";
-import { type Directory, INDEX_FILE, isMemoryFile, modeFor, OVERFLOW_FILE, statePath, walk } from "./directory.ts";
+import {
+  type Directory,
+  INDEX_FILE,
+  isMemoryFile,
+  modeFor,
+  OVERFLOW_FILE,
+  readHeader,
+  statePath,
+  walk,
+} from "./directory.ts";
 import {
   type HeaderChange,
   hiddenLines,
@@ -27,7 +36,6 @@ import {
 import type { Pages } from "./index-line.ts";
 import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
-import { readHeader } from "./read.ts";
 
 /** What a change means for the index. */
 export interface PageRequest {

@@ -11,7 +11,7 @@ import {
   INDEX_FILE,
   type IndexLimits,
   openPins,
-  prepareDirectory,
+  readStart,
   statePath,
   walk,
 } from "./directory.ts";
@@ -19,7 +19,6 @@ import { isOver } from "./index-cap.ts";
 import { readOverflow, readText } from "./index-file.ts";
 import { linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
-import { readStart } from "./read.ts";
 
 export interface IndexView {
   dir: string;
@@ -164,7 +163,6 @@ function isOtherScalar(value: string): boolean {
 
 function writeGenerated(directory: Directory, text: string): void {
   try {
-    prepareDirectory(directory);
     const { pinned, close } = openPins(directory);
     try {
       const temporary = writeTemporary(statePath(pinned, "tmp"), text, fileMode(directory));

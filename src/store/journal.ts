@@ -3,26 +3,13 @@
  * an end line follows it; a last intent without an end belongs to a writer that died.
  */
 
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { closeSync, existsSync, readdirSync, readSync, statSync } from "node:fs";
+import { appendLines, moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { findNameProblem, openRegular, readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, statePath, walk } from "./directory.ts";
+import { type Directory, findBytes, statePath, walk } from "./directory.ts";
 import type { Pages } from "./index-line.ts";
-import { findBytes } from "./read.ts";
 
 export type Action =
   | "save"
@@ -80,10 +67,6 @@ interface End {
   /** Known only now: others write the index, too. Earlier versions wrote those after the change only. */
   pages?: Entry["pages"] | PageHashes;
 }
-
-/** A link in the journal's place would lead the writing elsewhere; a fifo would hold it up for ever. */
-const SAFE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | SAFE;
 
 /** More than most lines of ours; where the last intent is longer, more is read. */
 const TAIL_BYTES = 8 * 1024;
@@ -254,28 +237,10 @@ export function journalPath(directory: Directory): string {
 
 function append(directory: Directory, line: Entry | End, flush: boolean): void {
   const path = journalPath(directory);
-  let fd: number | undefined;
   try {
-    fd = openSync(path, APPEND, 0o600);
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new MemdirError("disk", `${path} is not a regular file: move it away`);
-    const size = stat.size;
-    const last = Buffer.alloc(1);
-    // A torn last line (power cut, full disk) must not swallow this one.
-    if (size > 0) readSync(fd, last, 0, 1, size - 1);
-    const start = size > 0 && last[0] !== 10 ? "\n" : "";
-    const data = Buffer.from(`${start}${JSON.stringify(line)}\n`);
-    try {
-      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-      if (flush) fsyncSync(fd);
-    } catch (error) {
-      ftruncateSync(fd, size);
-      throw error;
-    }
+    appendLines(path, `${JSON.stringify(line)}\n`, { flush, isOurs: true });
   } catch (error) {
     throw diskError(error, "write the journal", path);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

@@ -7,12 +7,11 @@ import { resolveInside } from "../disk/fence.ts";
 import { tryLock } from "../disk/lock.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
-import { checkState, type Directory, fileMode, statePath, withPins } from "./directory.ts";
+import { checkState, type Directory, fileMode, findBytes, readHeader, statePath, withPins } from "./directory.ts";
 import { addLine } from "./index.ts";
 import { hasLostLines, headerChanges, indexPath, ownMark, readRecord, readText, writePages } from "./index-file.ts";
 import { formatIndexLine, openListing, type Pages, parseIndexLine } from "./index-line.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
-import { findBytes, readHeader } from "./read.ts";
 
 /** A temporary file of a living writer is younger than this. */
 const TEMPORARY_MS = 60_000;

@@ -7,7 +7,7 @@
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly, writeCacheFile } from "../disk/atomic.ts";
-import { type Directory, openPins, prepareDirectory, statePath } from "./directory.ts";
+import { type Directory, openPins, statePath } from "./directory.ts";
 import {
   ALIGNMENT,
   AT,
@@ -56,16 +56,18 @@ export interface OpenCache {
   head: CacheHead;
 }
 
-/** To be closed; null when there is none that can be used. A fifo would wait for a writer, a link could lead anywhere. */
+/** A fifo would wait for a writer, a link could lead anywhere. */
+const SAFE = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/** To be closed; null when there is none that can be used. */
 export function openCache({ path }: Pick<Directory, "path">): OpenCache | null {
   let fd: number | null = null;
   try {
     if (!lstatSync(join(path, ".memdir")).isDirectory()) return null;
-    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-    fd = openSync(join(path, ".memdir", ROWS_FILE), flags);
-    const { ino, size, mtimeMs, ...stat } = fstatSync(fd);
-    const head = (stat.mode & constants.S_IFMT) === constants.S_IFREG ? readHead(fd, size) : null;
-    if (head) return { fd, ino, size, mtimeMs, head };
+    fd = openSync(join(path, ".memdir", ROWS_FILE), constants.O_RDONLY | SAFE);
+    const stat = fstatSync(fd);
+    const head = stat.isFile() ? readHead(fd, stat.size) : null;
+    if (head) return { fd, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs, head };
   } catch {
     // There is none yet, or none that we may read.
   }
@@ -233,38 +235,36 @@ function readRank(directory: Pick<Directory, "path">, start: number, buffer: Buf
 
 /** In time that depends on these entries alone. How many bytes; 0 when the cache has to be rewritten, or cannot be written. */
 export function appendEntries(directory: Directory, entries: readonly RowEntry[]): number {
-  let bytes = 0;
-  withState(directory, (pinned) => {
-    const flags = constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-    const fd = openSync(statePath(pinned, ROWS_FILE), flags);
-    try {
-      const stat = fstatSync(fd);
-      // Half an entry at the end, left by a process that died: what came behind it would not be found.
-      if (!stat.isFile() || stat.size % ALIGNMENT !== 0 || !readHead(fd, stat.size)) return false;
-      // One call, so that two processes do not mix their entries.
-      const data = Buffer.concat(entries.map(encodeEntry).flatMap(({ row, rank }) => [row, rank]));
-      if (writeSync(fd, data) === data.length) bytes = data.length;
-      return bytes > 0;
-    } finally {
-      closeSync(fd);
-    }
+  // One call, so that two processes do not mix their entries.
+  const data = Buffer.concat(entries.map(encodeEntry).flatMap(({ row, rank }) => [row, rank]));
+  const isDone = inCache(directory, constants.O_APPEND, (fd, { size }) => {
+    // Half an entry at the end, left by a process that died: what came behind it would not be found.
+    return size % ALIGNMENT === 0 && writeSync(fd, data) === data.length;
   });
-  return bytes;
+  return isDone ? data.length : 0;
 }
 
 export type CacheNotes = Pick<CacheHead, "folders" | "commits">;
 
 /** Notes in place that the entries cover all files of these folders, and when commits were looked up. */
 export function noteInHead(directory: Directory, notes: Partial<CacheNotes>): boolean {
+  return inCache(directory, 0, (fd, { head }) => {
+    return writeSync(fd, encodeHead({ ...head, ...notes }), 0, FILE_HEAD_BYTES, 0) === FILE_HEAD_BYTES;
+  });
+}
+
+/** False when there is no cache that can be written to. */
+function inCache(
+  directory: Directory,
+  flags: number,
+  write: (fd: number, cache: Pick<OpenCache, "size" | "head">) => boolean,
+): boolean {
   return withState(directory, (pinned) => {
-    const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-    const fd = openSync(statePath(pinned, ROWS_FILE), flags);
+    const fd = openSync(statePath(pinned, ROWS_FILE), constants.O_RDWR | SAFE | flags);
     try {
       const stat = fstatSync(fd);
       const head = stat.isFile() ? readHead(fd, stat.size) : null;
-      return (
-        head !== null && writeSync(fd, encodeHead({ ...head, ...notes }), 0, FILE_HEAD_BYTES, 0) === FILE_HEAD_BYTES
-      );
+      return head !== null && write(fd, { size: stat.size, head });
     } finally {
       closeSync(fd);
     }
@@ -299,7 +299,6 @@ export function writeEntries(directory: Directory, entries: Iterable<RowEntry>, 
 function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {
   if (directory.readOnly || !existsSync(directory.path)) return false;
   try {
-    prepareDirectory(directory);
     const { pinned, close } = openPins(directory);
     try {
       return write(pinned);

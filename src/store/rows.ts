@@ -1,17 +1,26 @@
 /** Memories as rows: each is derived once from its file, kept in the row cache, and dated by one rule for everybody who asks. */
 
-import { existsSync, type Stats, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
-import { readRegular } from "../disk/fence.ts";
+import { readRegular, statOrNull } from "../disk/fence.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
 import { blankComments } from "../text/lines.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
-import { type Directory, filePath, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
+import {
+  type Directory,
+  filePath,
+  INDEX_FILE,
+  OVERFLOW_FILE,
+  readMemory,
+  statePath,
+  unreadable,
+  type Walked,
+  walk,
+} from "./directory.ts";
 import type { Enforced } from "./enforce.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
-import { readMemory, unreadable } from "./read.ts";
 import {
   appendEntries,
   type CacheHead,
@@ -205,7 +214,8 @@ export function peekForHooks(
 /** Whether no file came or went since the cache was seen to cover all. */
 export function isCovering({ folders }: CacheHead, path: string): boolean {
   return (
-    folders.length > 0 && folders.every(([folder, mtimeMs]) => mtimeMs !== 0 && timeOf(join(path, folder)) === mtimeMs)
+    folders.length > 0 &&
+    folders.every(([folder, mtimeMs]) => mtimeMs !== 0 && statOrNull(join(path, folder))?.mtimeMs === mtimeMs)
   );
 }
 
@@ -418,20 +428,8 @@ function rowOf(
 }
 
 export function isUnchanged({ path }: Pick<Directory, "path">, entry: RowEntry): boolean {
-  const stat = statOf(`${path}/${entry.file}`);
+  const stat = statOrNull(`${path}/${entry.file}`);
   return stat !== null && agrees(entry, stat);
-}
-
-function timeOf(path: string): number {
-  return statOf(path)?.mtimeMs ?? 0;
-}
-
-function statOf(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function codeOf(error: unknown): string {

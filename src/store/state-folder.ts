@@ -6,11 +6,8 @@ import { writeCacheFile } from "../disk/atomic.ts";
 import { type Pin, pinFolder } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 
-export interface OpenFolder {
-  /** Stands for the folder in every file call. */
-  path: string;
-  close(): void;
-}
+/** `path` stands for the folder in every file call. */
+export type OpenFolder = Pin;
 
 /** A base is made when something is written in it; the folder around it only if `parents` says so. */
 export interface Base {
@@ -52,7 +49,7 @@ export function openFolder(base: Base, names: readonly string[]): OpenFolder {
       path = pin.path;
       if (!there && depth === 0 && basename(base.path) === ".memdir") hideFromGit(path);
     }
-    return { path, close };
+    return { ...(pins.at(-1) as Pin), close };
   } catch (error) {
     close();
     throw error;
@@ -91,7 +88,7 @@ function makeFolder(path: string, recursive: boolean): Stats {
   return lstatSync(path);
 }
 
-function hideFromGit(folder: string): void {
+export function hideFromGit(folder: string): void {
   const file = join(folder, ".gitignore");
   if (!look(file)?.size) writeCacheFile(folder, file, "*\n");
 }

@@ -3,19 +3,9 @@
  * before: a rename, so that a line which another process is just appending is not lost.
  */
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { accessSync, closeSync, constants, fstatSync, readSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { PRIVATE_MODE } from "../disk/atomic.ts";
+import { appendLines } from "../disk/atomic.ts";
 import { openRegular } from "../disk/fence.ts";
 import { diskError } from "../errors.ts";
 import { type Base, findFolder, inFolder, look, notOurs } from "./state-folder.ts";
@@ -40,8 +30,6 @@ interface TailOptions<T> {
   broken?: (why: string) => void;
 }
 
-/** A link in the log's place would lead the writing elsewhere; a fifo would hold it up for ever. */
-const APPEND = constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** A thousand lines or so: a day is nearly always in one read. */
 const CHUNK_BYTES = 256 * 1024;
 /** Far more than a line takes; what is longer is damage. */
@@ -93,7 +81,10 @@ export function openLog<T>(
       const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
       let size: number;
       try {
-        size = inFolder(base, folders, (folder) => append(join(folder, name), lines, flush, shown));
+        size = inFolder(base, folders, (folder) => {
+          refuseOthers(join(folder, name), shown);
+          return appendLines(join(folder, name), lines, { flush });
+        });
       } catch (error) {
         throw diskError(error, "write", shown);
       }
@@ -111,7 +102,8 @@ export function openLog<T>(
         const folder = findFolder(base, folders);
         if (folder === null) return;
         accessSync(folder, constants.W_OK);
-        if (look(join(folder, name))) closeSync(openFile(join(folder, name), 0, shown).fd);
+        refuseOthers(join(folder, name), shown);
+        if (look(join(folder, name))) accessSync(join(folder, name), constants.W_OK);
       } catch (error) {
         throw diskError(error, "write", shown);
       }
@@ -119,41 +111,9 @@ export function openLog<T>(
   };
 }
 
-/** How large it is afterwards. One write, which systems keep apart from those of other processes. */
-function append(file: string, lines: string, flush: boolean, shown: string): number {
-  const { fd, size } = openFile(file, constants.O_CREAT, shown);
-  try {
-    const last = Buffer.alloc(1);
-    if (size > 0) readSync(fd, last, 0, 1, size - 1);
-    // A writer that was killed left half a line: ours must not be glued to it.
-    const data = Buffer.from(size > 0 && last[0] !== NEWLINE ? `\n${lines}` : lines);
-    // What was written of it stays, since others may have appended meanwhile; a torn line is passed over.
-    if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-    if (flush) flushFile(fd);
-    return size + data.length;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openFile(file: string, flags: number, shown: string): { fd: number; size: number } {
-  // Also where the system cannot be asked to open no links.
-  const there = look(file);
-  if (there && !there.isFile()) throw notOurs(shown);
-  const fd = openSync(file, APPEND | flags, PRIVATE_MODE);
-  const stat = fstatSync(fd);
-  if (stat.isFile()) return { fd, size: stat.size };
-  closeSync(fd);
-  throw notOurs(shown);
-}
-
-/** It is written in any case; some network file systems cannot do more, and written again it would count twice. */
-function flushFile(fd: number): void {
-  try {
-    fsyncSync(fd);
-  } catch {
-    // See above.
-  }
+/** Also where the system cannot be asked to open no links. */
+function refuseOthers(file: string, shown: string): void {
+  if (look(file)?.isFile() === false) throw notOurs(shown);
 }
 
 /** Until `take` says that it is enough. */

@@ -259,11 +259,17 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
       });
     },
     async wait(options = {}) {
-      const { path, file, close } = open();
+      let close = () => {};
       try {
+        const folder = open();
+        close = folder.close;
         const named = { name: join(base.path, dirname(name)), file: basename(name) };
-        const lock = await acquireLock(path, { ...options, ...named, ...(native === undefined ? {} : { native }) });
-        return held(file, lock.release, close);
+        const lock = await acquireLock(folder.path, {
+          ...options,
+          ...named,
+          ...(native === undefined ? {} : { native }),
+        });
+        return held(folder.file, lock.release, close);
       } catch (error) {
         close();
         throw failed(error);

@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, INDEX_FILE } from "./directory.ts";
+import { type Directory, findBytes, INDEX_FILE } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
 import { putOverflowLink } from "./index-cap.ts";
 import { headerChanges, restoreLink } from "./index-file.ts";
@@ -19,7 +19,6 @@ import {
   readJournal,
   readPages,
 } from "./journal.ts";
-import { findBytes } from "./read.ts";
 
 export interface UndoResult {
   /** The entry that was undone. */

@@ -1,10 +1,10 @@
 /** Tokens of team servers: one for each server and team, in a file that only the user can read. */
 
-import { closeSync, fstatSync, mkdirSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import type { Config } from "../config.ts";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
+import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 
@@ -42,6 +42,39 @@ export function keepToken(config: Pick<Config, "userFile">, audience: Audience, 
     moveInto(writeTemporary(dirname(file), text, PRIVATE_MODE, ".memdir"), file);
   } catch (error) {
     throw diskError(error, "write", file);
+  }
+}
+
+/** More servers than ever shared one folder. */
+const MAX_FILES = 1000;
+
+/**
+ * Writes a token to a file of its own and names it. The file is there before the token is made, as a token that cannot be
+ * written is lost, and valid. What is there already stays: `taken` says what to do then, without it the next free name is used.
+ */
+export async function writeToken(wanted: string, make: () => Promise<string>, taken?: string): Promise<string> {
+  const { file, fd } = openFree(wanted, taken);
+  let isWritten = false;
+  try {
+    writeSync(fd, `${await make()}\n`);
+    fsyncSync(fd);
+    isWritten = true;
+    return file;
+  } finally {
+    closeSync(fd);
+    if (!isWritten) removeQuietly(file);
+  }
+}
+
+function openFree(wanted: string, taken: string | undefined): { file: string; fd: number } {
+  for (let i = 1; ; i++) {
+    const file = i === 1 ? wanted : `${wanted}-${i}`;
+    try {
+      return { file, fd: openSync(file, "wx", PRIVATE_MODE) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || i > MAX_FILES) throw diskError(error, "write", file);
+      if (taken) throw new MemdirError("conflict", `${file} already exists: ${taken}`);
+    }
   }
 }
 

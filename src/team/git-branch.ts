@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import * as v from "valibot";
-import { openStateIn, quietly, type StateRecord } from "../store/store.ts";
+import { openStateIn, quietly } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { damage, isDamage, type Repository } from "./git-repository.ts";
 import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
@@ -19,11 +19,9 @@ export interface Branch {
   entries: ReadonlyMap<string, BranchEntry>;
   /** Paths of everything else in the tree: left alone, and in the way of a memory of that name. */
   others: ReadonlySet<string>;
-  /** Every folder of the tree: no file can have that name. */
-  folders: ReadonlySet<string>;
 }
 
-export const NO_BRANCH: Branch = { tip: null, entries: new Map(), others: new Set(), folders: new Set() };
+export const NO_BRANCH: Branch = { tip: null, entries: new Map(), others: new Set() };
 
 export async function readBranch(repository: Repository, tip: string): Promise<Branch> {
   const files = await readTree(repository, tip);
@@ -34,9 +32,7 @@ export async function readBranch(repository: Repository, tip: string): Promise<B
   if (hashes.size < wanted.size) throw damage("texts are missing");
   const entries = new Map<string, BranchEntry>();
   const others = new Set<string>();
-  const folders = new Set<string>();
   for (const { path, blob, isMemory } of files) {
-    for (const folder of foldersOf(path)) folders.add(folder);
     const hash = isMemory ? hashes.get(blob) : "";
     const touch = touches.get(path);
     // History that is cut off does not know the path, or knows it as it was.
@@ -46,7 +42,7 @@ export async function readBranch(repository: Repository, tip: string): Promise<B
   for (const [path, touch] of touches)
     if (touch.blob === "" && !entries.has(path) && !others.has(path) && findEntryProblem(path) === null)
       entries.set(path, entryFor(path, "", touch));
-  return { tip, entries, others, folders };
+  return { tip, entries, others };
 }
 
 const UNKNOWN = { commit: "", author: "", at: "" };
@@ -59,12 +55,6 @@ function entryFor(path: string, hash: string, touch: Touch): BranchEntry {
 /** A text that comes back is a new version: the commit distinguishes them. */
 export function revisionOf(touch: Pick<Touch, "blob" | "commit">): string {
   return `${touch.blob === "" ? "removed" : touch.blob.slice(0, 20)}-${touch.commit.slice(0, 20)}`;
-}
-
-/** `a`, `a/b` for `a/b/c.md`. */
-export function foldersOf(path: string): string[] {
-  const parts = path.split("/").slice(0, -1);
-  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
 }
 
 /** Texts by blob; what is missing or no text is left out. */
@@ -87,11 +77,8 @@ async function readTree(repository: Repository, tip: string): Promise<TreeFile[]
   const output = await repository.local(["ls-tree", "-r", "-z", "--full-tree", "--long", tip]);
   const files: TreeFile[] = [];
   const tooLarge: string[] = [];
-  for (let from = 0; from < output.length; ) {
-    const end = output.indexOf(0, from);
-    if (end < 0) break;
-    const line = output.subarray(from, end);
-    from = end + 1;
+  for (const raw of output.toString("latin1").split("\0").slice(0, -1)) {
+    const line = Buffer.from(raw, "latin1");
     const row = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(line.toString("utf8"));
     if (!row) throw damage("ls-tree says something else");
     const [, mode = "", , blob = "", size = "", path = ""] = row;
@@ -114,7 +101,7 @@ async function readBlobs(
   repository: Repository,
   blobs: readonly string[],
   take: (blob: string, bytes: Buffer) => void,
-): Promise<void> {
+) {
   for (let from = 0; from < blobs.length; from += BATCH) {
     const wanted = blobs.slice(from, from + BATCH);
     const output = await repository.local(["cat-file", "--batch"], { input: `${wanted.join("\n")}\n` });
@@ -135,18 +122,18 @@ async function readBlobs(
 const Touch = v.object({ blob: v.string(), commit: v.string(), author: v.string(), at: v.string() });
 type Touch = v.InferOutput<typeof Touch>;
 
+type Touches = Map<string, Touch>;
+
 /** The last touch of each path on the way to the commit `tip`. */
 const History = v.object({ tip: v.string(), touches: v.array(v.tuple([v.string(), Touch])) });
 
 /** A branch with more commits has no authors and no tombstones from before; a sync a minute fills it in two weeks. */
-const MAX_COMMITS = 20_000;
+const MOST = "--max-count=20000";
 
 /** Reading all of a long history takes seconds: it is kept beside the repository, and only believed where it is of an ancestor of `tip`. */
-async function readHistory(repository: Repository, tip: string): Promise<Map<string, Touch>> {
-  const record: StateRecord<v.InferOutput<typeof History>> = openStateIn(repository.cache).record(
-    `history-${repository.key}`,
-    (value) => v.parse(History, value),
-  );
+async function readHistory(repository: Repository, tip: string): Promise<Touches> {
+  const name = `history-${repository.key}`;
+  const record = openStateIn(repository.cache).record(name, (value) => v.parse(History, value));
   const kept = record.read();
   const known = new Map(kept?.touches);
   if (kept?.tip === tip) return known;
@@ -173,26 +160,18 @@ export async function readTouches(repository: Repository, tip: string, path: str
  * removal and a new file.
  */
 const LOG = [
-  ...`log --first-parent -m --raw -z --no-renames --no-abbrev --no-ext-diff --no-textconv --no-show-signature --no-decorate --no-color --root --encoding=UTF-8`.split(
-    " ",
-  ),
-  "--format=%x01%H%x02%P%x02%an%x02%ae%x02%at%x02",
+  ...["log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-decorate", "--no-color"],
+  ...["--root", "--encoding=UTF-8", "--format=%x01%H%x02%P%x02%an%x02%ae%x02%at%x02"],
 ];
 
-async function readAll(repository: Repository, tip: string): Promise<Map<string, Touch>> {
-  return addCommits(new Map(), parseLog(await repository.local([...LOG, `--max-count=${MAX_COMMITS}`, tip, "--"])));
+async function readAll(repository: Repository, tip: string): Promise<Touches> {
+  return addCommits(new Map(), parseLog(await repository.local([...LOG, MOST, tip, "--"])));
 }
 
 /** Null where the kept commit is not one that this one grew out of. */
-async function readSince(
-  repository: Repository,
-  before: string,
-  known: Map<string, Touch>,
-  tip: string,
-): Promise<Map<string, Touch> | null> {
+async function readSince(repository: Repository, before: string, known: Touches, tip: string): Promise<Touches | null> {
   try {
-    const args = [...LOG, `--max-count=${MAX_COMMITS}`, tip, `^${before}`, "--"];
-    const commits = parseLog(await repository.local(args));
+    const commits = parseLog(await repository.local([...LOG, MOST, tip, `^${before}`, "--"]));
     return commits.at(-1)?.parent === before ? addCommits(known, commits) : null;
   } catch (error) {
     // The kept commit is not here any more.
@@ -201,7 +180,7 @@ async function readSince(
   }
 }
 
-function addCommits(touches: Map<string, Touch>, newestFirst: Commit[]): Map<string, Touch> {
+function addCommits(touches: Touches, newestFirst: Commit[]): Touches {
   for (const { changes, commit, author, at } of newestFirst.toReversed())
     for (const { path, blob } of changes) {
       if (touches.get(path)?.blob !== blob || blob === "") touches.set(path, { blob, commit, author, at });

@@ -1,5 +1,6 @@
 /** A branch of any git remote as a remote: a user's memories on several machines without a server. */
 
+import { createHash } from "node:crypto";
 import { MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 import { findBranchProblem, parseGitAddress } from "./git-address.ts";
@@ -12,17 +13,8 @@ import {
   readTouches,
   revisionOf,
 } from "./git-branch.ts";
-import { entryOf, judgeChanges, makeCommit, refuseChange, type Who, type Write } from "./git-commit.ts";
-import {
-  damage,
-  fetchTip,
-  pushCommit,
-  type Repository,
-  type RepositoryOptions,
-  readTip,
-  withRepository,
-} from "./git-repository.ts";
-import type { RemoteEntry } from "./protocol.ts";
+import { damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
+import { findEntryProblem, findTextProblem, type RemoteEntry } from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {
@@ -32,7 +24,7 @@ export interface GitRemoteOptions {
   branch?: string | undefined;
   /** A folder of ours: a bare repository, its lock, what was worked out from it. All of it can be removed at any time. */
   cache: string;
-  who: Who;
+  who: { name: string; email: string };
   /** What a relative path of a remote starts from; without it, such a remote is refused. */
   cwd?: string;
   /** For one command that talks to the remote. */
@@ -61,7 +53,7 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
   const problem = findBranchProblem(branchName);
   if (problem !== null)
     throw new MemdirError("usage", `the branch ${JSON.stringify(branchName)} cannot be used: ${problem}`);
-  const where: RepositoryOptions = { address, branch: branchName, cache, env, log, timeoutMs };
+  const where = { address, branch: branchName, cache, env, log, timeoutMs };
   let known: Branch | null = null;
   let checkedForFetch = Number.NEGATIVE_INFINITY;
 
@@ -112,70 +104,14 @@ interface Opened {
   refresh(): Promise<Branch>;
 }
 
-/**
- * First against the branch as it was last seen: if the remote takes the push, it was the same. Whatever does not hold there is
- * asked again against the remote's newest, so that an answer other than "done" is never an old one.
- */
-async function applyChanges(
-  { repository, at: branchAt, refresh }: Opened,
-  { now, random, sleep }: Outside,
-  who: Who,
-  changes: readonly RemoteChange[],
-): Promise<RemoteOutcome[]> {
-  const outcomes = changes.map(refuseChange);
-  const { name } = repository.address;
-  let branch = await branchAt(await readTip(repository));
-  let isFresh = false;
-  let unmoved = 0;
-  for (let pushes = 0; ; ) {
-    const verdicts = judgeChanges(branch, changes, outcomes);
-    // Only a write proves itself, by being accepted.
-    if (!isFresh && verdicts.some((verdict) => verdict !== null && verdict.kind !== "write")) {
-      branch = await refresh();
-      isFresh = true;
-      continue;
-    }
-    const writes: Write[] = [];
-    for (const [i, verdict] of verdicts.entries()) {
-      if (verdict?.kind === "write") writes.push(verdict);
-      else outcomes[i] ??= verdict;
-    }
-    if (writes.length === 0) return outcomes as RemoteOutcome[];
-    const commit = await makeCommit(repository, branch, writes, { who, at: now() });
-    const refused = await pushCommit(repository, commit);
-    if (refused === null) {
-      for (const { at, change, blob } of writes)
-        outcomes[at] = { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
-      if (!outcomes.includes(null)) return outcomes as RemoteOutcome[];
-      branch = await branchAt(commit);
-      isFresh = true;
-      continue;
-    }
-    if (++pushes >= MAX_PUSHES) {
-      const message = `others kept writing to ${name} faster than we could: run it again, nothing is half done`;
-      throw new MemdirError("network", message);
-    }
-    // A push over a line takes a few hundred milliseconds; waits grow to a second.
-    await sleep(random() * Math.min(1000, 25 * 2 ** pushes), repository.signal).catch(() => {});
-    const before = branch.tip;
-    branch = await refresh();
-    unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
-    if (unmoved >= MAX_UNMOVED) {
-      const advice = "no other client writes there; look at the remote for a lock that was left behind";
-      throw new MemdirError("network", `${name} does not accept changes (${refused}): ${advice}`);
-    }
-    isFresh = true;
-  }
+function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
+  return entry;
 }
 
-async function fetchTexts(
-  repository: Repository,
-  branch: Branch,
-  wanted: readonly RemoteEntry[],
-): Promise<Map<string, string>> {
-  const still = wanted.flatMap((entry): BranchEntry[] => {
-    const there = branch.entries.get(entry.path);
-    return there && !there.deleted && there.revision === entry.revision ? [there] : [];
+async function fetchTexts(repository: Repository, { entries }: Branch, wanted: readonly RemoteEntry[]) {
+  const still = wanted.flatMap(({ path, revision }) => {
+    const there = entries.get(path);
+    return there && !there.deleted && there.revision === revision ? [there] : [];
   });
   const texts = await readTexts(repository, new Set(still.map(({ blob }) => blob)));
   return new Map(
@@ -195,4 +131,170 @@ async function readVersions(repository: Repository, branch: Branch, path: string
     const { blob, author, at } = touch;
     return { revision: revisionOf(touch), author, at, text: texts.get(blob) ?? null };
   });
+}
+
+/**
+ * First against the branch as it was last seen: if the remote takes the push, it was the same. Whatever does not hold there is
+ * asked again against the remote's newest, so that an answer other than "done" is never an old one.
+ */
+async function applyChanges(
+  { repository, at: branchAt, refresh }: Opened,
+  { now, random, sleep }: Outside,
+  who: GitRemoteOptions["who"],
+  changes: readonly RemoteChange[],
+): Promise<RemoteOutcome[]> {
+  const outcomes = changes.map(refuseChange);
+  const { name } = repository.address;
+  let branch = await branchAt(await readTip(repository));
+  let isFresh = false;
+  let unmoved = 0;
+  for (let pushes = 0; ; ) {
+    const verdicts = judgeChanges(branch, changes, outcomes);
+    const writes = verdicts.filter((verdict) => verdict?.kind === "write");
+    // Only a write proves itself, by being accepted.
+    if (!isFresh && verdicts.some((verdict) => verdict && verdict.kind !== "write")) {
+      branch = await refresh();
+      isFresh = true;
+      continue;
+    }
+    for (const [i, verdict] of verdicts.entries()) if (verdict?.kind !== "write") outcomes[i] ??= verdict;
+    if (writes.length === 0) return outcomes as RemoteOutcome[];
+    const commit = await makeCommit(repository, branch, writes, `${personOf(who)} ${secondsOf(now())} +0000`);
+    const refused = await pushCommit(repository, commit);
+    if (refused === null) {
+      for (const { at, change, blob } of writes)
+        outcomes[at] = { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
+      if (!outcomes.includes(null)) return outcomes as RemoteOutcome[];
+      branch = await branchAt(commit);
+      isFresh = true;
+      continue;
+    }
+    const faster = `others kept writing to ${name} faster than we could: run it again, nothing is half done`;
+    if (++pushes >= MAX_PUSHES) throw new MemdirError("network", faster);
+    // A push over a line takes a few hundred milliseconds; waits grow to a second.
+    await sleep(random() * Math.min(1000, 25 * 2 ** pushes), repository.signal).catch(() => {});
+    const before = branch.tip;
+    branch = await refresh();
+    unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
+    const advice = "no other client writes there; look at the remote for a lock that was left behind";
+    if (unmoved >= MAX_UNMOVED)
+      throw new MemdirError("network", `${name} does not accept changes (${refused}): ${advice}`);
+    isFresh = true;
+  }
+}
+
+/** The answer to what no branch would take, whatever is on it; else null. */
+function refuseChange(change: RemoteChange): RemoteOutcome | null {
+  const { path } = change;
+  const reason = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
+  return reason === null ? null : { kind: "refused", path, reason };
+}
+
+/** A change that is ready for a commit; its revision is known when there is one. */
+interface Write {
+  kind: "write";
+  /** Its place among the changes. */
+  at: number;
+  change: RemoteChange;
+  /** "" for a removal. */
+  blob: string;
+}
+
+/**
+ * Pure. One verdict for each change that has no outcome yet, against the branch with the writes before it; null for the others,
+ * and for a change behind another one of the same path that is about to be written: ask again after it.
+ */
+function judgeChanges(
+  branch: Branch,
+  changes: readonly RemoteChange[],
+  outcomes: readonly (RemoteOutcome | null)[],
+): (RemoteOutcome | Write | null)[] {
+  const writing = new Map<string, Write>();
+  return changes.map((change, at) => {
+    const { path } = change;
+    if (outcomes[at] || writing.has(path)) return null;
+    const verdict = judge(branch, change, at);
+    if (verdict.kind !== "write") return verdict;
+    const reason = change.kind === "put" ? findInTheWay(branch, path, writing) : null;
+    if (reason !== null) return { kind: "refused", path, reason };
+    writing.set(path, verdict);
+    return verdict;
+  });
+}
+
+function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome | Write {
+  const { path, expected, kind } = change;
+  const blob = kind === "put" ? blobOf(change.text) : "";
+  const there = branch.entries.get(path);
+  const live = there && !there.deleted ? there : null;
+  if (kind === "remove" && live === null) return { kind: "done", path, revision: there?.revision ?? change.expected };
+  if (kind === "put" && live?.blob === blob) return { kind: "done", path, revision: live.revision };
+  const holds = expected === (live?.revision ?? null) || (live === null && expected === there?.revision);
+  if (!holds) return { kind: "stale", path, current: there ? entryOf(there) : null };
+  return { kind: "write", at, change, blob };
+}
+
+/** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */
+function findInTheWay({ entries, others }: Branch, path: string, writing: ReadonlyMap<string, Write>): string | null {
+  if (others.has(path)) return "something that is not a memory has that name on the branch";
+  const isFile = (name: string) => {
+    const write = writing.get(name);
+    return write ? write.blob !== "" : others.has(name) || entries.get(name)?.deleted === false;
+  };
+  const isBelow = (name: string) => name.startsWith(`${path}/`);
+  const names = [...entries.keys(), ...others, ...writing.keys()];
+  if (names.some((name) => isBelow(name) && isFile(name))) return "a folder has that name on the branch";
+  const parts = path.split("/").slice(0, -1);
+  const file = parts.map((_, at) => parts.slice(0, at + 1).join("/")).find(isFile);
+  return file === undefined ? null : `${file} is a file on the branch, not a folder`;
+}
+
+function blobOf(text: string): string {
+  const bytes = Buffer.from(text);
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}
+
+/**
+ * The id of the new commit, held by the pending ref until the remote has it. Made without index or working tree, in one stream
+ * for blobs, tree and commit: thousands of memories are one process. Cut off, it makes nothing (`done`).
+ */
+async function makeCommit(repository: Repository, { tip }: Branch, writes: readonly Write[], committer: string) {
+  const ref = refOf(repository, "pending");
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const input = [
+    // What a killed process left there is not a parent.
+    `feature done\nreset ${ref}\n\ncommit ${ref}\nmark :1\ncommitter ${committer}\n`,
+    data(formatMessage(writes)),
+    tip === null ? "" : `from ${tip}\n`,
+    // Removals first: a folder may take the place of a file.
+    ...writes.map(({ change }) => (change.kind === "remove" ? `D ${change.path}\n` : "")),
+    ...writes.map(({ change }) =>
+      change.kind === "put" ? `M 100644 inline ${change.path}\n${data(change.text)}` : "",
+    ),
+    "\nget-mark :1\ndone\n",
+  ].join("");
+  const output = await repository.local(["fast-import", "--quiet", "--force", "--date-format=raw"], { input });
+  const commit = output.toString("latin1").trim();
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw damage("fast-import named no commit");
+  return commit;
+}
+
+/** What git's format of a person cannot hold is left out. */
+function personOf({ name, email }: GitRemoteOptions["who"]): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
+  const plain = (text: string) => text.replace(/[\x00-\x1f\x7f<>]+/g, " ").trim();
+  return `${plain(name) || "memdir"} <${plain(email)}>`;
+}
+
+function secondsOf(at: Date): number {
+  return Math.floor(at.getTime() / 1000);
+}
+
+function formatMessage(writes: readonly Write[]): string {
+  const removed = writes.filter(({ change }) => change.kind === "remove").length;
+  const written = writes.length - removed;
+  const only = writes.length === 1 ? writes[0]?.change : undefined;
+  if (only) return `memdir: ${only.kind === "put" ? "write" : "remove"} ${only.path}\n`;
+  const parts = [written > 0 && `write ${written}`, removed > 0 && `remove ${removed}`].filter(Boolean);
+  return `memdir: ${parts.join(", ")}\n`;
 }

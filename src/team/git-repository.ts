@@ -58,12 +58,10 @@ export async function withRepository<T>(
   try {
     // As long as two commands of the holder may take.
     const wait = { timeoutMs: 2 * timeoutMs, ...(signal && { signal }) };
-    release = await openStateIn(cache, true)
-      .lock("lock")
-      .wait(wait)
-      .catch((error) => {
-        throw diskError(error, "lock", cache);
-      });
+    const failed = (error: unknown) => {
+      throw diskError(error, "lock", cache);
+    };
+    release = await openStateIn(cache, true).lock("lock").wait(wait).catch(failed);
     const repository = describeRepository(options, signal);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -71,27 +69,19 @@ export async function withRepository<T>(
         return await work(repository);
       } catch (error) {
         if (!isDamage(error) || signal?.aborted) throw error;
-        const advice = "remove that folder and try again";
-        if (attempt > 1) throw new MemdirError("disk", `git fails in ${cache} (${error.damaged}): ${advice}`);
+        const message = `git fails in ${cache} (${error.damaged}): remove that folder and try again`;
+        if (attempt > 1) throw new MemdirError("disk", message);
         log(`the copy of ${address.name} in ${cache} is damaged; it is fetched again`);
         clearRepository(repository);
       }
     }
   } catch (error) {
-    throw signal?.aborted ? stopped(address, signal) : error;
+    if (!signal?.aborted) throw error;
+    const message = `stopped before the sync with ${address.name} was done: run it again, nothing is half done`;
+    throw new MemdirError("network", message, { cause: signal.reason });
   } finally {
     release();
   }
-}
-
-function stopped(address: GitAddress, signal: AbortSignal): MemdirError {
-  return new MemdirError(
-    "network",
-    `stopped before the sync with ${address.name} was done: run it again, nothing is half done`,
-    {
-      cause: signal.reason,
-    },
-  );
 }
 
 function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {
@@ -122,20 +112,16 @@ export function damage(reason: string): Damage {
 const FOLDER = "repository.git";
 
 async function makeRepository(repository: Repository): Promise<void> {
-  const { cache, env, signal } = repository;
+  const { cache, signal, address } = repository;
   const directory = join(cache, FOLDER);
   if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects"))) {
     if (!keepPlain(directory)) throw damage("its configuration is not that of a repository");
     return;
   }
   clearRepository(repository);
-  const answer = await runGit({ root: cache, env, signal }, ["init", "--quiet", "--bare", directory]);
-  if (answer.cut === "no git") throw noGit(answer);
-  if (answer.code !== 0 && !signal?.aborted)
-    throw new MemdirError(
-      "disk",
-      `cannot make a repository in ${cache} (${repository.address.mask(answer.said)}): check that it is writable`,
-    );
+  const { code, said } = await repository.ask(["init", "--quiet", "--bare"]);
+  const message = `cannot make a repository in ${cache} (${address.mask(said)}): check that it is writable`;
+  if (code !== 0 && !signal?.aborted) throw new MemdirError("disk", message);
 }
 
 /** What `git init` writes. */
@@ -189,13 +175,15 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
   if (answer.code !== 0) {
     if (answer.cut !== null || !/couldn't find remote ref/i.test(answer.said))
       throw failure(repository, answer, "read");
-    if (before !== null) await keepLost(repository, before, "is gone from the remote and is created again");
+    if (before !== null) await keepLost(repository, before, true);
     return null;
   }
   const tip = await readTip(repository);
-  if (before !== tip) await tidy(repository);
-  if (before !== null && tip !== null && before !== tip && !(await isAncestor(repository, before, tip)))
-    await keepLost(repository, before, "was rewritten; what the remote has now counts");
+  if (before === tip) return tip;
+  await tidy(repository);
+  const isRewritten =
+    before !== null && tip !== null && (await repository.ask([...IS_ANCESTOR, before, tip])).code !== 0;
+  if (isRewritten) await keepLost(repository, before, false);
   return tip;
 }
 
@@ -220,18 +208,18 @@ export async function pushCommit(repository: Repository, commit: string): Promis
 const FASTER =
   /non-fast-forward|fetch first|stale info|failed to update ref|cannot lock ref|failed to lock|reference already exists|incorrect old value|needs force/i;
 
-async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
-  const { code } = await repository.ask(["merge-base", "--is-ancestor", older, newer]);
-  return code === 0;
-}
+const IS_ANCESTOR = ["merge-base", "--is-ancestor"];
 
 /** What the remote does not have any more stays in the cache, for a person to look at. */
-async function keepLost(repository: Repository, lost: string, what: string): Promise<void> {
-  const { address, branch, log } = repository;
+async function keepLost(repository: Repository, lost: string, isGone: boolean): Promise<void> {
+  const { address, branch, cache, log } = repository;
   const kept = refOf(repository, `before/${lost}`);
-  const drop = what.startsWith("is gone") ? `delete ${refOf(repository, "tip")}\n` : "";
+  const drop = isGone ? `delete ${refOf(repository, "tip")}\n` : "";
   await repository.local(["update-ref", "--stdin"], { input: `update ${kept} ${lost}\n${drop}` });
-  log(`the branch ${branch} of ${address.name} ${what}; its former state is kept as ${kept} in ${repository.cache}`);
+  const what = isGone
+    ? "is gone from the remote and is created again"
+    : "was rewritten; what the remote has now counts";
+  log(`the branch ${branch} of ${address.name} ${what}; its former state is kept as ${kept} in ${cache}`);
 }
 
 /** Cheap while there is little to do; not worth a failure. */
@@ -245,11 +233,8 @@ const OWN_TROUBLE =
 
 function failure(repository: Repository, answer: GitAnswer, doing: string, refused?: string): unknown {
   const { address, timeoutMs } = repository;
-  if (answer.cut === "timeout")
-    return new MemdirError(
-      "network",
-      `${address.name} did not answer within ${timeoutMs / 1000} s: check the network and try again, nothing is half done`,
-    );
+  const late = `${address.name} did not answer within ${timeoutMs / 1000} s: check the network and try again, nothing is half done`;
+  if (answer.cut === "timeout") return new MemdirError("network", late);
   // A folder as remote has troubles of its own, which come as the words of the other side.
   if (refused === undefined && OWN_TROUBLE.test(answer.said) && !/^remote: (fatal|error)/m.test(answer.said))
     return damage(reasonOf(repository, answer.said));

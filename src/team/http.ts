@@ -80,11 +80,7 @@ export function problemOf({ text }: HttpAnswer): ProblemAnswer {
 }
 
 /** What the server answered with success, in the agreed form. */
-export function expectAnswer<S extends v.GenericSchema>(
-  url: string,
-  schema: S,
-  { text }: HttpAnswer,
-): v.InferOutput<S> {
+export function expectAnswer<S extends v.GenericSchema>(url: string, schema: S, { text }: HttpAnswer) {
   return readAs(schema, parseJson(text), (problem) => misbehaved(url, `sent an answer that is not valid (${problem})`));
 }
 
@@ -104,10 +100,8 @@ export function isTooLarge(error: unknown): boolean {
 
 /** For answers that are not the agreed ones. */
 export function misbehaved(url: string, what: string): MemdirError {
-  return new MemdirError(
-    "network",
-    `${url} ${what}: check that it is a memdir team server and as recent as this program; nothing was changed here`,
-  );
+  const advice = "check that it is a memdir team server and as recent as this program; nothing was changed here";
+  return new MemdirError("network", `${url} ${what}: ${advice}`);
 }
 
 interface Failure {
@@ -171,23 +165,17 @@ export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes
 /** The answers that no caller needs to know. */
 function settle(answer: HttpAnswer, url: string): HttpAnswer {
   const { status } = answer;
-  if (status === 401) {
-    throw new MemdirError(
-      "network",
-      `${url} rejected the token: it is expired, revoked or unknown. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
-    );
-  }
+  const unknown = `${url} rejected the token: it is expired, revoked or unknown. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`;
+  if (status === 401) throw new MemdirError("network", unknown);
   const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
   if (isRedirect)
     throw misbehaved(url, "redirects to another address, which is not followed (a token is sent to one server only)");
   if (status < 200) throw misbehaved(url, `answered ${status}`);
-  if (status === 400 && problemOf(answer).problem === "protocol") {
-    throw new MemdirError(
-      "network",
-      `${url} uses another version of the protocol (this program uses ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
-    );
-  }
-  return answer;
+  const { problem, message } = status === 400 ? problemOf(answer) : {};
+  if (problem !== "protocol") return answer;
+  const advice = message || "update the older of the two";
+  const other = `${url} uses another version of the protocol (this program uses ${PROTOCOL}): ${advice}`;
+  throw new MemdirError("network", other);
 }
 
 /** Doubles each time; half of it is left to chance, so that many clients do not come back at the same moment. */
@@ -223,11 +211,9 @@ const WORDS: Record<string, string> = {
 function unreachable(url: string, { problem, retryAfterMs }: Failure, attempts: number): MemdirError {
   const wait = retryAfterMs > 0 ? `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : "";
   const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
-  return new MemdirError(
-    "network",
-    `cannot reach ${url}: ${problem}${wait}${tried}; what was not sent stays here and is sent by the next \`memdir sync\``,
-    { details: problem },
-  );
+  const rest = "what was not sent stays here and is sent by the next `memdir sync`";
+  const message = `cannot reach ${url}: ${problem}${wait}${tried}; ${rest}`;
+  return new MemdirError("network", message, { details: problem });
 }
 
 function stopped(url: string): MemdirError {

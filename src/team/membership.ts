@@ -6,9 +6,9 @@ import type { Config } from "../config.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Project } from "../project/locate.ts";
+import { setUserEntry } from "../project/owner.ts";
 import { mirrorOf } from "../project/scopes.ts";
-import { setUserEntry } from "../project/user-file.ts";
-import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
+import { openState, prepareDirectory, type Store } from "../store/store.ts";
 
 /** From the user's own file only: a repository must not send a user's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
@@ -37,24 +37,20 @@ const MAX_MARKER_BYTES = 10_000;
  */
 export async function prepareMirror(directory: Store, dir: string, membership: Membership, person = ""): Promise<void> {
   const { path } = directory;
-  if (path !== mirrorOf(dir) || realPath(path) !== mirrorOf(realPath(dir))) {
-    throw new MemdirError("outside", `${path} is not the mirror of ${formatMembership(membership)}: nothing was sent`);
-  }
+  const url = formatMembership(membership);
+  if (path !== mirrorOf(dir) || realPath(path) !== mirrorOf(realPath(dir)))
+    throw new MemdirError("outside", `${path} is not the mirror of ${url}: nothing was sent`);
   let problem = "";
   const found = readMarker(directory, (why) => {
     problem = why;
   });
-  if (found === null && problem === "") {
-    checkEmpty(directory);
-    prepareDirectory(directory);
-    markerOf(directory).write({ ...membership, person });
-  } else if (found !== formatMembership(membership)) {
-    const whose = found ?? `something that cannot be read (${problem})`;
-    throw new MemdirError(
-      "conflict",
-      `${path} is a mirror of ${whose}, not of ${formatMembership(membership)}: it is left alone; move it away, then run this again`,
-    );
-  }
+  if (found === url) return;
+  const whose = found ?? `something that cannot be read (${problem})`;
+  const other = `${path} is a mirror of ${whose}, not of ${url}: it is left alone; move it away, then run this again`;
+  if (found !== null || problem !== "") throw new MemdirError("conflict", other);
+  checkEmpty(directory);
+  prepareDirectory(directory);
+  markerOf(directory).write({ ...membership, person });
 }
 
 /** Which team the directory is a mirror of, as a URL; null where it does not say, and `broken` is called where that cannot be read. */
@@ -67,7 +63,7 @@ export function readPerson(directory: Store): string {
   return markerOf(directory).read()?.person ?? "";
 }
 
-function markerOf({ path }: Store): StateRecord<v.InferOutput<typeof Marker>> {
+function markerOf({ path }: Store) {
   const options = { maxBytes: MAX_MARKER_BYTES, flush: true };
   return openState(path).record("mirror", (value) => v.parse(Marker, value), options);
 }
@@ -81,11 +77,8 @@ function checkEmpty({ path }: Store): void {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw diskError(error, "read", path);
   }
-  if (names.length === 0) return;
-  throw new MemdirError(
-    "conflict",
-    `${path} holds files that did not come from the team's server: move them away, run \`memdir sync\`, and share those that are meant for the team with \`memdir promote\``,
-  );
+  const message = `${path} holds files that did not come from the team's server: move them away, run \`memdir sync\`, and share those that are meant for the team with \`memdir promote\``;
+  if (names.length > 0) throw new MemdirError("conflict", message);
 }
 
 export interface Membership {
@@ -105,10 +98,8 @@ export function parseMembership(text: string): Membership {
   const [team, repository] = parts.splice(-2);
   // Three parts are the scheme, nothing and the host.
   if (parts.length < 3 || !team || !repository || !NAME.test(team) || !NAME.test(repository)) {
-    throw new MemdirError(
-      "usage",
-      `${JSON.stringify(clip(text))} names no repository of a team: write https://HOST/TEAM/REPOSITORY, with names of letters, digits, dots and hyphens`,
-    );
+    const advice = "write https://HOST/TEAM/REPOSITORY, with names of letters, digits, dots and hyphens";
+    throw new MemdirError("usage", `${JSON.stringify(clip(text))} names no repository of a team: ${advice}`);
   }
   return { server: parts.join("/"), team, repository };
 }

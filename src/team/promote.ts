@@ -75,17 +75,11 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
     return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${from.scope}: ${file}` });
   });
   onWritten?.();
+  const changed = `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`;
+  const reason = `${kind}d to ${to.scope}: ${written.file}`;
   const removed = await from.change((from) => {
-    if (findBytes(from, file)?.toString("utf8") !== text)
-      throw new MemdirError(
-        "conflict",
-        `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`,
-      );
-    return from.apply({
-      action: "forget",
-      reason: `${kind}d to ${to.scope}: ${written.file}`,
-      writes: new Map([[file, null]]),
-    });
+    if (findBytes(from, file)?.toString("utf8") !== text) throw new MemdirError("conflict", changed);
+    return from.apply({ action: "forget", reason, writes: new Map([[file, null]]) });
   });
   return {
     kind,
@@ -97,8 +91,8 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   };
 }
 
-async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Promise<Move> {
-  const found = await findMemory(from, name);
+async function planMove(kind: Move["kind"], stores: readonly Store[], to: Store, name: string): Promise<Move> {
+  const found = await findMemory(stores, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
@@ -106,24 +100,13 @@ async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, n
   const memory = parseMemory(found.file, data);
   refuseBroken(memory);
   const text = data.toString("utf8");
-  return {
-    kind,
-    name: memory.name,
-    from: found.directory,
-    file: found.file,
-    to,
-    text,
-    notices: [],
-    ...findTarget(to, memory, text),
-  };
+  const { directory: from, file } = found;
+  return { kind, name: memory.name, from, file, to, text, notices: [], ...findTarget(to, memory, text) };
 }
 
 function refuseReadOnly(from: Store): void {
-  if (!from.readOnly) return;
-  throw new MemdirError(
-    "usage",
-    `${from.path} is a directory of an older layout and read-only: adopt it with \`memdir adopt\` first`,
-  );
+  const message = `${from.path} is a directory of an older layout and read-only: adopt it with \`memdir adopt\` first`;
+  if (from.readOnly) throw new MemdirError("usage", message);
 }
 
 /** How many numbered file names are tried. */
@@ -136,11 +119,11 @@ function findTarget(to: Store, memory: Memory, text: string): { target: string; 
   const equal = same.find(({ file }) => findBytes(to, file)?.toString("utf8") === text);
   if (equal) return { target: equal.file, isThere: true };
   const [other] = same;
-  if (other)
-    throw new MemdirError(
-      "conflict",
-      `${to.scope} memory has a ${memory.type} memory "${oneLine(memory.name)}" with another text (${other.file}): rename one of them (\`memdir rename\`), or bring the two together and forget this one`,
-    );
+  if (other) {
+    const found = `${to.scope} memory has a ${memory.type} memory "${oneLine(memory.name)}" with another text (${other.file})`;
+    const advice = "rename one of them (`memdir rename`), or bring the two together and forget this one";
+    throw new MemdirError("conflict", `${found}: ${advice}`);
+  }
   // For a colleague's disk `A.md` and `a.md` may be one file.
   const taken = new Set(there.map(({ file }) => file.toLowerCase()));
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(memory.type, memory.name, i + 1));
@@ -163,12 +146,9 @@ function findPrivateLinks({ from, to, file, text }: Move): string[] {
   const own = scan(from).memories.filter(({ header }) => header.file !== file && pointsTo(memory, header));
   if (own.length === 0) return [];
   const shared = scan(to).memories.map(({ header }) => header);
-  return own
-    .filter(({ header }) => !shared.some((other) => isNamedLike(other, header)))
-    .map(
-      ({ header }) =>
-        `it links to "${oneLine(header.name)}" (${header.file}), which stays private: others will not find it`,
-    );
+  const left = own.filter(({ header }) => !shared.some((other) => isNamedLike(other, header)));
+  const stays = "which stays private: others will not find it";
+  return left.map(({ header: { name, file } }) => `it links to "${oneLine(name)}" (${file}), ${stays}`);
 }
 
 /** What stays with the team and points to what leaves it. */

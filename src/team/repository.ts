@@ -1,4 +1,4 @@
-/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how that is reverted. */
+/** Team memory in the repository: what `memdir init --team` sets up in a checkout, how that is reverted, and what `memdir doctor` says about it. */
 
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +6,13 @@ import * as v from "valibot";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { type Check, check, names } from "../memory/doctor.ts";
 import { editIndex } from "../memory/edit.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { INDEX_FILE, openState, type StateRecord, type Store, statePath } from "../store/store.ts";
+import { findBytes, INDEX_FILE, openState, type Store, statePath, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
+import { isConflictPath } from "./conflict-copy.ts";
 
 /** `root` is the top of the checkout. */
 export interface TeamCheckout extends Git {
@@ -110,49 +112,38 @@ function quote(word: string): string {
 }
 
 /** Our settings of this clone, whatever they are set to. */
-export async function readSettings({ root, env }: Git): Promise<Map<string, string>> {
+async function readSettings({ root, env }: Git): Promise<Map<string, string>> {
   const pattern = `^merge\\.(${MEMORY_DRIVER}|${INDEX_DRIVER})\\.`;
   const answer = await readGit({ root, env }, ["config", "--local", "-z", "--get-regexp", pattern]);
   const rows = (answer?.toString("utf8") ?? "").split("\0").filter((row) => row !== "");
-  return new Map(
-    rows.map((row) => {
-      const end = row.indexOf("\n");
-      return end < 0 ? [row, ""] : [row.slice(0, end), row.slice(end + 1)];
-    }),
-  );
+  return new Map(rows.map((row) => /^([^\n]*)\n?(.*)$/s.exec(row)?.slice(1, 3) as [string, string]));
 }
 
 async function setSetting({ root, env }: TeamCheckout, name: string, value: string): Promise<void> {
   const { code } = await runGit({ root, env }, ["config", "--local", "--replace-all", name, value]);
-  if (code !== 0)
-    throw new MemdirError(
-      "disk",
-      `git did not accept the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
-    );
+  const message = `git did not accept the setting ${name} in ${root}: \`git -C ${root} status\` says why`;
+  if (code !== 0) throw new MemdirError("disk", message);
 }
 
 /** Git answers, and there are files: no bare repository. */
-export async function isCheckout({ root, env }: Git): Promise<boolean> {
+async function isCheckout({ root, env }: Git): Promise<boolean> {
   return (await readGit({ root, env }, ["rev-parse", "--is-inside-work-tree"]))?.toString("utf8").trim() === "true";
 }
 
 async function refuseElsewhere(checkout: TeamCheckout): Promise<void> {
   const { root } = checkout;
-  if (!(await isCheckout(checkout)))
-    throw new MemdirError(
-      "usage",
-      `${root} is not a git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
-    );
+  const message = `${root} is not a git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`;
+  if (!(await isCheckout(checkout))) throw new MemdirError("usage", message);
   // Throws where a link leads out of the repository.
   resolveInside(root, `.claude/memory/${INDEX_FILE}`);
 }
 
-export function attributesFile(root: string): string {
+function attributesFile(root: string): string {
   return join(root, ".gitattributes");
 }
 
 /** One byte is one character: whatever encoding it is in, the rest of it stays as it is. */
-export function readAttributes(file: string): string | null {
+function readAttributes(file: string): string | null {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return null;
   if (!stat.isFile())
@@ -197,7 +188,7 @@ function findWayBack({ team }: TeamCheckout, text: string): string | null {
   return rest === "" && text !== "" && (receipt === null || receipt.before === null) ? null : rest;
 }
 
-function receiptOf({ path }: Store): StateRecord<v.InferOutput<typeof Receipt>> {
+function receiptOf({ path }: Store) {
   return openState(path).record("attributes", (value) => v.parse(Receipt, value), { flush: true });
 }
 
@@ -286,4 +277,95 @@ function remedy({ source, line }: Rule, rules: ReadonlyMap<string, Rule>): strin
   const whole = rules.has(BESIDE) ? ["!/.claude/", "/.claude/*"] : [];
   const lines = [...whole, "!/.claude/memory/", "!/.claude/memory/**"].map((text) => `\`${text}\``);
   return `add these lines at the end of .gitignore: ${lines.join(", ")}`;
+}
+
+/** Empty where there is no repository, or one without team memory. Changes nothing; never throws for what it finds. */
+export async function checkTeam(checkout: TeamCheckout): Promise<Check[]> {
+  if (!existsSync(checkout.team.path) || !(await isCheckout(checkout))) return [];
+  try {
+    resolveInside(checkout.root, `.claude/memory/${INDEX_FILE}`);
+  } catch (error) {
+    return [check("team-merge", false, (error as Error).message, "replace the link by a directory")];
+  }
+  const { files } = walk(checkout.team.path, checkout.team.recursive);
+  return [
+    await checkDriver(checkout),
+    ...(await checkIgnored(checkout)),
+    ...checkMarkers(checkout, files),
+    ...checkCopies(files),
+  ];
+}
+
+const INIT = "memdir init --team";
+
+async function checkDriver(checkout: TeamCheckout): Promise<Check> {
+  const name = "team-merge";
+  let text: string;
+  try {
+    text = readAttributes(attributesFile(checkout.root)) ?? "";
+  } catch (error) {
+    return check(name, false, (error as Error).message, "make .gitattributes a regular file");
+  }
+  if (!hasAttributes(text))
+    return check(name, true, `git merges team memories line by line; \`${INIT}\` merges them by section`, null);
+  const fix = async () => `set up ${(await prepareTeam(checkout)).changes.length} settings of git in this clone`;
+  const settings = await readSettings(checkout);
+  const wanted = Object.entries(wantedSettings(checkout.command)).filter(([key]) => key.endsWith(".driver"));
+  const missing = wanted.flatMap(([key]) => (settings.get(key) ? [] : [key]));
+  if (missing.length > 0)
+    return check(
+      name,
+      false,
+      `this clone lacks the merge driver that .gitattributes asks for (${missing.join(", ")})`,
+      INIT,
+      fix,
+    );
+  if (wanted.some(([key, value]) => settings.get(key) !== value))
+    return check(name, false, "the merge driver of this clone starts another installation of memdir", INIT, fix);
+  const other = await findOther(checkout);
+  if (other)
+    return check(name, false, other, "move memdir's lines to the end of .gitattributes, or remove the other rule");
+  return check(name, true, "team memories are merged by section", null);
+}
+
+/** A later rule, or one of a folder below, wins over ours. */
+async function findOther({ root, env }: TeamCheckout): Promise<string | null> {
+  const file = ".claude/memory/x.md";
+  const answer = await readGit({ root, env }, ["check-attr", "-z", "merge", "--", file]);
+  const value = answer?.toString("utf8").split("\0")[2];
+  return value === undefined || value === "memdir"
+    ? null
+    : `another rule of .gitattributes decides how memories are merged (merge=${value})`;
+}
+
+async function checkIgnored(checkout: TeamCheckout): Promise<Check[]> {
+  const warning = await findIgnoreWarning(checkout);
+  return warning ? [check("team-ignored", false, warning.message, `lift the rule ${warning.rule}`)] : [];
+}
+
+/** A memory is small; what is larger is not searched. */
+const MAX_BYTES = 1 << 20;
+const MARKERS = /^<{7} [^\n]*\n[\s\S]*?^={7}\r?\n[\s\S]*?^>{7} /m;
+
+function checkMarkers({ team }: TeamCheckout, files: readonly string[]): Check[] {
+  const marked = files.filter((file) => {
+    try {
+      const data = findBytes(team, file);
+      return (
+        data !== null && data.length <= MAX_BYTES && data.includes("<<<<<<< ") && MARKERS.test(data.toString("utf8"))
+      );
+    } catch {
+      return false;
+    }
+  });
+  if (marked.length === 0) return [];
+  const detail = `conflict markers of git are in ${names(marked)}: models read them as text`;
+  return [check("team-markers", false, detail, "memdir edit NAME, keep what holds, remove the markers")];
+}
+
+function checkCopies(files: readonly string[]): Check[] {
+  const copies = files.filter(isConflictPath);
+  if (copies.length === 0) return [];
+  const detail = `${names(copies)}: two people changed the same part, and the other text is kept here`;
+  return [check("team-conflict", false, detail, "bring both together with memdir edit, then memdir forget the copy")];
 }

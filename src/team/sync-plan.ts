@@ -7,7 +7,7 @@ export interface PlanInput {
   /** The hash of every memory here. */
   local: ReadonlyMap<string, string>;
   /** Paths that are left alone: something there does not travel. */
-  held: ReadonlySet<string>;
+  held: Pick<ReadonlySet<string>, "has">;
   /** As the remote lists it, tombstones included. */
   remote: ReadonlyMap<string, RemoteEntry>;
   agreed: ReadonlyMap<string, Agreed>;

@@ -1,71 +1,68 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
-import { type Store, walk } from "../store/store.ts";
+import { MemdirError } from "../errors.ts";
+import { findBytes, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
-import type { RemoteEntry } from "./protocol.ts";
-import { findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
-import {
-  fetchTexts,
-  type LocalWrite,
-  type Outgoing,
-  type Pass,
-  pushTexts,
-  removeThere,
-  writeHere,
-} from "./sync-pass.ts";
+import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
+import type { RemoteChange, RemoteOutcome } from "./remote.ts";
+import { type Agreed, findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
+import type { Pass } from "./sync-pass.ts";
 import type { Plan, Step } from "./sync-plan.ts";
+import { describeSecrets } from "./travel.ts";
 
 type StepOf<K extends Step["kind"]> = Extract<Step, { kind: K }>;
+type Texts = ReadonlyMap<string, string>;
+type Listed = ReadonlyMap<string, RemoteEntry>;
 
-function stepsOf<K extends Step["kind"]>(plan: Plan, kind: K): StepOf<K>[] {
-  return plan.steps.filter((step): step is StepOf<K> => step.kind === kind);
-}
-
-export async function takeSteps(
-  pass: Pass,
-  plan: Plan,
-  local: LocalTexts,
-  listed: ReadonlyMap<string, RemoteEntry>,
-): Promise<void> {
+export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, listed: Listed): Promise<void> {
+  const stepsOf = <K extends Step["kind"]>(kind: K) => steps.filter((step): step is StepOf<K> => step.kind === kind);
   const textOf = (path: string) => local.files.get(path)?.text ?? "";
-  for (const { path, hash, revision } of stepsOf(plan, "agree")) agree(pass, path, hash, revision, textOf(path));
-  for (const { path } of stepsOf(plan, "forget")) pass.state.agreed.delete(path);
-  const incoming = [...stepsOf(plan, "pull"), ...stepsOf(plan, "merge")].map(({ entry }) => entry);
-  const texts = await fetchTexts(pass, incoming);
-  await pull(pass, stepsOf(plan, "pull"), texts);
-  await removeHere(pass, stepsOf(plan, "remove-here"));
-  const merges = await mergeAll(pass, stepsOf(plan, "merge"), texts, textOf);
-  await keepBoth(pass, merges.conflicts, local, listed);
+  for (const { path, hash, revision } of stepsOf("agree")) agree(pass, path, textOf(path), { hash, revision });
+  for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
+  const merges = stepsOf("merge");
+  const texts = await fetchTexts(
+    pass,
+    [...stepsOf("pull"), ...merges].map(({ entry }) => entry),
+  );
+  await pull(pass, stepsOf("pull"), texts);
+  await removeHere(pass, stepsOf("remove-here"));
+  const { clean, conflicts } = await mergeAll(pass, merges, texts, textOf);
+  await keepBoth(pass, conflicts, local, listed);
   pass.save();
-  await push(pass, stepsOf(plan, "push"), textOf);
+  await push(pass, stepsOf("push"), textOf);
   pass.save();
-  await pushMerged(pass, merges.clean);
+  await pushMerged(pass, clean);
   pass.save();
-  await removeAll(pass, stepsOf(plan, "remove-there"));
+  await removeThere(pass, stepsOf("remove-there"));
 }
 
-async function pull(pass: Pass, steps: readonly StepOf<"pull">[], texts: ReadonlyMap<string, string>): Promise<void> {
-  const groups = steps.flatMap((step) => {
-    const text = texts.get(step.path);
-    return text === undefined ? [] : [{ step, text, writes: [{ path: step.path, expected: step.local, text }] }];
+async function pull(pass: Pass, steps: readonly StepOf<"pull">[], texts: Texts): Promise<void> {
+  const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
+    const text = texts.get(path);
+    if (text === undefined) return [];
+    const done = () => {
+      agree(pass, path, text, agreedBy(entry));
+      pass.result.pulled.push(path);
+      if (why === "returned")
+        pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
+      if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
+    };
+    return [{ writes: [{ path, expected: local, text }], done }];
   });
-  for (const { step, text } of await writeHere(pass, groups)) {
-    const { path, entry, why } = step;
-    agree(pass, path, entry.hash, entry.revision, text, entry);
-    pass.result.pulled.push(path);
-    if (why === "returned") pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
-    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
-  }
+  await writeHere(pass, groups);
 }
 
 async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): Promise<void> {
-  const groups = steps.map((step) => ({ step, writes: [{ path: step.path, expected: step.local, text: null }] }));
-  for (const { step } of await writeHere(pass, groups)) {
-    pass.state.agreed.delete(step.path);
-    pass.result.removed.here.push(step.path);
-  }
+  const groups = steps.map(({ path, local }) => ({
+    writes: [{ path, expected: local, text: null }],
+    done() {
+      pass.state.agreed.delete(path);
+      pass.result.removed.here.push(path);
+    },
+  }));
+  await writeHere(pass, groups);
 }
 
 interface Meeting {
@@ -77,19 +74,19 @@ interface Meeting {
 async function mergeAll(
   pass: Pass,
   steps: readonly StepOf<"merge">[],
-  texts: ReadonlyMap<string, string>,
+  texts: Texts,
   textOf: (path: string) => string,
-): Promise<{ clean: (Meeting & { text: string })[]; conflicts: Meeting[] }> {
-  const clean: (Meeting & { text: string })[] = [];
+): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
+  const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
-    const meeting = { step, ours: textOf(step.path), theirs };
+    const ours = textOf(step.path);
     const base = await findBase(pass, step);
-    const merged = base === null ? null : mergeMemory(base, meeting.ours, theirs);
-    if (merged?.clean) clean.push({ ...meeting, text: merged.text });
-    else conflicts.push(meeting);
+    const merged = base === null ? null : mergeMemory(base, ours, theirs);
+    if (merged?.clean) clean.push({ step, text: merged.text });
+    else conflicts.push({ step, ours, theirs });
   }
   return { clean, conflicts };
 }
@@ -106,91 +103,95 @@ async function findBase(pass: Pass, { path, base, local }: StepOf<"merge">): Pro
 async function keepBoth(
   pass: Pass,
   meetings: readonly Meeting[],
-  local: LocalTexts,
-  listed: ReadonlyMap<string, RemoteEntry>,
+  { files, held }: LocalTexts,
+  listed: Listed,
 ): Promise<void> {
-  const isTaken = (copy: ConflictCopy) => {
-    const hash = sha256(copy.text);
-    const entry = listed.get(copy.path);
-    const here = local.files.get(copy.path);
-    if (local.held.has(copy.path)) return true;
-    return (here !== undefined && here.hash !== hash) || (entry !== undefined && !entry.deleted && entry.hash !== hash);
+  const isTaken = ({ path, text }: ConflictCopy) => {
+    const there = listed.get(path);
+    const others = [files.get(path), there?.deleted ? undefined : there];
+    return held.has(path) || others.some((other) => other !== undefined && other.hash !== sha256(text));
   };
-  const groups = meetings.map(({ step, ours, theirs }) => {
-    const copy = makeConflictCopy(step.path, ours, isTaken);
-    const writes: LocalWrite[] = [{ path: step.path, expected: step.local, text: theirs }];
-    if (!local.files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
-    return { step, theirs, copy, writes };
+  const groups = meetings.map(({ step: { path, entry, local }, ours, theirs }): Group => {
+    const copy = makeConflictCopy(path, ours, isTaken);
+    const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
+    if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
+    const done = () => {
+      agree(pass, path, theirs, agreedBy(entry));
+      pass.result.conflicts.push({ path, copy: copy.path });
+      if (pass.options.dryRun) pass.result.pushed.push(copy.path);
+      const who = authorOf(pass, entry);
+      pass.notice(`${path} was changed here and by ${who}: theirs is kept there, yours is in ${copy.path}`);
+      pass.again = true;
+    };
+    return { writes, done };
   });
-  for (const { step, theirs, copy } of await writeHere(pass, groups)) {
-    const { path, entry } = step;
-    agree(pass, path, entry.hash, entry.revision, theirs, entry);
-    pass.result.conflicts.push({ path, copy: copy.path });
-    if (pass.options.dryRun) pass.result.pushed.push(copy.path);
-    pass.notice(
-      `${path} was changed here and by ${authorOf(pass, entry)}: theirs is kept there, yours is in ${copy.path}`,
-    );
-    pass.again = true;
-  }
+  await writeHere(pass, groups);
 }
 
 async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path: string) => string): Promise<void> {
-  const outgoing = steps.map((step) => ({ ...step, text: textOf(step.path), hash: step.local }));
-  noteSent(pass, outgoing);
-  for (const { sent, revision } of await pushTexts(pass, outgoing)) {
-    agree(pass, sent.path, sent.hash, revision, sent.text);
-    pass.result.pushed.push(sent.path);
-    if (sent.why === "kept")
-      pass.notice(`${sent.path} was removed by others and changed here: your change is kept, and shared again`);
-    if (sent.why === "lost")
-      pass.notice(`${sent.path} was missing on the remote without having been removed: it was sent again`);
-  }
-  // Of the others it is known that the remote has not taken them.
-  for (const { path } of outgoing) pass.state.sent.delete(path);
-}
-
-/** Not for merged texts: what is here does not come from those before they are written. */
-function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
-  if (outgoing.length === 0) return;
-  for (const { path, hash, text } of outgoing) {
-    pass.texts.keep(hash, text);
-    pass.state.sent.set(path, hash);
+  if (steps.length === 0) return;
+  // Not for merged texts: what is here does not come from those before they are written.
+  for (const { path, local } of steps) {
+    pass.texts.keep(local, textOf(path));
+    pass.state.sent.set(path, local);
   }
   pass.save();
+  const outgoing = steps.map(({ path, local, expected, why }): Outgoing => {
+    const text = textOf(path);
+    const done = (revision: string) => {
+      agree(pass, path, text, { hash: local, revision });
+      pass.result.pushed.push(path);
+      if (why === "kept")
+        pass.notice(`${path} was removed by others and changed here: your change is kept, and shared again`);
+      if (why === "lost")
+        pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
+    };
+    return { path, text, expected, local, done };
+  });
+  await pushTexts(pass, outgoing);
+  // Of the others it is known that the remote has not taken them.
+  for (const { path } of steps) pass.state.sent.delete(path);
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
-async function pushMerged(pass: Pass, merges: readonly (Meeting & { text: string })[]): Promise<void> {
-  const outgoing = merges.map(({ step, text }) => ({
-    path: step.path,
-    text,
-    hash: sha256(text),
-    expected: step.entry.revision,
-    local: step.local,
-  }));
-  const sent = await pushTexts<Outgoing>(pass, outgoing);
-  const groups = sent.map(({ sent: { path, text, hash, local }, revision }) => {
-    return { path, text, hash, revision, writes: hash === local ? [] : [{ path, expected: local, text }] };
+async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; text: string }[]): Promise<void> {
+  const groups: Group[] = [];
+  const outgoing = merges.map(({ step: { path, local, entry }, text }): Outgoing => {
+    const hash = sha256(text);
+    const keep = (revision: string) => {
+      agree(pass, path, text, { hash, revision });
+      pass.result.merged.push(path);
+    };
+    const writes = hash === local ? [] : [{ path, expected: local, text }];
+    const done = (revision: string) => groups.push({ writes, done: () => keep(revision) });
+    return { path, text, expected: entry.revision, local, done };
   });
-  for (const { path, hash, revision, text } of await writeHere(pass, groups)) {
-    agree(pass, path, hash, revision, text);
-    pass.result.merged.push(path);
-  }
+  await pushTexts(pass, outgoing);
+  await writeHere(pass, groups);
 }
 
-async function removeAll(pass: Pass, steps: readonly StepOf<"remove-there">[]): Promise<void> {
+/** Tombstones for files that are still missing right now. */
+async function removeThere(pass: Pass, steps: readonly StepOf<"remove-there">[]): Promise<void> {
   const { directory, dryRun } = pass.options;
   const intended = findIntended(directory, new Set(steps.map(({ path }) => path)));
-  const isStillMissing = (path: string) => {
-    if (dryRun || (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory)))) return true;
-    pass.again = true;
-    return false;
-  };
-  for (const path of await removeThere(pass, steps, isStillMissing)) {
-    pass.state.agreed.delete(path);
-    pass.state.absent.delete(path);
-    pass.result.removed.there.push(path);
-  }
+  const isStillMissing = (path: string) =>
+    dryRun || (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory)));
+  const sendings = steps.map(
+    ({ path, expected }): Sending => ({
+      change() {
+        if (isStillMissing(path)) return { kind: "remove", path, expected };
+        pass.again = true;
+        return null;
+      },
+      done() {
+        pass.state.agreed.delete(path);
+        pass.state.absent.delete(path);
+        pass.result.removed.there.push(path);
+      },
+      refused: ({ reason }) => pass.notice(`${path} stays on the remote: ${reason}`),
+    }),
+  );
+  await send(pass, "remove", sendings);
 }
 
 /** It may have been emptied or unmounted since it was read. */
@@ -200,14 +201,161 @@ function isInhabited(directory: Store): boolean {
   );
 }
 
-/** What we sent is ours and needs no author; `entry` names the author of what came from there. */
-function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: RemoteEntry): void {
-  pass.texts.keep(hash, text);
-  pass.state.sent.delete(path);
-  pass.state.agreed.set(path, { hash, revision, ...(entry ? { author: entry.author, at: entry.at } : {}) });
+function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
+  texts.keep(agreed.hash, text);
+  state.sent.delete(path);
+  state.agreed.set(path, agreed);
+}
+
+/** What we sent is ours and needs no author; of what came from there it is noted. */
+function agreedBy({ hash, revision, author, at }: RemoteEntry): Agreed {
+  return { hash, revision, author, at };
 }
 
 function authorOf({ options }: Pass, { author }: RemoteEntry): string {
   if (author === "") return "another person";
   return author === options.who ? "you on another machine" : author;
+}
+
+/** Texts of these entries that may be written here. What changed meanwhile is for the next round. */
+async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<Texts> {
+  const { remote, signal, findSecrets } = pass.options;
+  const texts = new Map<string, string>();
+  for (let from = 0; from < entries.length; from += LIMITS.fetchPaths) {
+    pass.progress("fetch", from, entries.length);
+    const some = entries.slice(from, from + LIMITS.fetchPaths);
+    const fetched = await remote.fetch(some, signal);
+    for (const { path, hash } of some) {
+      const text = fetched.get(path);
+      if (text === undefined) {
+        pass.again = true;
+        continue;
+      }
+      const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
+      const problem = isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text));
+      if (problem === null) texts.set(path, text);
+      else pass.refuse(path, "there", hash, `the remote's text is not written here: ${problem}`);
+    }
+  }
+  return texts;
+}
+
+interface LocalWrite {
+  path: string;
+  /** The hash of what must still be there; null for nothing. */
+  expected: string | null;
+  /** Null removes it. */
+  text: string | null;
+}
+
+/** Files that are written together or not at all. */
+interface Group {
+  writes: readonly LocalWrite[];
+  done(): void;
+}
+
+/** One journal entry for so many files: small enough to be undone with a purpose, large enough for a first sync. */
+const WRITE_BATCH = 100;
+
+/** Groups whose files changed since they were read are left for the next round. */
+async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
+  const { dryRun, signal } = pass.options;
+  const written: Group[] = dryRun ? [...groups] : [];
+  for (let from = 0; from < groups.length && !dryRun; from += WRITE_BATCH) {
+    pass.progress("write", from, groups.length);
+    if (signal?.aborted)
+      throw new MemdirError(
+        "network",
+        "stopped before everything was written; the next `memdir sync` continues from here",
+      );
+    written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH))));
+  }
+  for (const { done } of written) done();
+}
+
+async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonly Group[]> {
+  try {
+    return await pass.options.directory.change((pinned) => {
+      const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
+      if (fit.length < groups.length) pass.again = true;
+      const writes = fit.flatMap((group) => group.writes);
+      if (writes.length === 0) return fit;
+      const applied = pinned.apply({
+        action: "sync",
+        reason: `from ${pass.options.remote.name}`,
+        writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
+      });
+      for (const notice of applied.notices) pass.notice(notice);
+      return fit;
+    });
+  } catch (error) {
+    // Another program wrote between the check and the move: nothing of this batch has happened.
+    if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
+    pass.again = true;
+    return [];
+  }
+}
+
+function isAsPlanned(directory: Store, { path, expected }: LocalWrite): boolean {
+  try {
+    if (placeOf(directory, path) === "odd") return false;
+    const bytes = findBytes(directory, path);
+    return (bytes ? sha256(bytes) : null) === expected;
+  } catch {
+    return false;
+  }
+}
+
+interface Outgoing {
+  path: string;
+  text: string;
+  expected: string | null;
+  /** The hash of the file here that this comes of: what is not tried again while it stays. */
+  local: string;
+  done(revision: string): void;
+}
+
+async function pushTexts(pass: Pass, outgoing: readonly Outgoing[]): Promise<void> {
+  const { mayTravel, findSecrets } = pass.options;
+  const sendings = outgoing.flatMap(({ path, text, expected, local, done }): Sending[] => {
+    const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
+    const hold = (reason: string) => pass.refuse(path, "here", local, reason);
+    if (problem !== null) hold(problem);
+    // What may be accepted the next time is only reported: a right that was given should take effect at once.
+    const refused: Sending["refused"] = ({ reason, isPassing }) =>
+      isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
+    return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
+  });
+  await send(pass, "push", sendings);
+}
+
+interface Sending {
+  /** Asked for at the last moment; null for nothing to send any more. */
+  change(): RemoteChange | null;
+  done(revision: string): void;
+  refused(outcome: Extract<RemoteOutcome, { kind: "refused" }>): void;
+}
+
+/** Small enough for a request, large enough that a first sync is not a thousand of them. */
+const PUSH_BATCH = 20;
+
+/** Stale ones are for the next round. */
+async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[]): Promise<void> {
+  const { remote, signal, dryRun } = pass.options;
+  for (let from = 0; from < all.length; from += PUSH_BATCH) {
+    pass.progress(phase, from, all.length);
+    const some = all.slice(from, from + PUSH_BATCH).flatMap((sending) => {
+      const change = sending.change();
+      return change ? [{ ...sending, change }] : [];
+    });
+    const changes = some.map(({ change }) => change);
+    const pretended = changes.map(({ path }): RemoteOutcome => ({ kind: "done", path, revision: "" }));
+    const outcomes = dryRun || changes.length === 0 ? pretended : await remote.apply(changes, signal);
+    for (const [i, { done, refused }] of some.entries()) {
+      const outcome = outcomes[i];
+      if (outcome?.kind === "done") done(outcome.revision);
+      else if (outcome?.kind === "refused") refused(outcome);
+      else pass.again = true;
+    }
+  }
 }

@@ -7,18 +7,9 @@ import { MemdirError } from "../errors.ts";
 import { prepareDirectory } from "../store/store.ts";
 import { findEntryProblem, type RemoteEntry } from "./protocol.ts";
 import type { RemoteListing } from "./remote.ts";
-import {
-  emptyState,
-  findIntended,
-  formatState,
-  type LocalTexts,
-  openBaseTexts,
-  readLocal,
-  readState,
-  syncFile,
-} from "./sync-local.ts";
-import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
-import { type Plan, planSync } from "./sync-plan.ts";
+import * as local from "./sync-local.ts";
+import { openPass, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
+import { planSync } from "./sync-plan.ts";
 import { takeSteps } from "./sync-steps.ts";
 
 /** A conflict copy needs a second round to travel, a remote with other writers may need one more; then the next pass goes on. */
@@ -45,93 +36,71 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   }
 }
 
-function openPass(options: SyncOptions): Pass {
-  const { directory, dryRun } = options;
-  const result = emptyResult();
-  const state = readState(directory);
-  const texts = openBaseTexts(directory);
-  let saved = formatState(state);
-  const pass: Pass = {
-    options,
-    state,
-    texts: dryRun ? { ...texts, keep: () => {} } : texts,
-    result,
-    again: false,
-    progress: (phase, done, total) => options.onProgress?.(done, total, phase),
-    notice: (text) => result.notices.push(text),
-    save: () => {
-      pass.progress("save", 0, 1);
-      const text = formatState(pass.state);
-      // A pass without changes costs no flush.
-      if (text === saved || dryRun) return;
-      syncFile(directory).write(text);
-      saved = text;
-    },
-    refuse: (path, side, hash, reason) => {
-      pass.state.refused.set(path, { side, hash, reason, at: directory.now().toISOString() });
-      result.refused.push({ path, reason });
-    },
-  };
-  return pass;
-}
-
 async function runRound(pass: Pass): Promise<void> {
-  const { options, result } = pass;
+  const { result, options } = pass;
+  const { directory, remote, signal, mayTravel, dryRun } = options;
   pass.again = false;
   result.refused = [];
   pass.progress("list", 0, 1);
-  const listing = await options.remote.list(options.signal);
+  const listing = await remote.list(signal);
   if (pass.state.store !== listing.id) pass.state = changeRemote(pass, listing.id);
+  const { state } = pass;
   const listed = readListed(pass, listing);
-  const local = readLocal(
-    options.directory,
-    new Set([...listed.keys(), ...pass.state.agreed.keys()]),
-    options.mayTravel,
-  );
+  const here = local.readLocal(directory, new Set([...listed.keys(), ...state.agreed.keys()]), mayTravel);
+  const { files, held } = here;
   findArrived(pass, listed);
-  holdRefused(pass, local, listed);
-  const plan = makePlan(pass, local, listed);
+  holdRefused(pass, here, listed);
+  const missing = new Set([...state.agreed.keys()].filter((path) => !files.has(path) && !held.has(path)));
+  const plan = planSync({
+    local: new Map([...files].map(([path, { hash }]) => [path, hash])),
+    held,
+    remote: listed,
+    agreed: state.agreed,
+    absent: state.absent,
+    intended: local.findIntended(directory, missing),
+    now: directory.now(),
+  });
   result.waiting = plan.waiting;
-  pass.state.absent = plan.absent;
+  state.absent = plan.absent;
   try {
-    await takeSteps(pass, plan, local, listed);
+    await takeSteps(pass, plan, here, listed);
   } catch (error) {
     // Harmless if it is not: equal texts agree again without a write.
     if (error instanceof MemdirError) pass.save();
     throw error;
   }
   pass.save();
-  if (options.dryRun) return;
-  syncFile(options.directory).touch(options.directory.now());
-  pass.texts.sweep(pass.state);
+  if (dryRun) return;
+  local.syncFile(directory).touch(directory.now());
+  pass.texts.sweep(state);
 }
 
 /** What was noted about another remote never counts here: nothing is deleted on either side. */
-function changeRemote(pass: Pass, id: string) {
-  if (pass.state.store !== null)
-    pass.notice(
-      `${pass.options.remote.name} is not the remote of the last sync: nothing is treated as deleted, here or there`,
-    );
-  return emptyState(id);
+function changeRemote({ state, notice, options }: Pass, id: string) {
+  const { name } = options.remote;
+  if (state.store !== null)
+    notice(`${name} is not the remote of the last sync: nothing is treated as deleted, here or there`);
+  return local.emptyState(id);
 }
 
-function readListed(pass: Pass, { entries }: RemoteListing): Map<string, RemoteEntry> {
+type Listed = ReadonlyMap<string, RemoteEntry>;
+
+function readListed({ result }: Pass, { entries }: RemoteListing): Listed {
   const live = new Set(entries.flatMap(({ path, deleted }) => (deleted ? [] : [path])));
   const isBelowFile = (path: string) =>
     path.split("/").some((_, i, parts) => i > 0 && live.has(parts.slice(0, i).join("/")));
   const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
-    const problem =
-      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory is in the place of its folder" : null);
-    if (problem === null) listed.set(entry.path, entry);
-    else if (!entry.deleted)
-      pass.result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
+    const { path, deleted } = entry;
+    const problem = findEntryProblem(path) ?? (isBelowFile(path) ? "a memory is in the place of its folder" : null);
+    if (problem === null) listed.set(path, entry);
+    else if (!deleted) result.refused.push({ path, reason: `not taken from the remote: ${problem}` });
   }
   return listed;
 }
 
 /** What arrived without an acknowledgement counts as agreed: it must not be treated as another person's text. */
-function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>): void {
+function findArrived({ state }: Pass, listed: Listed): void {
   for (const [path, hash] of state.sent) {
     const entry = listed.get(path);
     if (!entry || entry.deleted || entry.hash !== hash) continue;
@@ -141,29 +110,14 @@ function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>):
 }
 
 /** Texts that were refused before are not tried again while they are the same. */
-function holdRefused(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, RemoteEntry>): void {
-  const now = pass.options.directory.now().getTime();
-  for (const [path, { side, hash, reason, at }] of pass.state.refused) {
-    const here = local.files.get(path)?.hash;
+function holdRefused({ state, result, options }: Pass, { files, held }: local.LocalTexts, listed: Listed): void {
+  const now = options.directory.now().getTime();
+  for (const [path, { side, hash, reason, at }] of state.refused) {
+    const here = files.get(path)?.hash;
     const there = listed.get(path)?.hash;
     const same = hash === (side === "here" ? here : there) && here !== there;
-    if (same && Math.abs(now - Date.parse(at)) < REFUSAL_MS) {
-      local.held.set(path, reason);
-    } else pass.state.refused.delete(path);
+    if (same && Math.abs(now - Date.parse(at)) < REFUSAL_MS) held.set(path, reason);
+    else state.refused.delete(path);
   }
-  for (const [path, reason] of local.held) if (reason !== "") pass.result.refused.push({ path, reason });
-}
-
-function makePlan(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, RemoteEntry>): Plan {
-  const { state, options } = pass;
-  const missing = new Set([...state.agreed.keys()].filter((path) => !local.files.has(path) && !local.held.has(path)));
-  return planSync({
-    local: new Map([...local.files].map(([path, { hash }]) => [path, hash])),
-    held: new Set(local.held.keys()),
-    remote: listed,
-    agreed: state.agreed,
-    absent: state.absent,
-    intended: findIntended(options.directory, missing),
-    now: options.directory.now(),
-  });
+  for (const [path, reason] of held) if (reason !== "") result.refused.push({ path, reason });
 }

@@ -3,6 +3,8 @@
  * observed.
  */
 
+import { replaceComments } from "./lines.ts";
+
 /** The text as the client counts and shows it, not yet trimmed. */
 export function stripForClient(text: string): string {
   return stripBlockComments(stripFrontmatter(text.startsWith("\uFEFF") ? text.slice(1) : text));
@@ -66,24 +68,12 @@ function commentSpan(source: string, at: number): { end: number; rest: string } 
   const close = source.indexOf("-->", open + 4);
   if (close < 0) return null;
   const end = lineEnd(source, close);
-  const rest = withoutComments(source.slice(at, end));
+  const rest = replaceComments(source.slice(at, end), () => "");
   if (rest.trim() !== "") return { end, rest };
   let after = end;
   while (after < source.length && source.slice(after, lineEnd(source, after)).trim() === "")
     after = lineEnd(source, after);
   return { end: after, rest: "" };
-}
-
-/** A comment that is not closed stays. */
-function withoutComments(text: string): string {
-  let out = "";
-  for (let at = 0; ; ) {
-    const open = text.indexOf("<!--", at);
-    const close = open < 0 ? -1 : text.indexOf("-->", open + 4);
-    if (close < 0) return out + text.slice(at);
-    out += text.slice(at, open);
-    at = close + 3;
-  }
 }
 
 /** Where the block that starts with this line ends: fences and HTML blocks are passed over whole. */

@@ -61,13 +61,8 @@ export function pickChanged<T>(base: T, ours: T, theirs: T): T | null {
 export function mergeLines(base: string, ours: string, theirs: string): string | null {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
-  const regions = diff(base, ours, theirs);
-  return regions.every(({ ok }) => ok)
-    ? join(
-        regions.flatMap(({ ok }) => ok ?? []),
-        theirs,
-      )
-    : null;
+  const { lines, conflicts } = merge3(splitLines(base), splitLines(ours), splitLines(theirs));
+  return conflicts === 0 ? join(lines, theirs) : null;
 }
 
 /**
@@ -77,7 +72,7 @@ export function mergeLines(base: string, ours: string, theirs: string): string |
 export function mergeKeeping(base: string, ours: string, theirs: string): string {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
-  const regions = diff(base, ours, theirs).map(({ ok, conflict }, at) => {
+  const regions = diff3(splitLines(base), splitLines(ours), splitLines(theirs)).map(({ ok, conflict }, at) => {
     if (!conflict) return ok ?? [];
     const { a, o, b } = conflict;
     if (o.length === 0) return at === 0 ? [...a, ...b] : [...b, ...a];
@@ -98,10 +93,8 @@ interface Region {
   conflict?: { a: string[]; o: string[]; b: string[] };
 }
 
-function diff(base: string, ours: string, theirs: string): Region[] {
-  return diff3Merge(splitLines(ours), splitLines(base), splitLines(theirs), {
-    excludeFalseConflicts: true,
-  }) as Region[];
+function diff3(base: readonly string[], ours: readonly string[], theirs: readonly string[]): Region[] {
+  return diff3Merge([...ours], [...base], [...theirs], { excludeFalseConflicts: true }) as Region[];
 }
 
 /** A last line without a line break may now be in the middle. */
@@ -110,14 +103,9 @@ function join(lines: readonly string[], like: string): string {
   return lines.map((line, i) => (i < lines.length - 1 && !line.endsWith("\n") ? line + eol : line)).join("");
 }
 
-interface Merged {
-  lines: string[];
-  /** Places that both changed, or adjacent changes: ours win. */
-  conflicts: number;
-}
-
-export function merge3(base: readonly string[], ours: readonly string[], theirs: readonly string[]): Merged {
-  const regions = diff3Merge([...ours], [...base], [...theirs], { excludeFalseConflicts: true }) as Region[];
+/** `conflicts`: places that both changed, or adjacent changes: ours win. */
+export function merge3(base: readonly string[], ours: readonly string[], theirs: readonly string[]) {
+  const regions = diff3(base, ours, theirs);
   return {
     lines: regions.flatMap(({ ok, conflict }) => ok ?? conflict?.a ?? []),
     conflicts: regions.filter(({ conflict }) => conflict).length,

@@ -1,77 +1,117 @@
-/** Values of frontmatter fields: plain, quoted, bracketed, listed, nested and block texts, each with where it ends. */
+/** The fields of frontmatter and their values: plain, quoted, bracketed, listed, nested and block texts, each with where it ends. */
 
-interface ReadValue {
+export type FieldValue = string | FieldValue[] | { [key: string]: FieldValue };
+
+export interface Field {
+  key: string;
   value: FieldValue;
-  style: Field["style"];
+  /** How it was written: decides whether an unquoted `true` or `42` is text. */
+  style: "plain" | "quoted" | "block" | "list" | "map" | "empty";
+  /** The field's whole lines in the text, from the key's line to the end of its last line, line break included. */
+  start: number;
+  end: number;
+  indent: number;
+  /** A comment after a quoted or bracketed value, kept when the value is replaced. */
   comment: string;
+  /** Fields inside, when the value is a block map. */
   fields: Field[];
+}
+
+/** A line of the frontmatter and its position in the text. */
+export interface Line {
+  text: string;
+  start: number;
+  end: number;
+  number: number;
+  indent: number;
+  /** The text without white space around it. */
+  words: string;
+  /** Nothing, or a comment. */
+  isBlank: boolean;
+}
+
+interface ReadValue extends Pick<Field, "value" | "style" | "comment" | "fields"> {
   /** Index of the first line that does not belong to the value. */
   next: number;
-  problem?: string;
+  problem?: string | undefined;
 }
 
-type ParseMap = (lines: readonly Line[], from: number, to: number, problems: string[]) => Field[];
+export function lineAt(text: string, start: number, number: number): Line {
+  const newline = text.indexOf("\n", start);
+  const end = newline < 0 ? text.length : newline + 1;
+  const line = text.slice(start, newline < 0 ? end : newline).replace(/\r$/, "");
+  const words = line.trim();
+  const indent = line.length - line.trimStart().length;
+  return { text: line, start, end, number, indent, words, isBlank: words === "" || words.startsWith("#") };
+}
 
-/** Reads the value that starts at `column` of `lines[at]`, whose key is indented by `indent`. */
-export function readValue(
-  lines: readonly Line[],
-  at: number,
-  to: number,
-  column: number,
-  indent: number,
-  parseMap: ParseMap,
-): ReadValue {
-  const rest = (lines[at] as Line).text.slice(column).trim();
+/** The fields of lines at the same indentation; more indented lines belong to the field above them. */
+export function parseMap(lines: readonly Line[], problems: string[]): Field[] {
+  const fields: Field[] = [];
+  const seen = new Set<string>();
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] as Line;
+    const colon = line.isBlank ? -1 : keyEnd(line.text);
+    const key = colon < 0 ? "" : unquoteKey(line.text.slice(0, colon).trim());
+    if (key === "") {
+      if (!line.isBlank) problems.push(`line ${line.number} is not "key: value"`);
+      at++;
+      continue;
+    }
+    const { next, problem, ...value } = readValue(lines, at, line.text.slice(colon + 1).trim());
+    if (problem) problems.push(`line ${line.number}: ${problem}`);
+    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" appears a second time`);
+    seen.add(key);
+    fields.push({ key, ...value, start: line.start, end: (lines[next - 1] as Line).end, indent: line.indent });
+    at = next;
+  }
+  return fields;
+}
+
+/** Reads the value that starts with `rest`, behind the key of `lines[at]`. */
+function readValue(lines: readonly Line[], at: number, rest: string): ReadValue {
+  const { indent } = lines[at] as Line;
   const next = at + 1;
   if (rest === "" || rest.startsWith("#")) {
-    const below = readBelow(lines, next, to, indent, parseMap);
+    const below = readBelow(lines, next, indent);
     return rest === "" ? below : { ...below, comment: ` ${rest}` };
   }
-  if (/^[|>][-+0-9]*(\s+#.*)?$/.test(rest)) return readBlock(lines, next, to, indent, rest);
-  if (rest[0] === '"' || rest[0] === "'") return readQuoted(lines, at, to, rest);
-  if (rest[0] === "[" || rest[0] === "{") return readFlow(lines, at, to, indent, rest);
-  return readPlain(lines, next, to, indent, rest);
+  if (/^[|>][-+0-9]*(\s+#.*)?$/.test(rest)) return readBlock(lines, next, indent, rest);
+  if (rest[0] === '"' || rest[0] === "'") return readQuoted(lines, at, rest);
+  if (rest[0] === "[" || rest[0] === "{") return readFlow(lines, at, indent, rest);
+  return readPlain(lines, next, indent, rest);
 }
 
-function scalar(value: string, style: Field["style"], next: number, problem?: string): ReadValue {
-  return { value, style, comment: "", fields: [], next, ...(problem ? { problem } : {}) };
+function made(value: FieldValue, style: Field["style"], next: number, more: Partial<ReadValue> = {}): ReadValue {
+  return { value, style, comment: "", fields: [], next, ...more };
 }
 
 /** Plain text; more indented lines that are not `key: value` continue it, as in YAML. */
-function readPlain(lines: readonly Line[], from: number, to: number, indent: number, first: string): ReadValue {
+function readPlain(lines: readonly Line[], from: number, indent: number, first: string): ReadValue {
   let value = first;
   let next = from;
-  while (next < to) {
-    const text = (lines[next] as Line).text;
-    if (isBlankOrComment(text) || indentOf(text) <= indent || /^\s*[^\s"'].*?:(\s|$)/.test(text)) break;
-    value += ` ${text.trim()}`;
-    next++;
+  for (let line = lines[next]; line; line = lines[++next]) {
+    if (line.isBlank || line.indent <= indent || /^\s*[^\s"'].*?:(\s|$)/.test(line.text)) break;
+    value += ` ${line.words}`;
   }
-  return scalar(value, "plain", next);
+  return made(value, "plain", next);
 }
 
-function readBlock(lines: readonly Line[], from: number, to: number, indent: number, marker: string): ReadValue {
+function readBlock(lines: readonly Line[], from: number, indent: number, marker: string): ReadValue {
   const taken: string[] = [];
   let depth = Number.POSITIVE_INFINITY;
-  let next = from;
-  while (next < to) {
-    const text = (lines[next] as Line).text;
-    if (text.trim() !== "") {
+  for (let line = lines[from]; line; line = lines[from + taken.length]) {
+    if (line.words !== "") {
       // The first line sets the indentation; a comment that is indented less ends the text, as in YAML.
-      const isComment = text.trim().startsWith("#") && taken.length > 0 && indentOf(text) < depth;
-      if (indentOf(text) <= indent || isComment) break;
-      depth = Math.min(depth, indentOf(text));
+      const isComment = line.isBlank && taken.length > 0 && line.indent < depth;
+      if (line.indent <= indent || isComment) break;
+      depth = Math.min(depth, line.indent);
     }
-    taken.push(text);
-    next++;
+    taken.push(line.text);
   }
-  while (taken.length > 0 && (taken[taken.length - 1] as string).trim() === "") {
-    taken.pop();
-    next--;
-  }
+  while (taken.at(-1)?.trim() === "") taken.pop();
   const texts = taken.map((text) => text.slice(depth));
-  const value = marker.startsWith("|") ? texts.join("\n") : fold(texts);
-  return scalar(value, "block", next);
+  return made(marker.startsWith("|") ? texts.join("\n") : fold(texts), "block", from + taken.length);
 }
 
 /** Folded text: single line breaks become spaces, blank lines stay breaks. */
@@ -89,38 +129,30 @@ function fold(texts: readonly string[]): string {
 }
 
 /** A list, a map or an indented text on the lines below an empty value. */
-function readBelow(lines: readonly Line[], from: number, to: number, indent: number, parseMap: ParseMap): ReadValue {
+function readBelow(lines: readonly Line[], from: number, indent: number): ReadValue {
   let first = from;
-  while (first < to && isBlankOrComment((lines[first] as Line).text)) first++;
+  while (lines[first]?.isBlank) first++;
   const line = lines[first];
-  if (first >= to || !line) return scalar("", "empty", from);
-  const depth = indentOf(line.text);
-  if (depth >= indent && /^\s*-(\s|$)/.test(line.text)) return readList(lines, first, to, depth);
-  if (depth <= indent) return scalar("", "empty", from);
+  if (line && line.indent >= indent && /^-(\s|$)/.test(line.words)) return readList(lines, first);
+  if (!line || line.indent <= indent) return made("", "empty", from);
 
   let end = first;
   let last = first;
-  while (end < to) {
-    const text = (lines[end] as Line).text;
-    if (!isBlankOrComment(text)) {
-      if (indentOf(text) <= indent) break;
-      last = end;
-    }
-    end++;
+  for (let each = lines[end]; each; each = lines[++end]) {
+    if (each.isBlank) continue;
+    if (each.indent <= indent) break;
+    last = end;
   }
   if (!isMapLine(line.text)) {
-    const text = line.text.trim();
-    if (text[0] === '"' || text[0] === "'") return readQuoted(lines, first, to, text);
-    const texts = lines.slice(first, last + 1).map((l) => l.text.trim());
-    return scalar(fold(texts), "plain", last + 1);
+    if (line.words[0] === '"' || line.words[0] === "'") return readQuoted(lines, first, line.words);
+    return made(fold(lines.slice(first, last + 1).map(({ words }) => words)), "plain", last + 1);
   }
   const problems: string[] = [];
-  const fields = parseMap(lines, first, end, problems);
+  const fields = parseMap(lines.slice(first, end), problems);
   // A last line that looks like a comment may belong to a quoted or block text.
   while (last + 1 < end && (lines[last + 1] as Line).start < (fields.at(-1)?.end ?? 0)) last++;
-  const value = Object.fromEntries(fields.map((f) => [f.key, f.value]));
-  const read: ReadValue = { value, style: "map", comment: "", fields, next: last + 1 };
-  return problems.length > 0 ? { ...read, problem: problems.join("; ") } : read;
+  const value = Object.fromEntries(fields.map((field) => [field.key, field.value]));
+  return made(value, "map", last + 1, { fields, problem: problems.join("; ") || undefined });
 }
 
 /** Text below its key may contain URLs and times, so only a colon before white space makes a map, as in YAML. */
@@ -128,27 +160,24 @@ function isMapLine(line: string): boolean {
   return /^\s*["']/.test(line) ? keyEnd(line) >= 0 : /:(\s|$)/.test(line);
 }
 
-function readList(lines: readonly Line[], from: number, to: number, depth: number): ReadValue {
+function readList(lines: readonly Line[], from: number): ReadValue {
   const items: string[] = [];
+  const depth = lines[from]?.indent ?? 0;
   let next = from;
-  let last = from;
   let problem: string | undefined;
-  while (next < to) {
-    const text = (lines[next] as Line).text;
-    const isItem = indentOf(text) === depth && /^\s*-(\s|$)/.test(text);
-    if (isItem) {
-      const item = readItem(text.trim().slice(1).trim());
+  for (let at = from, line = lines[at]; line; line = lines[++at]) {
+    if (line.isBlank) continue;
+    if (line.indent === depth && /^-(\s|$)/.test(line.words)) {
+      const item = readItem(line.words.slice(1).trim());
       problem ??= item.problem;
       items.push(item.value);
-    } else if (!isBlankOrComment(text)) {
-      if (indentOf(text) <= depth) break;
-      items[items.length - 1] = `${items[items.length - 1]} ${text.trim()}`.trim();
+    } else {
+      if (line.indent <= depth) break;
+      items[items.length - 1] = `${items.at(-1)} ${line.words}`.trim();
     }
-    if (!isBlankOrComment(text)) last = next;
-    next++;
+    next = at + 1;
   }
-  const read: ReadValue = { value: items, style: "list", comment: "", fields: [], next: last + 1 };
-  return problem ? { ...read, problem } : read;
+  return made(items, "list", next, { problem });
 }
 
 function readItem(text: string): { value: string; problem?: string } {
@@ -158,7 +187,7 @@ function readItem(text: string): { value: string; problem?: string } {
   return { value: decodeQuoted(text.slice(0, close + 1)) };
 }
 
-function readQuoted(lines: readonly Line[], at: number, to: number, first: string): ReadValue {
+function readQuoted(lines: readonly Line[], at: number, first: string): ReadValue {
   const quote = first[0] as string;
   // Each line is read once: a quote that is never closed must not take quadratic time.
   const pieces: string[] = [];
@@ -166,9 +195,9 @@ function readQuoted(lines: readonly Line[], at: number, to: number, first: strin
   let breaks = 0;
   let next = at + 1;
   let close = closingQuote(piece, quote, 0);
-  while (close < 0 && next < to) {
-    const more = (lines[next++] as Line).text.trim();
-    if (more === "" && next < to) breaks++;
+  while (close < 0 && next < lines.length) {
+    const more = (lines[next++] as Line).words;
+    if (more === "" && next < lines.length) breaks++;
     else {
       const joined = quote === '"' && /(?<!\\)(\\\\)*\\$/.test(piece);
       pieces.push(joined ? piece.slice(0, -1) : piece, breaks > 0 ? "\n".repeat(breaks) : joined ? "" : " ");
@@ -177,46 +206,38 @@ function readQuoted(lines: readonly Line[], at: number, to: number, first: strin
       close = closingQuote(piece, quote, 0);
     }
   }
-  if (close < 0) return scalar(first, "plain", at + 1, "a quote is never closed");
+  if (close < 0) return made(first, "plain", at + 1, { problem: "a quote is never closed" });
   const tail = piece.slice(close + 1);
-  if (tail.trim() !== "" && !/^\s+#/.test(tail)) {
-    return scalar(first, "plain", at + 1, "there is text after the closing quote");
-  }
+  if (tail.trim() !== "" && !/^\s+#/.test(tail))
+    return made(first, "plain", at + 1, { problem: "there is text after the closing quote" });
   const inner = pieces.join("") + piece.slice(0, close);
-  const read = scalar(decodeQuoted(quote + inner + quote), "quoted", next);
-  return { ...read, comment: tail.trimEnd() };
+  return made(decodeQuoted(quote + inner + quote), "quoted", next, { comment: tail.trimEnd() });
 }
 
-function readFlow(lines: readonly Line[], at: number, to: number, indent: number, first: string): ReadValue {
+function readFlow(lines: readonly Line[], at: number, indent: number, first: string): ReadValue {
   const open = { depth: 0, quote: "" };
-  const pieces = [first];
+  let text = first;
   let next = at + 1;
   let close = closingBracket(first, open);
-  while (close < 0 && next < to) {
-    const line = (lines[next] as Line).text;
-    if (line.trim() !== "" && indentOf(line) <= indent && keyEnd(line) > 0 && !line.trim().startsWith("]")) break;
-    const piece = ` ${line.trim()}`;
-    close = closingBracket(piece, open);
-    pieces.push(piece);
-    next++;
+  for (let line = lines[next]; close < 0 && line; line = lines[++next]) {
+    if (line.words !== "" && line.indent <= indent && keyEnd(line.text) > 0 && !line.words.startsWith("]")) break;
+    const found = closingBracket(` ${line.words}`, open);
+    if (found >= 0) close = text.length + found;
+    text += ` ${line.words}`;
   }
-  const text = pieces.join("");
-  if (close >= 0) close += text.length - (pieces.at(-1) as string).length;
-  if (close < 0) return scalar(first, "plain", at + 1, `a "${first[0]}" is never closed`);
+  if (close < 0) return made(first, "plain", at + 1, { problem: `a "${first[0]}" is never closed` });
   const tail = text.slice(close + 1);
   // "[x] done: the rest" is a sentence, not a list.
-  if (tail.trim() !== "" && !/^\s+#/.test(tail)) return readPlain(lines, at + 1, to, indent, first);
+  if (tail.trim() !== "" && !/^\s+#/.test(tail)) return readPlain(lines, at + 1, indent, first);
   const inner = splitFlow(text.slice(1, close));
   const comment = tail.trimEnd();
-  if (text[0] === "[") {
-    return { value: inner.map(unquoteScalar), style: "list", comment, fields: [], next };
-  }
+  if (text[0] === "[") return made(inner.map(unquoteScalar), "list", next, { comment });
   const entries = inner.map((part) => {
     const colon = keyEnd(part);
     const key = unquoteKey(colon < 0 ? part : part.slice(0, colon).trim());
     return [key, colon < 0 ? "" : unquoteScalar(part.slice(colon + 1).trim())];
   });
-  return { value: Object.fromEntries(entries), style: "map", comment, fields: [], next };
+  return made(Object.fromEntries(entries), "map", next, { comment });
 }
 
 /** The parts between commas that are neither quoted nor in inner brackets. */
@@ -297,40 +318,6 @@ function decodeQuoted(text: string): string {
   });
 }
 
-export type FieldValue = string | FieldValue[] | { [key: string]: FieldValue };
-
-export interface Field {
-  key: string;
-  value: FieldValue;
-  /** How it was written: decides whether an unquoted `true` or `42` is text. */
-  style: "plain" | "quoted" | "block" | "list" | "map" | "empty";
-  /** The field's whole lines in the text, from the key's line to the end of its last line, line break included. */
-  start: number;
-  end: number;
-  indent: number;
-  /** A comment after a quoted or bracketed value, kept when the value is replaced. */
-  comment: string;
-  /** Fields inside, when the value is a block map. */
-  fields: Field[];
-}
-
-/** A line of the frontmatter and its position in the text. */
-export interface Line {
-  text: string;
-  start: number;
-  end: number;
-  number: number;
-}
-
-export function isBlankOrComment(line: string): boolean {
-  const text = line.trim();
-  return text === "" || text.startsWith("#");
-}
-
-export function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
-}
-
 /** Where the key's colon is, or -1. A quoted key may contain colons. */
 export function keyEnd(line: string): number {
   const text = line.trimStart();
@@ -338,12 +325,12 @@ export function keyEnd(line: string): number {
   if (quote === '"' || quote === "'") {
     // The quoted part must be the whole key: a quoted text may also contain colons and escaped quotes.
     const key = (quote === '"' ? /^"(?:\\.|[^"\\])*"\s*:/ : /^'(?:''|[^'])*'\s*:/).exec(text);
-    return key ? key[0].length - 1 + indentOf(line) : -1;
+    return key ? key[0].length - 1 + line.length - text.length : -1;
   }
   return line.indexOf(":");
 }
 
-export function unquoteKey(key: string): string {
+function unquoteKey(key: string): string {
   const quote = key[0];
   return (quote === '"' || quote === "'") && key.length > 1 && key.endsWith(quote) ? key.slice(1, -1) : key;
 }

@@ -6,16 +6,7 @@
  * YAML; a line that is none of these is a problem, and the rest is still read.
  */
 
-import {
-  type Field,
-  type FieldValue,
-  indentOf,
-  isBlankOrComment,
-  keyEnd,
-  type Line,
-  readValue,
-  unquoteKey,
-} from "./frontmatter-value.ts";
+import { type Field, type FieldValue, type Line, lineAt, parseMap } from "./frontmatter-value.ts";
 
 export type { Field, FieldValue };
 
@@ -63,7 +54,7 @@ export function parseDocument(text: string): Document {
     lines.push(line);
   }
   const problems: string[] = [];
-  const fields = parseMap(lines, 0, lines.length, problems);
+  const fields = parseMap(lines, problems);
   return {
     ...whole,
     hasFrontmatter: true,
@@ -73,52 +64,6 @@ export function parseDocument(text: string): Document {
     body: text.slice(line.end).trim(),
     problems,
   };
-}
-
-/** The fields of `lines[from..to)`, all at the same indentation; more indented lines belong to the field above them. */
-function parseMap(lines: readonly Line[], from: number, to: number, problems: string[]): Field[] {
-  const fields: Field[] = [];
-  const seen = new Set<string>();
-  let i = from;
-  while (i < to) {
-    const line = lines[i] as Line;
-    if (isBlankOrComment(line.text)) {
-      i++;
-      continue;
-    }
-    const colon = keyEnd(line.text);
-    const key = colon < 0 ? "" : unquoteKey(line.text.slice(0, colon).trim());
-    if (key === "") {
-      problems.push(`line ${line.number} is not "key: value"`);
-      i++;
-      continue;
-    }
-    const indent = indentOf(line.text);
-    const value = readValue(lines, i, to, colon + 1, indent, parseMap);
-    if (value.problem) problems.push(`line ${line.number}: ${value.problem}`);
-    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" appears a second time`);
-    seen.add(key);
-    const last = lines[value.next - 1] as Line;
-    fields.push({
-      key,
-      value: value.value,
-      style: value.style,
-      start: line.start,
-      end: last.end,
-      indent,
-      comment: value.comment,
-      fields: value.fields,
-    });
-    i = value.next;
-  }
-  return fields;
-}
-
-function lineAt(text: string, start: number, number: number): Line {
-  const newline = text.indexOf("\n", start);
-  const end = newline < 0 ? text.length : newline + 1;
-  const raw = text.slice(start, newline < 0 ? end : newline);
-  return { text: raw.endsWith("\r") ? raw.slice(0, -1) : raw, start, end, number };
 }
 
 /** The field at a path such as `["metadata", "type"]`, or null. */

@@ -20,12 +20,6 @@ export interface Weighed {
   stance: string;
 }
 
-export interface Likeness<T> {
-  /** One that says the same, or null. */
-  find(said: Said): T | null;
-  add(said: Said, value: T): void;
-}
-
 /** Shared terms by all terms: above this the rest is wording. */
 const NEAR = 0.8;
 /** The same words under two titles; if the titles are most of it ("see there"), they are two things. */
@@ -33,9 +27,9 @@ const SAME_BODY = 0.5;
 /** Texts with fewer terms cannot be judged. */
 const MIN_TERMS = 5;
 
-export function weigh(said: Said, termsOf: TermsOf): Weighed {
-  const words = wordsOf(said);
-  return { type: said.type, body: plain(said.body), terms: new Set(termsOf(words)), stance: stanceOf(words) };
+export function weigh({ type, name, description, body }: Said, termsOf: TermsOf): Weighed {
+  const words = `${name}\n${description}\n${body}`;
+  return { type, body: plain(body), terms: new Set(termsOf(words)), stance: stanceOf(words) };
 }
 
 /** Whether the types agree is for the caller to check. */
@@ -50,7 +44,7 @@ export function isAlike(a: Weighed, b: Weighed): boolean {
  * comparing a thousand memories with a thousand does not take a million comparisons. `all` determines which terms are
  * rare. Identical texts match across types, similar ones only within a type.
  */
-export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf): Likeness<T> {
+export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf) {
   const counts = new Map<string, number>();
   const weighed = new Map<Said, Weighed>();
   const weighOnce = (said: Said): Weighed => weighed.get(said) ?? weigh(said, termsOf);
@@ -67,21 +61,18 @@ export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf): Likenes
     return sorted.slice(0, terms.size - Math.ceil(NEAR * terms.size) + 1);
   };
   return {
-    find(said) {
-      const { type, body, terms, stance } = weighOnce(said);
-      const exact = byBody.get(body)?.find(({ weight }) => overlap(terms, weight.terms) >= SAME_BODY);
-      if (exact || terms.size < MIN_TERMS) return exact?.value ?? null;
-      for (const term of rarest(terms)) {
-        const near = byTerm
-          .get(term)
-          ?.find(
-            ({ weight }) => weight.type === type && weight.stance === stance && overlap(terms, weight.terms) >= NEAR,
-          );
+    /** One that says the same, or null. */
+    find(said: Said): T | null {
+      const own = weighOnce(said);
+      const exact = byBody.get(own.body)?.find(({ weight }) => isAlike(own, weight));
+      if (exact || own.terms.size < MIN_TERMS) return exact?.value ?? null;
+      for (const term of rarest(own.terms)) {
+        const near = byTerm.get(term)?.find(({ weight }) => weight.type === own.type && isAlike(own, weight));
         if (near) return near.value;
       }
       return null;
     },
-    add(said, value) {
+    add(said: Said, value: T): void {
       const weight = weighOnce(said);
       const known: Known<T> = { weight, value };
       push(byBody, weight.body, known);
@@ -111,10 +102,6 @@ function push<T>(map: Map<string, T[]>, key: string, value: T): void {
   const list = map.get(key);
   if (list) list.push(value);
   else map.set(key, [value]);
-}
-
-function wordsOf({ name, description, body }: Said): string {
-  return `${name}\n${description}\n${body}`;
 }
 
 /** Shared terms by all terms, 0 to 1. */

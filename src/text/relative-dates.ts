@@ -1,6 +1,7 @@
 /** Finds dates that are relative to the day they were written, because they mean nothing to a later reader. */
 
 import type { Chrono, ParsedResult, Parser } from "chrono-node/en";
+import { localDay } from "./local-day.ts";
 
 type ParsingContext = Parameters<Parser["pattern"]>[0];
 
@@ -128,15 +129,12 @@ function isWeekdayRange(before: string, words: string, after: string): boolean {
 
 /** Uses the calendar fields, not the instant: converting an instant to a day is how dates shift by one. */
 function isoDay({ start }: ParsedResult, words: string, now: Date): string {
-  let day = { year: start.get("year") ?? 0, month: start.get("month") ?? 0, day: start.get("day") ?? 0 };
   if (BARE_WEEKDAY.test(words) && !/\b(?:this|next|last)\s+week\b/i.test(words)) {
     // chrono takes the nearest such weekday, which may be in the past; notes are about the future.
     const days = ((start.get("weekday") ?? 0) - now.getDay() + 7) % 7;
-    day = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+    return localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
   }
-  return [String(day.year).padStart(4, "0"), String(day.month).padStart(2, "0"), String(day.day).padStart(2, "0")].join(
-    "-",
-  );
+  return localDay(new Date(start.get("year") ?? 0, (start.get("month") ?? 1) - 1, start.get("day") ?? 1));
 }
 
 let parser: Chrono | undefined;
@@ -169,45 +167,31 @@ async function loadParser(): Promise<Chrono> {
   return extended;
 }
 
+const VAGUE = { half: 0.5, few: 3, couple: 2, several: 7 };
+
 /** "in about two weeks" -> { week: 2 }, "half a year ago" -> { year: -0.5 }; vague counts are as vague here. */
 function duration(words: string): Record<string, number> {
   const unit = /\b(day|week|month|quarter|year)s?\b/i.exec(words)?.[1]?.toLowerCase() ?? "day";
   const digits = /\d+/.exec(words)?.[0];
   const named = NUMBERS.findIndex((number) => new RegExp(`\\b${number}\\b`, "i").test(words)) + 1;
-  const vague = /half/i.test(words)
-    ? 0.5
-    : /few/i.test(words)
-      ? 3
-      : /couple/i.test(words)
-        ? 2
-        : /several/i.test(words)
-          ? 7
-          : 1;
+  const vague = Object.entries(VAGUE).find(([word]) => words.toLowerCase().includes(word))?.[1] ?? 1;
   const count = digits ? Number(digits) : named || vague;
   return { [unit]: /\bago$/i.test(words) ? -count : count };
 }
 
-interface Day {
-  year: number;
-  month: number;
-  day: number;
-}
+type Day = { year: number; month: number; day: number };
 
 /** Weeks end on Sunday (ISO 8601). */
 function endOfPeriod(from: Date, period: string): Day {
   const [year, month, day] = [from.getFullYear(), from.getMonth(), from.getDate()];
-  switch (period.toLowerCase()) {
-    case "w":
-      return toDay(new Date(year, month, day + ((7 - from.getDay()) % 7)));
-    case "m":
-      return toDay(new Date(year, month + 1, 0));
-    case "q":
-      return toDay(new Date(year, month - (month % 3) + 3, 0));
-    case "y":
-      return { year, month: 12, day: 31 };
-    default:
-      return toDay(from);
-  }
+  const ends: Record<string, Date> = {
+    w: new Date(year, month, day + ((7 - from.getDay()) % 7)),
+    m: new Date(year, month + 1, 0),
+    q: new Date(year, month - (month % 3) + 3, 0),
+    y: new Date(year, 12, 0),
+  };
+  const end = ends[period.toLowerCase()] ?? from;
+  return { year: end.getFullYear(), month: end.getMonth() + 1, day: end.getDate() };
 }
 
 /** The first day of the nearest such month before or after the current one. */
@@ -216,10 +200,6 @@ function monthNamed(from: Date, which: string, name: string): Day {
   const current = from.getMonth() + 1;
   const shift = /next/i.test(which) ? Number(month <= current) : /last/i.test(which) ? -Number(month >= current) : 0;
   return { year: from.getFullYear() + shift, month, day: 1 };
-}
-
-function toDay(date: Date): Day {
-  return { year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() };
 }
 
 /** Blanks out fenced code and URLs, keeping their length. A fence that is never closed runs to the end. */

@@ -29,7 +29,7 @@ export function openBash(bench: Workbench): Tool {
     const env = withoutSecrets(bench.env);
     const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
     bench.onTouch({ command });
-    return describe(end, timeoutMs);
+    return describe(end);
   });
 }
 
@@ -66,18 +66,10 @@ function findShell(env: Readonly<Record<string, string>>): Shell {
   return { program: bash ?? "/bin/sh", kind: "posix" };
 }
 
-function describe({ output, ended }: CommandEnd, timeoutMs: number): ToolOutcome {
-  const printed = output.trimEnd();
-  const said = printed === "" ? "(no output)" : printed;
-  if (ended.kind === "exit")
-    return { content: `${said}\n[exit code ${ended.code}]`, ...(ended.code !== 0 && { isError: true }) };
-  const why = {
-    timeout: `stopped after ${timeoutMs / 1000} seconds; raise timeout, or do less`,
-    aborted: "stopped by the user",
-    signal: `ended by ${ended.kind === "signal" ? ended.signal : ""}`,
-    failed: `the command could not be started: ${ended.kind === "failed" ? ended.reason : ""}`,
-  }[ended.kind];
-  return { content: `${said}\n[${why}]`, isError: true };
+function describe({ output, ended }: CommandEnd): ToolOutcome {
+  const said = output.trimEnd() || "(no output)";
+  const end = typeof ended === "number" ? `exit code ${ended}` : ended;
+  return { content: `${said}\n[${end}]`, ...(ended !== 0 && { isError: true }) };
 }
 
 /** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */
@@ -162,8 +154,21 @@ function isRisky(name: string, args: readonly string[]): boolean {
   return args.some((arg) => GIT_RISK.test(arg) || (args[0] === "clone" && /^-[a-z]*[cu]/.test(arg)));
 }
 
-/** Harmless redirections: one stream into another, or to /dev/null. */
-const HARMLESS = /^(?:>&[12]|&?>>?[ \t]*\/dev\/null)(?=[\s;&|]|$)/;
+/** What a plain command is made of; a redirection is harmless from one stream into another, or to /dev/null. */
+const TOKEN = new RegExp(
+  [
+    /(?<space>[ \t])/,
+    /'(?<single>[^']*)'/,
+    /"(?<double>(?:[^"\\$`]|\\["\\])*)"/,
+    /\\(?<escaped>[^\n\r])/,
+    /(?<redirection>(?:>&[12]|&?>>?[ \t]*\/dev\/null)(?=[\s;&|]|$))/,
+    /(?<end>[\n;|]|&(?!>))/,
+    /(?<plain>[^'"\\>&$`<(){}\r\0\v\f])/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gy",
+);
 
 /**
  * The words of each program, quotes removed. Null for anything that is not plainly programs joined by `&&`, `||`, `;`, `|`,
@@ -173,6 +178,7 @@ function takeApart(command: string): string[][] | null {
   const programs: string[][] = [];
   let words: string[] = [];
   let word: string | null = null;
+  let at = 0;
   const endWord = () => {
     if (word !== null) words.push(word);
     word = null;
@@ -182,39 +188,20 @@ function takeApart(command: string): string[][] | null {
     if (words.length > 0) programs.push(words);
     words = [];
   };
-  for (let at = 0; at < command.length; at++) {
-    const c = command[at] as string;
-    if (c === " " || c === "\t") endWord();
-    else if (c === "'") {
-      const end = command.indexOf("'", at + 1);
-      if (end < 0) return null;
-      word = (word ?? "") + command.slice(at + 1, end);
-      at = end;
-    } else if (c === '"') {
-      const text = /^"((?:[^"\\$`]|\\["\\])*)"/.exec(command.slice(at));
-      if (!text) return null;
-      word = (word ?? "") + (text[1] as string).replace(/\\(["\\])/g, "$1");
-      at += text[0].length - 1;
-    } else if (c === "\\") {
-      const next = command[++at];
-      if (next === undefined || next === "\n" || next === "\r") return null;
-      word = (word ?? "") + next;
-    } else if (c === ">" || (c === "&" && command[at + 1] === ">")) {
-      const harmless = HARMLESS.exec(command.slice(at));
-      if (!harmless) return null;
-      // `2>&1`: the number is the stream, not an argument.
-      if (word !== null && /^[12]$/.test(word)) word = null;
-      endWord();
-      at += harmless[0].length - 1;
-    } else if (c === "\n" || c === ";" || c === "|" || c === "&") endProgram();
-    else if (NEVER_PLAIN.has(c) || (word === null ? NEVER_FIRST.has(c) : c === "=" && words.length === 0)) return null;
-    else word = (word ?? "") + c;
+  for (const { 0: token, groups = {} } of command.matchAll(TOKEN)) {
+    at += token.length;
+    const { space, single, double, escaped, redirection, end, plain } = groups;
+    // `2>&1`: the number is the stream, not an argument.
+    if (redirection && /^[12]$/.test(word ?? "")) word = null;
+    if (space || redirection) endWord();
+    else if (end) endProgram();
+    else if (plain && (word === null ? NEVER_FIRST.has(plain) : plain === "=" && words.length === 0)) return null;
+    else word = (word ?? "") + (single ?? double?.replace(/\\(["\\])/g, "$1") ?? escaped ?? plain ?? "");
   }
+  if (at < command.length) return null;
   endProgram();
   return programs;
 }
-
-const NEVER_PLAIN: ReadonlySet<string> = new Set(["$", "`", "<", "(", ")", "{", "}", "\r", "\0", "\v", "\f"]);
 
 /** A comment, and a pattern that could match a file named like an option. */
 const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);

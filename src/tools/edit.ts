@@ -1,12 +1,12 @@
 /** The Edit tool: replaces text in a file where the model has read it. */
 
 import { filled, flag, required, text } from "../input.ts";
-import type { Tool } from "../model/tool.ts";
+import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { missing, readExisting } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
-import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
+import { changeFile, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
 const CONTEXT_LINES = 2;

@@ -5,18 +5,17 @@
 
 import {
   closeSync,
-  constants,
   existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
+  readFileSync,
   readlinkSync,
-  readSync,
   type Stats,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin, type Pin, pinFolder } from "../disk/fence.ts";
+import { isWithin, openRegular, type Pin, pinFolder } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 
 export interface FileContent {
   bytes: Buffer;
@@ -30,14 +29,13 @@ export function readFileAt(real: string, maxBytes: number): FileContent | null {
   if (!seen) return null;
   // Checked before it is opened: opening a device can have side effects.
   refuseOdd(seen);
-  const fd = openSync(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  const opened = openRegular(real);
+  if (!opened) throw new Error(MOVED);
+  const { fd, size } = opened;
   try {
-    const stat = fstatSync(fd);
-    refuseOdd(stat);
     if (!isExactly(fd, real)) throw new Error(MOVED);
-    if (stat.size > maxBytes) throw tooLarge(stat.size, maxBytes);
-    const bytes = readAll(fd, stat.size, maxBytes);
-    return { bytes, mode: stat.mode & 0o777 };
+    if (size > maxBytes) throw tooLarge(size, maxBytes);
+    return { bytes: readFileSync(fd), mode: fstatSync(fd).mode & 0o777 };
   } finally {
     closeSync(fd);
   }
@@ -45,10 +43,16 @@ export function readFileAt(real: string, maxBytes: number): FileContent | null {
 
 /** Like `readFileAt`, for searches, which skip whatever cannot be read. */
 export function tryReadFileAt(real: string, maxBytes: number): Buffer | null {
+  return attempt(() => readFileAt(real, maxBytes)?.bytes, null) ?? null;
+}
+
+/** The work on the folder at this path, held open meanwhile. */
+export function withFolder<T>(real: string, work: (folder: string) => T): T {
+  const pin = openFolderAt(real);
   try {
-    return readFileAt(real, maxBytes)?.bytes ?? null;
-  } catch {
-    return null;
+    return work(pin.path);
+  } finally {
+    pin.close();
   }
 }
 
@@ -129,18 +133,6 @@ function isExactly(fd: number, real: string): boolean {
   return process.platform !== "linux" || !existsSync("/proc/self/fd") || readlinkSync(link) === real;
 }
 
-/** Of a file that grows meanwhile, what it had when it was opened. */
-function readAll(fd: number, size: number, maxBytes: number): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.min(size, maxBytes));
-  let done = 0;
-  while (done < bytes.length) {
-    const count = readSync(fd, bytes, done, bytes.length - done, null);
-    if (count === 0) break;
-    done += count;
-  }
-  return bytes.subarray(0, done);
-}
-
 function tooLarge(size: number, maxBytes: number): Error {
   const mb = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`;
   return new Error(`it has ${mb(size)}, and at most ${mb(maxBytes)} are read; search it with Grep or cut it with Bash`);
@@ -164,10 +156,10 @@ interface FileText {
 }
 
 export function decodeText(bytes: Buffer): FileText {
-  const bom = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const body = bom ? bytes.subarray(3) : bytes;
-  const text = body.toString("utf8");
-  return { text, bom, exact: !text.includes("\ufffd") || Buffer.from(text).equals(body) };
+  const text = bytes.toString("utf8");
+  const bom = text.startsWith("\ufeff");
+  const exact = !text.includes("\ufffd") || Buffer.from(text).equals(bytes);
+  return { text: bom ? text.slice(1) : text, bom, exact };
 }
 
 export function encodeText(text: string, bom: boolean): Buffer {
@@ -183,8 +175,8 @@ export function linesOf(text: string): string[] {
 
 /** Whether most lines end with CRLF. */
 export function usesCrlf(text: string): boolean {
-  const crlf = count(text, "\r\n");
-  return crlf > 0 && crlf * 2 >= count(text, "\n");
+  const crlf = text.split("\r\n").length - 1;
+  return crlf > 0 && crlf * 2 >= text.split("\n").length - 1;
 }
 
 export function numberLines(lines: readonly string[], first: number): string {
@@ -193,10 +185,4 @@ export function numberLines(lines: readonly string[], first: number): string {
 
 export function countOf(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-function count(text: string, part: string): number {
-  let found = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found++;
-  return found;
 }

@@ -2,6 +2,7 @@
 
 import { isAbsolute, join, sep } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { isPseudo } from "./file.ts";
@@ -110,7 +111,7 @@ export function compilePattern(text: string): Pattern {
         states.delete(glob.length);
         return states.size > 0;
       }),
-    names: new Set(globs.flat().flatMap((part) => (part === "**" ? [] : (literalOf(part) ?? [])))),
+    names: new Set(globs.flat().flatMap((part) => (part === "**" ? [] : (part.literal ?? [])))),
   };
 }
 
@@ -119,8 +120,7 @@ function isMagic(part: string): boolean {
   return /[*?[{\\]/.test(part);
 }
 
-type Token = string | { any: "one" | "run" } | { not: boolean; ranges: [string, string][] };
-type Part = Token[] | "**";
+type Part = "**" | { test: RegExp /** The name that it spells out, if it does. */; literal: string | null };
 
 /** The indexes of the parts that may come next; the number of parts when the glob can end here. No backtracking, so no pattern is slow. */
 function walkStates(glob: readonly Part[], names: readonly string[]): Set<number> {
@@ -131,7 +131,7 @@ function walkStates(glob: readonly Part[], names: readonly string[]): Set<number
     for (const state of states) {
       const part = glob[state];
       if (part === "**") enter(next, glob, state);
-      else if (part && matchesName(part, [...name.normalize("NFC")])) enter(next, glob, state + 1);
+      else if (part?.test.test(name.normalize("NFC"))) enter(next, glob, state + 1);
     }
     states = next;
   }
@@ -144,37 +144,6 @@ function enter(states: Set<number>, glob: readonly Part[], state: number): void 
   if (glob[state] === "**") enter(states, glob, state + 1);
 }
 
-/** Backtracking to the last `*` is enough. */
-function matchesName(tokens: readonly Token[], name: readonly string[]): boolean {
-  let at = 0;
-  let token = 0;
-  let run: { token: number; at: number } | null = null;
-  while (at < name.length) {
-    const t = tokens[token];
-    if (isRun(t)) {
-      run = { token: ++token, at };
-    } else if (t !== undefined && matchesOne(t, name[at] as string)) {
-      token++;
-      at++;
-    } else if (run) {
-      token = run.token;
-      at = ++run.at;
-    } else return false;
-  }
-  while (isRun(tokens[token])) token++;
-  return token === tokens.length;
-}
-
-function isRun(token: Token | undefined): boolean {
-  return typeof token === "object" && "any" in token && token.any === "run";
-}
-
-function matchesOne(token: Token, c: string): boolean {
-  if (typeof token === "string") return token === c;
-  if ("any" in token) return true;
-  return token.ranges.some(([low, high]) => low <= c && c <= high) !== token.not;
-}
-
 function parseGlob(text: string): Part[] {
   const parts: Part[] = [];
   for (const name of text.split("/")) {
@@ -183,44 +152,30 @@ function parseGlob(text: string): Part[] {
     else if (parts.at(-1) !== "**") parts.push("**");
   }
   // At the end it means everything inside, but not the folder itself.
-  if (parts.at(-1) === "**") parts.push([{ any: "run" }]);
+  if (parts.at(-1) === "**") parts.push(parseName("*"));
   return parts;
 }
 
-function parseName(name: string): Token[] {
-  const tokens: Token[] = [];
-  const chars = [...name];
-  for (let i = 0; i < chars.length; i++) {
-    const c = chars[i] as string;
-    if (c === "*") {
-      if (!isRun(tokens.at(-1))) tokens.push({ any: "run" });
-    } else if (c === "?") tokens.push({ any: "one" });
-    else if (c === "\\" && i + 1 < chars.length) tokens.push(chars[++i] as string);
-    else if (c === "[") {
-      const close = chars.indexOf("]", i + 2);
-      tokens.push(close < 0 ? c : parseClass(chars.slice(i + 1, close)));
-      if (close >= 0) i = close;
-    } else tokens.push(c);
-  }
-  return tokens;
-}
+/** Stars, one character, an escaped one, a class, anything else. */
+const TOKEN = /\*+|\?|\\(.)|\[([!^]?)(.[^\]]*)\]|./gsu;
 
-function parseClass(chars: readonly string[]): Token {
-  const not = chars[0] === "!" || chars[0] === "^";
-  const ranges: [string, string][] = [];
-  for (let i = not ? 1 : 0; i < chars.length; i++) {
-    const low = chars[i] as string;
-    const high = chars[i + 2];
-    if (chars[i + 1] === "-" && high !== undefined) {
-      ranges.push([low, high]);
-      i += 2;
-    } else ranges.push([low, low]);
+/** Each piece between stars is taken at its first place and kept there (a lookahead does not backtrack), so no pattern is slow. */
+function parseName(name: string): Part {
+  const pieces = [""];
+  let literal: string | null = "";
+  for (const [token, escaped, not, members] of name.matchAll(TOKEN)) {
+    const isPlain = token !== "?" && members === undefined && !token.startsWith("*");
+    literal = literal !== null && isPlain ? literal + (escaped ?? token) : null;
+    if (token.startsWith("*")) pieces.push("");
+    else if (isPlain) pieces[pieces.length - 1] += (escaped ?? token).replace(/[\\^$.*+?()[\]{}|]/, "\\$&");
+    else pieces[pieces.length - 1] += members ? `[${not && "^"}${members.replace(/[\\\][^]/g, "\\$&")}]` : ".";
   }
-  return { not, ranges };
-}
-
-function literalOf(tokens: readonly Token[]): string | null {
-  return tokens.every((token) => typeof token === "string") ? tokens.join("") : null;
+  const [first, ...rest] = pieces;
+  const last = rest.pop();
+  const middle = rest.map((piece, i) => `(?=(.*?${piece}))\\${i + 1}`).join("");
+  const source = `^${first}${middle}${last === undefined ? "" : `.*${last}`}$`;
+  // A class such as `[z-a]` matches nothing.
+  return { test: attempt(() => new RegExp(source, "su"), /(?!)/), literal };
 }
 
 /** Braces may be nested; a group without a comma is not a group. */

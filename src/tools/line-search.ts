@@ -24,11 +24,7 @@ export interface SearchAnswer {
   lines: [number: number, isMatch: boolean, text: string][];
 }
 
-export interface LineSearch {
-  /** An answer for each text; for fewer when the time ran out. Rejects when the signal aborts or the expression fails. */
-  search(texts: readonly string[]): Promise<SearchAnswer[]>;
-  close(): void;
-}
+export type LineSearch = ReturnType<typeof openLineSearch>;
 
 /** A search needs little memory; an expression that needs more is broken. */
 const MAX_HEAP_MB = 512;
@@ -40,7 +36,7 @@ interface Round {
   reject: (error: Error) => void;
 }
 
-export function openLineSearch(question: SearchQuestion, maxMs: number, signal: AbortSignal): LineSearch {
+export function openLineSearch(question: SearchQuestion, maxMs: number, signal: AbortSignal) {
   const worker = new Worker(WORKER, {
     eval: true,
     workerData: question,
@@ -73,8 +69,9 @@ export function openLineSearch(question: SearchQuestion, maxMs: number, signal: 
   worker.on("exit", () => end(new Error("the search ended too early")));
   if (signal.aborted) stop();
   return {
-    search: (texts) =>
-      new Promise((resolve, reject) => {
+    /** An answer for each text; for fewer when the time ran out. Rejects when the signal aborts or the expression fails. */
+    search: (texts: readonly string[]) =>
+      new Promise<SearchAnswer[]>((resolve, reject) => {
         round = { answers: [], wanted: texts.length, resolve, reject };
         settle();
         if (ended === undefined) worker.postMessage(texts);

@@ -1,5 +1,8 @@
 /** Permission for what a tool is about to do: asked once per kind, one question at a time. */
 
+import { attempt, messageOf } from "../errors.ts";
+import { unlessAborted } from "../model/tool.ts";
+
 export interface PermissionRequest {
   /** What an answer applies to: "edit", "read outside", "bash git status", or "bash: " and a whole command. */
   kind: string;
@@ -23,13 +26,7 @@ export interface PermissionOptions {
   remember?: (kind: string) => void;
 }
 
-interface Permissions {
-  permit: Permit;
-  /** A new prompt: what was denied may be asked again. */
-  newPrompt(): void;
-}
-
-export function openPermissions({ ask, allowed, remember }: PermissionOptions): Permissions {
+export function openPermissions({ ask, allowed, remember }: PermissionOptions) {
   const granted = new Set(allowed.map((entry) => (entry.startsWith(WHOLE) ? entry : entry.trim().replace(/ +/g, " "))));
   const denied = new Set<string>();
   /** Settles when no question is open. */
@@ -50,26 +47,18 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions): 
     try {
       answer = await unlessAborted(ask(request, signal), signal, "stopped");
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return { allowed: false, reason: `the user could not be asked (${why})` };
+      return { allowed: false, reason: `the user could not be asked (${messageOf(error)})` };
     }
     if (answer === "stopped") return STOPPED;
     if (answer === "deny") denied.add(kind);
     else granted.add(kind);
-    if (answer === "always") keep(kind);
+    // If it cannot be remembered, it still holds for this session.
+    if (answer === "always") attempt(() => remember?.(kind), null);
     return known(kind) ?? { allowed: true };
   };
 
-  const keep = (kind: string) => {
-    try {
-      remember?.(kind);
-    } catch {
-      // It still holds for this session.
-    }
-  };
-
   return {
-    async permit(request, signal) {
+    permit: async (request: PermissionRequest, signal: AbortSignal): Promise<Permission> => {
       const answered = known(request.kind);
       if (answered) return answered;
       if (!ask) return { allowed: false, reason: nobody(request.kind) };
@@ -77,6 +66,7 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions): 
       idle = mine;
       return unlessAborted(mine, signal, STOPPED);
     },
+    /** A new prompt: what was denied may be asked again. */
     newPrompt: () => denied.clear(),
   };
 }
@@ -104,19 +94,4 @@ function nobody(kind: string): string {
   const entry = kind === "read outside" ? "read" : kind.startsWith(WHOLE) ? "bash" : kind;
   const shown = entry.includes(" ") ? `"${entry}"` : entry;
   return `it needs permission and there is no one to ask; the user can give it with --allow ${shown}. Go on without it`;
-}
-
-/** The promise's value, or `stopped` as soon as the signal aborts. */
-async function unlessAborted<T, S>(promise: Promise<T>, signal: AbortSignal, stopped: S): Promise<T | S> {
-  let stop = () => {};
-  const aborted = new Promise<S>((resolve) => {
-    stop = () => resolve(stopped);
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

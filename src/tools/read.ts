@@ -2,8 +2,10 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
+import { attempt } from "../errors.ts";
 import { filled, number, required, text } from "../input.ts";
 import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
+import { distance } from "../text/distance.ts";
 import {
   countOf,
   decodeText,
@@ -11,10 +13,10 @@ import {
   isBinary,
   linesOf,
   numberLines,
-  openFolderAt,
   readFileAt,
   reasonOf,
   usesCrlf,
+  withFolder,
 } from "./file.ts";
 import { defineTool, findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
 
@@ -127,41 +129,22 @@ const MAX_ENTRIES = 5000;
 
 /** Best first; null when the folder does not exist. */
 function findNearNames(real: string): string[] | null {
-  let entries: string[];
-  try {
-    const folder = openFolderAt(dirname(real));
-    try {
-      entries = readdirSync(folder.path).slice(0, MAX_ENTRIES);
-    } finally {
-      folder.close();
-    }
-  } catch {
-    return null;
-  }
+  const entries = attempt(() => withFolder(dirname(real), (folder) => readdirSync(folder)), null);
+  if (!entries) return null;
   const wanted = basename(real).toLowerCase();
   return entries
-    .map((name) => ({ name, far: distance(name.toLowerCase(), wanted) }))
+    .slice(0, MAX_ENTRIES)
+    .map((name) => ({ name, far: stepsBetween(name.toLowerCase(), wanted) }))
     .filter(({ far }) => far <= Math.max(2, Math.floor(wanted.length / 4)))
     .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_NAMES)
     .map(({ name }) => name);
 }
 
-/** How many letters differ; a different extension alone counts as one. */
-function distance(a: string, b: string): number {
-  if (a === b) return 0;
+/** A different extension alone counts as one letter. */
+function stepsBetween(a: string, b: string): number {
   const stem = (name: string) => name.slice(0, name.length - extname(name).length);
-  if (stem(a) === stem(b)) return 1;
+  if (a !== b && stem(a) === stem(b)) return 1;
   // Names that differ this much in length were not meant, and comparing long ones is slow.
-  if (Math.abs(a.length - b.length) > 8) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
+  return Math.abs(a.length - b.length) > 8 ? Number.POSITIVE_INFINITY : distance(a, b);
 }

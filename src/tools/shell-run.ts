@@ -19,11 +19,8 @@ interface RunOptions {
 export interface CommandEnd {
   /** Standard output and errors in the order they came; the middle is left out when there is too much. */
   output: string;
-  ended:
-    | { kind: "exit"; code: number }
-    | { kind: "signal"; signal: string }
-    | { kind: "timeout" | "aborted" }
-    | { kind: "failed"; reason: string };
+  /** The exit code, or why there is none. */
+  ended: number | string;
 }
 
 /** Time to clean up lock files and the like between SIGTERM and SIGKILL. */
@@ -36,47 +33,51 @@ const DRAIN_MS = 200;
 export function runCommand(command: string, { shell, cwd, env, timeoutMs, signal }: RunOptions): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const output = openOutput();
-    let stopped: "timeout" | "aborted" | null = null;
+    let stopped: string | null = null;
     let child: ChildProcess;
     try {
       child = start(command, shell, cwd, env);
     } catch (error) {
-      resolve({ output: "", ended: { kind: "failed", reason: (error as Error).message } });
+      resolve({ output: "", ended: notStarted(error as Error) });
       return;
     }
     const timers: NodeJS.Timeout[] = [];
     const forget = endOnExit(child, "SIGKILL");
     const killNow = () => endGroup(child, "SIGKILL");
-    const stop = (why: "timeout" | "aborted") => {
+    const stop = (why: string) => {
       stopped ??= why;
       endGroup(child, "SIGTERM");
       timers.push(setTimeout(killNow, GRACE_MS));
     };
-    const abort = () => stop("aborted");
+    const abort = () => stop("stopped by the user");
     const finish = (ended: CommandEnd["ended"]) => {
       for (const timer of timers) clearTimeout(timer);
       forget();
       signal.removeEventListener("abort", abort);
       child.stdout?.destroy();
       child.stderr?.destroy();
-      resolve({ output: output.text(), ended: stopped && ended.kind !== "failed" ? { kind: stopped } : ended });
+      resolve({ output: output.text(), ended });
     };
-    timers.push(setTimeout(() => stop("timeout"), timeoutMs));
+    const late = `stopped after ${timeoutMs / 1000} seconds; raise timeout, or do less`;
+    timers.push(setTimeout(() => stop(late), timeoutMs));
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
 
     child.stdout?.on("data", output.add);
     child.stderr?.on("data", output.add);
-    child.on("error", (error) => finish({ kind: "failed", reason: error.message }));
+    child.on("error", (error) => finish(notStarted(error)));
     child.on("exit", (code, by) => {
       // What it left in the background is killed with it; then the streams close.
       killNow();
-      const ended =
-        code === null ? ({ kind: "signal", signal: by ?? "a signal" } as const) : ({ kind: "exit", code } as const);
+      const ended = stopped ?? code ?? `ended by ${by ?? "a signal"}`;
       timers.push(setTimeout(() => finish(ended), DRAIN_MS));
       child.on("close", () => finish(ended));
     });
   });
+}
+
+function notStarted({ message }: Error): string {
+  return `the command could not be started: ${message}`;
 }
 
 function start(command: string, shell: Shell, cwd: string, env: Readonly<Record<string, string>>): ChildProcess {
@@ -93,19 +94,14 @@ function start(command: string, shell: Shell, cwd: string, env: Readonly<Record<
 /** 1 MB in all; a conversation is shown less, but the file with the full result may hold it. */
 const MAX_HALF_BYTES = 512 * 1024;
 
-interface Output {
-  add: (chunk: Buffer) => void;
-  text(): string;
-}
-
-export function openOutput(maxHalf = MAX_HALF_BYTES): Output {
+export function openOutput(maxHalf = MAX_HALF_BYTES) {
   const head: Buffer[] = [];
   let headBytes = 0;
   let tail: Buffer[] = [];
   let tailBytes = 0;
   let total = 0;
   return {
-    add(chunk) {
+    add(chunk: Buffer) {
       total += chunk.length;
       const taken = chunk.subarray(0, Math.max(0, maxHalf - headBytes));
       head.push(taken);

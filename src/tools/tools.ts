@@ -1,13 +1,13 @@
 /** The agent's tools, made from a workbench. */
 
-import type { Tool } from "../model/tool.ts";
+import { openTurns, type Tool } from "../model/tool.ts";
 import { openBash } from "./bash.ts";
 import { openEdit } from "./edit.ts";
 import { openGlob } from "./glob.ts";
 import { openGrep } from "./grep.ts";
 import { openRead } from "./read.ts";
 import type { ToolName, Workbench } from "./workbench.ts";
-import { openTurns, openWrite } from "./write.ts";
+import { openWrite } from "./write.ts";
 
 /** Always in the same order, whatever `only` says, so that what a model is shown stays the same. Within a fence there is no Bash. */
 export function openTools(bench: Workbench, only?: readonly ToolName[]): Tool[] {

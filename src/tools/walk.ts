@@ -3,14 +3,11 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { isPseudo, openFolderAt } from "./file.ts";
+import { attempt } from "../errors.ts";
+import { withFolder } from "./file.ts";
 
-interface Found {
-  path: string;
-  /** The names from where the walk began. */
-  parts: string[];
-  isLink: boolean;
-}
+/** `parts` are the names from where the walk began. */
+type Found = { path: string; parts: string[]; isLink: boolean };
 
 interface WalkOptions {
   signal: AbortSignal;
@@ -65,15 +62,6 @@ export function stopIfAborted(signal: AbortSignal): void {
 }
 
 function listFolder(path: string): Dirent[] {
-  if (isPseudo(path)) return [];
-  try {
-    const folder = openFolderAt(path);
-    try {
-      return readdirSync(folder.path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-    } finally {
-      folder.close();
-    }
-  } catch {
-    return [];
-  }
+  const entries = attempt(() => withFolder(path, (folder) => readdirSync(folder, { withFileTypes: true })), []);
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

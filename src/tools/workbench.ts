@@ -8,7 +8,7 @@ import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Permit } from "./permission.ts";
 
-export type ToolName = "Read" | "Write" | "Edit" | "Glob" | "Grep" | "Bash";
+export type ToolName = keyof typeof TOOL_WORDS;
 
 export interface Workbench {
   /** Absolute and real. Relative paths start here, or at the fence if this is outside it. */
@@ -117,10 +117,8 @@ export function isReadable(bench: Workbench, target: Target): boolean {
 /** Throws when permission to read it is denied. */
 export async function permitRead(bench: Workbench, tool: string, target: Target, signal: AbortSignal): Promise<void> {
   if (isReadable(bench, target)) return;
-  const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
-  const summary = `${tool} ${target.shown}${link} (outside the working directory)`;
-  const answer = await bench.permit({ kind: "read outside", tool, summary }, signal);
-  if (!answer.allowed) throw new Error(`${target.shown} was not read: ${answer.reason}`);
+  const reason = await askFor(bench, tool, target, { kind: "read outside" }, signal);
+  if (reason !== null) throw new Error(`${target.shown} was not read: ${reason}`);
 }
 
 /** Throws when permission to change it is denied. Within a fence or a store of its own, none is needed. */
@@ -132,11 +130,22 @@ export async function permitEdit(
   signal: AbortSignal,
 ): Promise<void> {
   if (bench.fence !== null || bench.store?.owns(target.real)) return;
+  const reason = await askFor(bench, tool, target, { kind: "edit", detail }, signal);
+  if (reason !== null) throw new Error(`${target.shown} was not changed: ${reason}`);
+}
+
+/** Why it is denied; null when it is allowed. */
+async function askFor(
+  bench: Workbench,
+  tool: string,
+  target: Target,
+  asked: { kind: string; detail?: string },
+  signal: AbortSignal,
+): Promise<string | null> {
   const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
-  const where = isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";
-  const summary = `${tool} ${target.shown}${link}${where}`;
-  const answer = await bench.permit({ kind: "edit", tool, summary, detail }, signal);
-  if (!answer.allowed) throw new Error(`${target.shown} was not changed: ${answer.reason}`);
+  const where = asked.kind === "edit" && isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";
+  const answer = await bench.permit({ ...asked, tool, summary: `${tool} ${target.shown}${link}${where}` }, signal);
+  return answer.allowed ? null : answer.reason;
 }
 
 function withHome(given: string, env: Workbench["env"]): string {

@@ -5,9 +5,9 @@ import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
-import type { Tool } from "../model/tool.ts";
+import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
-import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
+import { countOf, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
 import { defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
@@ -53,18 +53,6 @@ export interface Plan {
   result: string;
 }
 
-/** Runs one task after the other: two changes in one turn must not both start from the same text. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function openTurns(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work, work);
-    last = mine.catch(() => {});
-    return mine;
-  };
-}
-
 /**
  * `plan` reads the file and returns what it becomes, or throws. It is called twice, as a person may take long to answer; what
  * the second call saw must still be there when the file is replaced.
@@ -106,7 +94,7 @@ export function refuseUnseen(
 async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileContent | null): Promise<string[]> {
   const { store, history } = bench;
   if (store?.owns(target.real)) {
-    const { notices } = await store.write(target.real, bytes.toString(), base && textOf(base));
+    const { notices } = await store.write(target.real, bytes.toString(), base?.bytes.toString() ?? null);
     return notices;
   }
   try {
@@ -117,11 +105,6 @@ async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileCo
   }
   history?.after(target.real);
   return [];
-}
-
-function textOf({ bytes }: FileContent): string {
-  const { text, bom } = decodeText(bytes);
-  return bom ? `\ufeff${text}` : text;
 }
 
 /** `base` is what the file must still hold; null means that nothing may be there. Synchronous, so that nothing of ours comes between. */
@@ -170,12 +153,4 @@ function putNew(temporary: string, target: string): void {
 }
 
 /** What file systems without hard links return. */
-const NO_LINKS: ReadonlySet<string> = new Set([
-  "EPERM",
-  "ENOTSUP",
-  "EOPNOTSUPP",
-  "EXDEV",
-  "EMLINK",
-  "ENOSYS",
-  "EINVAL",
-]);
+const NO_LINKS: ReadonlySet<string> = new Set("EPERM ENOTSUP EOPNOTSUPP EXDEV EMLINK ENOSYS EINVAL".split(" "));

@@ -14,7 +14,6 @@ export const adopt = verb({
     share: flag("two projects share this directory: that is fine"),
     keep: flag("the directory's former project is gone: it belongs to this one now"),
   },
-  on: ["cli", "library"],
   examples: ["adopt"],
   writes: true,
   async run(memdir, { from, ...flags }, { cwd }) {
@@ -55,7 +54,6 @@ async function findSources(memdir: Memdir): Promise<string[]> {
 export const trust = verb({
   args: [],
   input: { revoke: flag("withdraw the permission") },
-  on: ["cli", "library"],
   examples: ["trust"],
   writes: true,
   run: async (memdir, { revoke = false }) => memdir.trust({ revoke }),

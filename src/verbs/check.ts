@@ -8,7 +8,6 @@ import { lint, verify } from "./verify.ts";
 export const check = verb({
   args: [],
   input: {},
-  on: ["cli", "library"],
   about:
     "Runs doctor (installation), lint (form), verify (claims) and health, and changes nothing. " +
     "Exit code 1 if one of the first three found a problem.",

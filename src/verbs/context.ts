@@ -16,15 +16,13 @@ export const context = verb({
     "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
     "setting-sources": text("which settings count: user,project,local", "LIST"),
   },
-  on: ["cli", "library"],
   hasWarnings: true,
   examples: ["context", "context --touch src/index.ts --json"],
   writes: (input) => input["approve-imports"] === true,
   async run(memdir, input, { cwd, open }) {
     const approved = input["approve-imports"] ? [memdir.approveImports().message] : [];
     const settingSources = readSources(input["setting-sources"]);
-    const opened =
-      settingSources || approved.length > 0 ? await open(settingSources ? { settingSources } : {}) : memdir;
+    const opened = settingSources || approved.length > 0 ? await open({ settingSources }) : memdir;
     const paths = (given: readonly string[] = []) => given.map((path) => resolve(cwd, path));
     const options = { addDirs: paths(input["add-dir"]), allAgents: input["all-agents"] === true };
     const found = await opened.context(paths(input.touch), options);
@@ -67,30 +65,22 @@ export const prompt = verb({
     section: choice(SECTION_NAMES, "only this part of it", "NAME"),
     files: flag("with the memories that the index names, inside a budget"),
   },
-  on: ["cli", "library"],
   examples: ["prompt --section saving"],
-  async run(memdir, { section, files = false }) {
-    return {
-      text: await memdir.prompt({ makeDirectory: false, ...(section && { section }), ...(files && { files }) }),
-    };
-  },
+  run: async (memdir, { section, files }) => ({
+    text: await memdir.prompt({ makeDirectory: false, section, files }),
+  }),
   say: ({ text }) => [block(text)],
 });
 
 export const index = verb({
   args: [],
   input: { rebuild: flag("give every memory its line again, take out dead ones") },
-  on: ["cli", "console", "library"],
   examples: ["index", "index --rebuild"],
   writes: ({ rebuild }) => rebuild === true,
   async run(memdir, { rebuild }) {
     const view = rebuild ? await memdir.rebuildIndex() : { ...(await memdir.index()), notices: [], undo: null };
     return { ...view, limits: memdir.config.index };
   },
-  json: ({ limits: _, notices, undo, ...view }) => ({
-    ...view,
-    ...(undo === null && notices.length === 0 ? {} : { notices, undo }),
-  }),
   say({ limits, notices, undo, ...view }, { call }) {
     const overflow = view.overflow.length === 0 ? "" : `, ${view.overflow.length} more on the overflow page`;
     const size = `${view.lines} of ${limits.maxLines} lines, ${view.chars} of ${limits.maxChars} characters${overflow}`;

@@ -6,12 +6,6 @@ import type { Check, Mend } from "../memory/doctor.ts";
 import { findAbandoned } from "../project/older.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
 
-export interface Fixed {
-  name: string;
-  ok: boolean;
-  detail: string;
-}
-
 /** Tries what is outside the store: hooks, wiring, the repository's team memory. */
 export type Prove = (memdir: Memdir, context: Context) => Promise<Check[]>;
 
@@ -21,7 +15,6 @@ export function makeDoctor(prove: Prove) {
   return verb({
     args: [],
     input: { fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index") },
-    on: ["cli", "library"],
     about: "Checks the installation, the store and every wired agent, each by a real round trip.",
     examples: ["doctor", "doctor --fix"],
     writes: ({ fix }) => fix === true,
@@ -29,12 +22,10 @@ export function makeDoctor(prove: Prove) {
       let checks = await examine(memdir, context, prove);
       const mended = fix ? await fixAll(checks) : [];
       if (mended.length > 0) checks = await examine(memdir, context, prove);
-      return fix ? { checks, mended } : { checks };
+      return { checks, ...(fix && { mended }) };
     },
     exitCode: ({ checks }) => (checks.every(({ ok }) => ok) ? 0 : 1),
-    say(result) {
-      const { checks } = result;
-      const mended = "mended" in result ? (result.mended ?? []) : [];
+    say({ checks, mended = [] }) {
       const failed = checks.filter(({ ok }) => !ok).length;
       const fixed = mended.filter(({ ok }) => ok).length;
       return [
@@ -58,16 +49,13 @@ export async function examine(memdir: Memdir, context: Context, prove: Prove = p
 }
 
 /** One after the other, each once, however many checks ask for it. */
-async function fixAll(checks: readonly Check[]): Promise<Fixed[]> {
+async function fixAll(checks: readonly Check[]) {
   const mends = new Map<Mend, string>();
   for (const { ok, mend, name } of checks) if (!ok && mend && !mends.has(mend)) mends.set(mend, name);
-  const mended: Fixed[] = [];
+  const mended: Pick<Check, "name" | "ok" | "detail">[] = [];
   for (const [mend, name] of mends) {
-    try {
-      mended.push({ name, ok: true, detail: await mend() });
-    } catch (error) {
-      mended.push({ name, ok: false, detail: (error as Error).message });
-    }
+    const failed = (error: Error) => ({ ok: false, detail: error.message });
+    mended.push({ name, ...(await (async () => ({ ok: true, detail: await mend() }))().catch(failed)) });
   }
   return mended;
 }
@@ -89,15 +77,12 @@ async function proveMachine(memdir: Memdir, context: Context): Promise<Check[]> 
   const [{ proveWiring }, { examineFaults }, { checkTeam }, { findMachine, openCheckout }] = await Promise.all([
     import("../wiring/proof.ts"),
     import("../hooks/faults.ts"),
-    import("../team/repository-health.ts"),
+    import("../team/repository.ts"),
     import("./init.ts"),
   ]);
   const machine = findMachine(context);
-  const faults = examineFaults(context.env, context.now());
-  const team = await checkTeam(openCheckout(memdir, machine));
-  try {
-    return [faults, ...team, ...(await proveWiring(machine, { temporary: tmpdir() }))];
-  } catch (error) {
-    return [faults, ...team, { name: "wiring", ok: false, detail: (error as Error).message, fix: "reinstall memdir" }];
-  }
+  const wiring = await proveWiring(machine, { temporary: tmpdir() }).catch((error: Error): Check[] => {
+    return [{ name: "wiring", ok: false, detail: error.message, fix: "reinstall memdir" }];
+  });
+  return [examineFaults(context.env, context.now()), ...(await checkTeam(openCheckout(memdir, machine))), ...wiring];
 }

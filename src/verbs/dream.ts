@@ -1,5 +1,6 @@
 /** `dream`: memories are tidied up by a plan that a person sees first. */
 
+import type { LearnMode } from "../config.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
@@ -9,7 +10,6 @@ import { countOps, describeOp, formatPlan, namedFiles, type Plan } from "../lear
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import type { LearnMode } from "../settings.ts";
 import type { Store } from "../store/store.ts";
 import { bad, type Context, dim, flag, good, type Line, text, verb } from "../verb.ts";
 import { modelFor } from "./model.ts";
@@ -27,9 +27,9 @@ export const dream = verb({
     "if-due": flag("with --apply --all, for timers: only a day and five sessions after the last one"),
     status: flag("when the last one was, and whether one is due"),
   },
-  on: ["cli", "console", "library"],
   about:
-    "Without an option it shows the plan and asks about each step. Steps rest on evidence: a memory that supersedes another, a duplicate, a deadline that has passed, names that are all gone.",
+    "Without an option it shows the plan and asks about each step. Steps rest on evidence: a memory that supersedes " +
+    "another, a duplicate, a deadline that has passed, names that are all gone.",
   examples: ["dream --plan", "dream --apply --skip 2"],
   writes: ({ plan, status }) => !plan && !status,
   async run(given, { plan: onlyPlan, apply, status, only, skip, all, "if-due": ifDue }, context) {

@@ -7,59 +7,45 @@ import { addCues } from "../memory/edit.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Row } from "../store/store.ts";
-import { verb } from "../verb.ts";
+import { count, verb } from "../verb.ts";
 import { NAME } from "./common.ts";
 import { modelFor } from "./model.ts";
 
 export const enrich = verb({
   args: ["name?"],
   input: { name: NAME },
-  on: ["cli", "library"],
   examples: ["enrich"],
   writes: true,
   async run(memdir, { name }, context) {
-    const rows = await findPoor(memdir, name);
-    const model = rows.length === 0 ? null : modelFor(context);
-    if (!model) return { enriched: [], left: rows.length, usage: NO_USAGE, poor: rows };
+    const poor = await findPoor(memdir, name);
+    const model = poor.length === 0 ? null : modelFor(context);
+    if (!model) return { enriched: [], left: poor.length, usage: NO_USAGE, stopped: null, poor };
     const { directory, ledger } = openLearning(memdir);
-    const files = rows.map(({ file }) => file);
+    const files = poor.map(({ file }) => file);
     return enrichAll({ log: (warning) => context.show([{ warning }]) }, files, {
       ask: model.ask,
-      read: async (file) => {
-        const { name, description, body } = await memdir.show(file);
-        return { ...(await memdir.text(file)), name, description, body };
-      },
+      read: async (file) => ({ ...(await memdir.show(file)), ...(await memdir.text(file)) }),
       write: async (file, base, cues) => void (await addCues(directory, file, base, cues)),
       budget: () => checkBudget(ledger, memdir.config.learn, null),
       spent: (usage, produced) =>
         ledger.spend({
-          at: directory.now().toISOString(),
-          kind: "enrich",
-          session: null,
-          model: `${model.provider}/${model.name}`,
-          usage,
-          produced: `${produced} enriched`,
-          skipped: null,
+          ...{ at: directory.now().toISOString(), kind: "enrich", session: null, skipped: null, usage },
+          ...{ model: `${model.provider}/${model.name}`, produced: `${produced} enriched` },
         }),
       onProgress: context.progress("cues"),
       signal: context.signal,
     });
   },
-  json(result) {
-    const { poor: _, ...rest } = { poor: [], ...result };
-    return rest;
-  },
   say(result) {
+    const { enriched, left, stopped } = result;
     if (!("poor" in result)) {
-      const { enriched, left, stopped } = result;
       const warning = stopped === null ? [] : [{ warning: `${stopped}; run it again to go on` }];
       return [`cues added: ${enriched.length}; without: ${left}`, ...warning];
     }
-    const { poor } = result;
-    if (poor.length === 0) return ["Every memory has cues."];
+    if (left === 0) return ["Every memory has cues."];
     return [
-      `${poor.length} ${poor.length === 1 ? "memory has" : "memories have"} no cues:`,
-      ...poor.map(({ file, name }) => `    ${name} (${file})`),
+      `${count(left, "memory has", "memories have")} no cues:`,
+      ...result.poor.map(({ file, name }) => `    ${name} (${file})`),
       "With a model (MEMDIR_MODEL) each would get about six, in batches of eight, within the day's budget.",
     ];
   },
@@ -69,11 +55,6 @@ export const enrich = verb({
 async function findPoor(memdir: Memdir, name: string | undefined): Promise<Row[]> {
   const scope = memdir.directories[0]?.scope;
   const wanted = name === undefined ? null : (await memdir.show(name)).file;
-  const rows = await memdir.list();
-  return rows.filter(
-    (row) =>
-      row.scope === scope &&
-      (wanted === null ? row.when.length === 0 : row.file === wanted) &&
-      row.problems.length === 0,
-  );
+  const isPoor = ({ file, when }: Row) => (wanted === null ? when.length === 0 : file === wanted);
+  return (await memdir.list()).filter((row) => row.scope === scope && row.problems.length === 0 && isPoor(row));
 }

@@ -20,7 +20,6 @@ const importAll = verb({
     type: choice(MEMORY_TYPES, "give all of them this type: user, feedback, project or reference", "TYPE"),
     all: flag("claude-mem: also what belongs to other projects"),
   },
-  on: ["cli", "library"],
   about:
     "The memories come in as one change that can be undone. Without a source it lists what it finds on this machine.",
   examples: ["import"],
@@ -86,7 +85,6 @@ const exportAll = verb({
     type: choice(MEMORY_TYPES, "only this type; agents-md takes feedback and project unless told otherwise", "TYPE"),
     force: flag("replace files that are not an earlier export"),
   },
-  on: ["cli", "library"],
   examples: ["export --format agents-md --output AGENTS.md"],
   writes: ({ output = "-" }) => output !== "-",
   async run(memdir, { format = "markdown", output: given = "-", type, force = false }, { cwd }) {

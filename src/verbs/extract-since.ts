@@ -4,7 +4,6 @@ import { isAbsolute, join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { BudgetAnswer } from "../learn/budget.ts";
 import { findNew, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
-import type { Ledger } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
@@ -16,6 +15,7 @@ import {
   type HeardSession,
   readTranscript,
   type TranscriptAgent,
+  type TranscriptPlaces,
 } from "../session/transcripts.ts";
 import { bold, type Context, count, countMemories, type Line, type Said } from "../verb.ts";
 import type { Env } from "../world.ts";
@@ -40,6 +40,8 @@ export interface Looked {
 
 export interface Walk {
   sessions: Looked[];
+  /** How many memories were kept. */
+  saved: number;
   /** How many sessions are still to be looked at. */
   left: number;
   usage: Usage;
@@ -48,16 +50,37 @@ export interface Walk {
   warnings: string[];
 }
 
+/** A model that failed so often in a row does not work at all. */
+const MAX_FAILURES = 3;
+
+/** Without a looker nothing is asked or written, and `left` says how many there are to look at. */
 export async function extractSince(
   memdir: Memdir,
   { since, agent, looker }: { since: string; agent: TranscriptAgent | undefined; looker: Looker | null },
   { env, signal, progress }: Context,
 ): Promise<Walk> {
-  const { directory, ledger, mode } = openLearning(memdir);
-  const found = await find(env, memdir, agent, parseSince(since, directory.now()));
+  const { directory, mode } = openLearning(memdir);
+  const found = await findTranscripts(placesFor(memdir, env, agent), parseSince(since, directory.now()));
+  const walk: Walk = { sessions: [], saved: 0, left: found.length, usage: NO_USAGE, stopped: null, warnings: [] };
   if (looker && (mode === "off" || mode === "read-only"))
-    return { ...beginWalk(found), stopped: `nothing was done: learning is ${mode} here (learn.mode)` };
-  return walkThrough(found, looker, { dir: directory.path, ledger, onProgress: progress("sessions"), signal });
+    return { ...walk, stopped: `nothing was done: learning is ${mode} here (learn.mode)` };
+  const stop = (why: string, then: string) => {
+    walk.stopped = `${why}; ${count(walk.left, "session")} left; run the same again ${then}`;
+  };
+  const onProgress = progress("sessions");
+  let failures = 0;
+  for (const [index, transcript] of found.entries()) {
+    onProgress(index, found.length);
+    const { end, why = "" } = await visit(memdir, transcript, looker, signal, walk);
+    if (end === "done") walk.left--;
+    failures = end === "failed" ? failures + 1 : 0;
+    if (signal.aborted) stop("interrupted", "to go on");
+    else if (end === "spent") stop(why, why.startsWith("the daily budget") ? "tomorrow" : "when that is fixed");
+    else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is fixed");
+    if (walk.stopped !== null) return walk;
+  }
+  if (looker && walk.left > 0) stop("not all could be done", "to try the rest");
+  return walk;
 }
 
 const HOUR_MS = 3_600_000;
@@ -77,101 +100,47 @@ function parseSince(text: string, now: Date): number {
   );
 }
 
-function find(
-  env: Env,
-  memdir: Memdir,
-  agent: TranscriptAgent | undefined,
-  sinceMs: number,
-): Promise<FoundTranscript[]> {
+function placesFor(memdir: Memdir, env: Env, agent: TranscriptAgent | undefined): TranscriptPlaces {
   const { config, location } = memdir;
   const { projectScope, home } = config;
   const { root } = location.project;
-  const { CODEX_HOME, GEMINI_CLI_HOME } = env;
   const isMeant = (one: TranscriptAgent) => agent === undefined || agent === one;
-  return findTranscripts(
-    {
-      claude: isMeant("claude") ? placesOf(memdir, true) : null,
-      own: sessionsFolder(config, location.project),
-      codex: isMeant("codex") ? join(CODEX_HOME?.trim() || join(home, ".codex"), "sessions") : null,
-      gemini: isMeant("gemini") ? join(GEMINI_CLI_HOME?.trim() || home, ".gemini", "tmp") : null,
-      // Those that share this directory of memories: subfolders and worktrees, but no repository inside this one.
-      // A path of another system would be looked for below the working directory.
-      isHere: (cwd) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,
-    },
-    sinceMs,
-  );
-}
-
-interface WalkOptions {
-  /** The memory directory, which knows how far each session was looked at. */
-  dir: string;
-  ledger: Pick<Ledger, "skip">;
-  onProgress: (done: number, total: number) => void;
-  signal: AbortSignal;
-}
-
-/** A model that failed so often in a row does not work at all. */
-const MAX_FAILURES = 3;
-
-/** Without a looker nothing is asked or written, and `left` says how many there are to look at. */
-async function walkThrough(
-  found: readonly FoundTranscript[],
-  looker: Looker | null,
-  options: WalkOptions,
-): Promise<Walk> {
-  const walk = beginWalk(found);
-  const stop = (why: string, then: string) => {
-    walk.stopped = `${why}; ${count(walk.left, "session")} left; run the same again ${then}`;
+  return {
+    claude: isMeant("claude") ? placesOf(memdir, true) : null,
+    own: sessionsFolder(config, location.project),
+    codex: isMeant("codex") ? join(env.CODEX_HOME?.trim() || join(home, ".codex"), "sessions") : null,
+    gemini: isMeant("gemini") ? join(env.GEMINI_CLI_HOME?.trim() || home, ".gemini", "tmp") : null,
+    // Those that share this directory of memories: subfolders and worktrees, but no repository inside this one.
+    // A path of another system would be looked for below the working directory.
+    isHere: (cwd) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,
   };
-  let failures = 0;
-  for (const [index, transcript] of found.entries()) {
-    options.onProgress(index, found.length);
-    const { end, why } = await visit(transcript, looker, options, walk);
-    if (end === "done") walk.left--;
-    failures = end === "failed" ? failures + 1 : 0;
-    if (options.signal.aborted) stop("interrupted", "to go on");
-    else if (end === "spent") stop(why, why.startsWith("the daily budget") ? "tomorrow" : "when that is fixed");
-    else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is fixed");
-    if (walk.stopped !== null) return walk;
-  }
-  if (looker && walk.left > 0) stop("not all could be done", "to try the rest");
-  return walk;
 }
 
-function beginWalk(found: readonly FoundTranscript[]): Walk {
-  return { sessions: [], left: found.length, usage: NO_USAGE, stopped: null, warnings: [] };
-}
-
-/** `open`: there is something to look at, and it was not looked at to the end. */
-interface Visited {
-  end: "done" | "open" | "failed" | "spent";
-  why: string;
-}
-
-/** One session; what is told of it goes into the walk. One that cannot be read is a warning. */
+/** One session; what is told of it goes into the walk. `open`: there is something to look at, and it was not looked at to the end. */
 async function visit(
-  transcript: FoundTranscript,
+  memdir: Memdir,
+  { agent, path }: FoundTranscript,
   looker: Looker | null,
-  { dir, ledger, signal }: WalkOptions,
+  signal: AbortSignal,
   walk: Walk,
-): Promise<Visited> {
-  const { agent, path } = transcript;
+): Promise<{ end: "done" | "open" | "failed" | "spent"; why?: string }> {
+  const { directory, ledger } = openLearning(memdir);
   const session = await readTranscript(path).catch((error: Error) => error);
   if (session instanceof Error) {
     walk.warnings.push(`${path} is skipped: ${session.message}`);
-    return { end: "done", why: "" };
+    return { end: "done" };
   }
-  const row: Looked = { id: session.id, agent, path, messages: findNew(dir, session).length, saved: [], skipped: null };
+  const messages = findNew(directory.path, session).length;
+  const row: Looked = { id: session.id, agent, path, messages, saved: [], skipped: null };
   walk.sessions.push(row);
   // Once is enough: what is wrong with a session that was looked at to its end has been told.
-  if (row.messages > 0 || session.messages.length === 0) {
+  if (messages > 0 || session.messages.length === 0)
     walk.warnings.push(...session.problems.map((problem) => `${path}: ${problem}`));
-  }
-  if (row.messages === 0) {
+  if (messages === 0) {
     row.skipped = NOTHING_NEW;
-    return { end: "done", why: "" };
+    return { end: "done" };
   }
-  if (!looker) return { end: "open", why: "" };
+  if (!looker) return { end: "open" };
   const before = looker.budget();
   if (!before.ok) {
     row.skipped = before.reason;
@@ -180,41 +149,35 @@ async function visit(
   }
   const { saved, refused, usage, skipped, failed } = await looker.look(session, { signal });
   Object.assign(row, { saved, skipped: skipped ?? failed });
+  // What was there already is not counted.
+  walk.saved += saved.filter(({ action }) => action !== "unchanged").length;
   walk.usage = addUsage(walk.usage, usage);
   walk.warnings.push(...refused.map((reason) => `not kept: ${reason}`));
-  if (signal.aborted && failed !== null) return { end: "open", why: "" };
+  if (signal.aborted && failed !== null) return { end: "open" };
   if (failed !== null) {
     walk.warnings.push(`${path}: ${failed}`);
-    return { end: "failed", why: failed };
+    return { end: "failed" };
   }
   const after = looker.budget();
-  return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done", why: "" };
+  return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done" };
 }
 
-export function sayWalk({ sessions, left, stopped, warnings }: Walk, since: string, isTrial: boolean): Said {
+export function sayWalk(
+  { sessions, saved: kept, left, stopped, warnings }: Walk,
+  since: string,
+  isTrial: boolean,
+): Said {
   const fresh = sessions.filter(({ messages }) => messages > 0);
-  const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Line[] => [
-    [
-      `${agent.padEnd(6)}  `,
-      bold(id.slice(0, 8)),
-      `  ${count(messages, "new message")}${skipped === null ? "" : `: ${skipped}`}`,
-    ],
-    ...saved.map(({ file, action }) => `    ${action} ${file}`),
-  ]);
+  const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Line[] => {
+    const found = `${count(messages, "new message")}${skipped === null ? "" : `: ${skipped}`}`;
+    const files = saved.map(({ file, action }) => `    ${action} ${file}`);
+    return [[`${agent.padEnd(6)}  `, bold(id.slice(0, 8)), `  ${found}`], ...files];
+  });
   const problems = [...warnings, ...(stopped === null ? [] : [stopped])].map((warning) => ({ warning }));
   // Where all are left, the warning says why.
-  const isExplained = left > 0 && fresh.length === 0;
-  return [...rows, ...(isExplained ? [] : [summarise(sessions, fresh.length, since, isTrial)]), ...problems];
-}
-
-function summarise(sessions: readonly Looked[], fresh: number, since: string, isTrial: boolean): string {
-  if (sessions.length === 0) return `No sessions of this project since ${since}.`;
-  if (fresh === 0) return `Nothing new in ${count(sessions.length, "session")}.`;
-  if (isTrial) return `${count(fresh, "session")} would be read.`;
-  return `${count(fresh, "session")} with something new; ${countMemories(countSaved(sessions))} kept.`;
-}
-
-/** What was there already is not counted. */
-export function countSaved(sessions: readonly Looked[]): number {
-  return sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged").length;
+  if (left > 0 && fresh.length === 0) return [...rows, ...problems];
+  if (sessions.length === 0) return [`No sessions of this project since ${since}.`, ...problems];
+  if (fresh.length === 0) return [`Nothing new in ${count(sessions.length, "session")}.`, ...problems];
+  const done = isTrial ? "would be read" : `with something new; ${countMemories(kept)} kept`;
+  return [...rows, `${count(fresh.length, "session")} ${done}.`, ...problems];
 }

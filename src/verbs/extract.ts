@@ -9,7 +9,7 @@ import type { Memdir } from "../memdir.ts";
 import { openExtractor, openLearning } from "../open-learn.ts";
 import { readTranscript, TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { type Context, choice, count, flag, notes, text, verb } from "../verb.ts";
-import { countSaved, extractSince, type Looked, type Looker, sayWalk, type Walk } from "./extract-since.ts";
+import { extractSince, type Looked, type Looker, sayWalk, type Walk } from "./extract-since.ts";
 import { modelFor } from "./model.ts";
 
 export const extract = verb({
@@ -21,7 +21,6 @@ export const extract = verb({
     agent: choice(TRANSCRIPT_AGENTS, "with --since: only sessions of claude, codex or gemini", "NAME"),
     "dry-run": flag("only say what would be read"),
   },
-  on: ["cli", "library"],
   examples: ["extract --transcript session.jsonl"],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, { transcript, since, agent, "dry-run": dryRun }, context): Promise<Walk | Trial | Extracted> {
@@ -39,11 +38,6 @@ export const extract = verb({
     const done = await looker.look(session, { signal: context.signal, onProgress });
     const { saved, refused, turns, usage, skipped, failed } = done;
     return { saved, skipped: skipped ?? failed, refused, turns, usage };
-  },
-  json(result) {
-    if (!("sessions" in result)) return result;
-    const { sessions, left, usage } = result;
-    return { sessions, saved: countSaved(sessions), left, usage };
   },
   say(result, { input }) {
     if ("sessions" in result) return sayWalk(result, input.since ?? "", input["dry-run"] === true);

@@ -6,12 +6,9 @@ import { NAME, REASON, saySaved } from "./common.ts";
 export const forget = verb({
   args: ["name"],
   input: { name: NAME, reason: REASON, purge: flag("for good: also removes its earlier versions from the journal") },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['forget "use pnpm"'],
   writes: true,
-  run: (memdir, { name = "", reason, purge = false }) =>
-    memdir.forget(name, { purge, ...(reason === undefined ? {} : { reason }) }),
-  json: ({ notices, ...rest }) => (notices.length > 0 ? { ...rest, notices } : rest),
+  run: (memdir, { name = "", ...options }) => memdir.forget(name, options),
   say: ({ file, undo, notices }, { call }) => [
     `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
     ...notes(notices),
@@ -21,7 +18,6 @@ export const forget = verb({
 export const rename = verb({
   args: ["name", "to"],
   input: { name: NAME, to: text("its new name", "NEW") },
-  on: ["cli", "console", "web", "library"],
   examples: ['rename "use pnpm" "package manager is pnpm"'],
   writes: true,
   run: (memdir, { name = "", to = "" }) => memdir.rename(name, to),

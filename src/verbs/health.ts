@@ -28,7 +28,6 @@ const POOR = 50;
 export const health = verb({
   args: [],
   input: { all: flag("list every finding") },
-  on: ["cli", "console", "web", "library"],
   about: "A score for each store, where 100 is the best; what brings it down; and what to do first.",
   examples: ["health"],
   run: measureAll,

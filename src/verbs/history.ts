@@ -1,28 +1,17 @@
 /** `history` and `undo`: the journal of changes, and a change undone as a whole. */
 
-import { MemdirError } from "../errors.ts";
 import { dim, notes, text, verb } from "../verb.ts";
 import { NAME } from "./common.ts";
 
 export const history = verb({
   args: ["name?"],
   input: { name: NAME },
-  on: ["cli", "console", "web", "library"],
   about:
     "The journal: every change that memdir made to memories, with its number for `memdir undo`. " +
     "What happened in a project is in `memdir log`, what background work cost in `memdir ledger`.",
   examples: ["history", 'history "use pnpm"'],
   async run(memdir, { name }) {
     const entries = await memdir.history(name);
-    if (name !== undefined && entries.length === 0) {
-      // A memory that no change of ours touched has no history; a name that was never there is a mistake.
-      await memdir.show(name).catch(() => {
-        throw new MemdirError(
-          "not-found",
-          `no change and no memory is called ${JSON.stringify(name)}: \`memdir history\` lists all changes`,
-        );
-      });
-    }
     return entries.map(({ id, at, action, files, by, reason, undoes }) => ({
       ...{ id, at, action, files: files.map(({ file }) => file), by, reason },
       ...(undoes ? { undoes } : {}),
@@ -42,7 +31,6 @@ export const history = verb({
 export const undo = verb({
   args: ["id?"],
   input: { id: text("the change's number, as `memdir history` lists it; without one the last change", "ID") },
-  on: ["cli", "console", "web", "library"],
   examples: ["undo", "undo 17"],
   writes: true,
   run: (memdir, { id }) => memdir.undo(id),

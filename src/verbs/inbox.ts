@@ -19,31 +19,23 @@ export const inbox = verb({
     action: text("accept, reject or edit; without one all proposals are listed", "ACTION"),
     id: text("the proposal's id, or the beginning of it", "ID"),
   },
-  on: ["cli", "console", "library"],
   examples: ["inbox"],
   writes: ({ action }) => action !== undefined,
   async run(memdir, { action, id }, { env }): Promise<{ waiting: Previewed[] } | { edited: Previewed } | Decided> {
     const { inbox } = openLearning(memdir);
     if (action === undefined) return { waiting: await Promise.all(inbox.list().map((one) => preview(memdir, one))) };
-    if (!["accept", "reject", "edit"].includes(action) || id === undefined)
-      throw new MemdirError(
-        "usage",
-        "the call is `memdir inbox [accept ID | reject ID | edit ID]`; without more it lists",
-      );
+    const usage = "the call is `memdir inbox [accept ID | reject ID | edit ID]`; without more it lists";
+    if (!["accept", "reject", "edit"].includes(action) || id === undefined) throw new MemdirError("usage", usage);
     const proposal = inbox.find(id);
-    if (!proposal)
-      throw new MemdirError(
-        "not-found",
-        `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`memdir inbox\` lists them`,
-      );
+    const missing = `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`memdir inbox\` lists them`;
+    if (!proposal) throw new MemdirError("not-found", missing);
     if (action === "edit") return { edited: await preview(memdir, await editProposal(inbox, proposal, env)) };
     return (action === "accept" ? accept : reject)(memdir, proposal);
   },
   json(result) {
     if ("waiting" in result) return result.waiting.map(({ proposal }) => rowOf(proposal));
     if ("edited" in result) return rowOf(result.edited.proposal);
-    const { name: _, ...decided } = result;
-    return decided;
+    return result;
   },
   say(result, { call }) {
     if ("waiting" in result)
@@ -57,8 +49,7 @@ export const inbox = verb({
 });
 
 function rowOf(proposal: Proposal) {
-  const { id, action, file, type, name, description, body, when, from, reason, trust, at, session, message } = proposal;
-  const memory = { action, file, type, name, description, body, when };
+  const { id, from, reason, trust, at, session, message, ...memory } = proposal;
   return { id, memory, from, reason, trust, at, session, message };
 }
 

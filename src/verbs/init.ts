@@ -32,7 +32,6 @@ export function makeInit(find: FindMachine) {
   return verb({
     args: [],
     input: INIT,
-    on: ["cli", "library"],
     about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
     examples: ["init --dry-run"],
     writes: (input) => input["dry-run"] !== true,
@@ -51,10 +50,8 @@ type Wired = Awaited<ReturnType<typeof wire>>;
 
 async function wire(machine: Machine, input: Input<typeof INIT>, context: Context) {
   const plans = planWiring(machine, chooseClients(machine, input.agent ?? []));
-  if (plans.length === 0) {
-    const names = CLIENTS.map(({ name }) => name).join(", ");
-    context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
-  }
+  const names = CLIENTS.map(({ name }) => name).join(", ");
+  if (plans.length === 0) context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
   const done: Plan[] = [];
   for (const plan of plans) {
     context.show(describePlan(machine, plan));
@@ -69,10 +66,9 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
     }
   }
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
+  const changes = plans.flatMap(({ changes }) => changes);
   const wired = {
-    changes: plans.flatMap(({ changes }) =>
-      changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
-    ),
+    changes: changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
     applied: done.map(({ client }) => client.name),
     notes: [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])],
     problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),
@@ -154,24 +150,31 @@ const UNINSTALL = {
   agent: list("only this one", "NAME"),
   team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
   "dry-run": flag("only show what would change"),
+  yes: YES,
 };
 
 export function makeUninstall(find: FindMachine) {
   return verb({
     args: [],
     input: UNINSTALL,
-    on: ["cli", "library"],
     examples: ["uninstall"],
     writes: (input) => input["dry-run"] !== true,
-    async run(memdir, input, context): Promise<Unwired | Pick<TeamSetup, "changes">> {
+    async run(memdir, input, context): Promise<Removed> {
       const machine = find(context);
-      if (!input.team) return unwireAll(machine, input);
-      const { changes } = await removeTeam(openCheckout(memdir, machine), { dryRun: input["dry-run"] === true });
-      return { changes };
+      const remove = input.team ? removerOf(openCheckout(memdir, machine)) : unwirerOf(machine, input.agent ?? []);
+      const planned = await remove(true);
+      if (input["dry-run"]) return planned;
+      if (planned.changes.length > 0 && !input.yes) {
+        context.show(sayPlanned(planned), isBlind(context, input) ? jsonOf(planned) : undefined);
+        const question = input.team ? "Remove memdir from this repository?" : "Disconnect these agents?";
+        if (!(await isAgreed(context, input, question))) return { ...planned, isDeclined: true };
+      }
+      return remove(false);
     },
-    json: (result) => ("problems" in result ? { changes: result.changes, problems: result.problems } : result),
+    json: jsonOf,
     exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
     say(result): Said {
+      if (result.isDeclined) return ["Nothing was changed"];
       if ("problems" in result) return sayUnwired(result);
       if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
       return result.changes.map(({ what, why }) => `${what}: ${why}`);
@@ -181,16 +184,28 @@ export function makeUninstall(find: FindMachine) {
 
 export const uninstall = makeUninstall(findMachine);
 
-type Unwired = Awaited<ReturnType<typeof unwireAll>>;
+type Removed = (Unwired | Pick<TeamSetup, "changes">) & { isDeclined?: true };
 
-async function unwireAll(machine: Machine, { agent = [], "dry-run": dryRun = false }: Input<typeof UNINSTALL>) {
-  const clients = agent.length === 0 ? null : chooseClients(machine, agent).map(({ name }) => name);
-  const removals = await unwire(machine, { clients, dryRun });
-  return {
-    changes: removals.flatMap(({ client, file, kind }) => (kind === "unchanged" ? [] : [{ client, file, kind }])),
-    problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
-    home: machine.home,
-    memories: join(claudeFolder(machine), "projects"),
+function jsonOf(result: Removed) {
+  return "problems" in result ? { changes: result.changes, problems: result.problems } : { changes: result.changes };
+}
+
+function removerOf(checkout: TeamCheckout) {
+  return async (dryRun: boolean) => ({ changes: (await removeTeam(checkout, { dryRun })).changes });
+}
+
+type Unwired = Awaited<ReturnType<ReturnType<typeof unwirerOf>>>;
+
+function unwirerOf(machine: Machine, agents: readonly string[]) {
+  const clients = agents.length === 0 ? null : chooseClients(machine, agents).map(({ name }) => name);
+  return async (dryRun: boolean) => {
+    const removals = await unwire(machine, { clients, dryRun });
+    return {
+      changes: removals.flatMap(({ client, file, kind }) => (kind === "unchanged" ? [] : [{ client, file, kind }])),
+      problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
+      home: machine.home,
+      memories: join(claudeFolder(machine), "projects"),
+    };
   };
 }
 
@@ -199,6 +214,17 @@ const REMOVED = {
   removed: "is removed: it was memdir's",
   edited: "was changed since: only memdir's part was removed",
 };
+
+const PLANNED = {
+  restored: "will be as it was before",
+  removed: "will be removed: it is memdir's",
+  edited: "was changed since: only memdir's part will be removed",
+};
+
+function sayPlanned(planned: Removed): Said {
+  if (!("problems" in planned)) return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
+  return planned.changes.map(({ file, kind }) => `${shorten(planned.home, file)} ${PLANNED[kind]}`);
+}
 
 function sayUnwired({ changes, problems, home, memories }: Unwired): Said {
   return [

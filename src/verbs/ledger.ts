@@ -14,7 +14,6 @@ const MAX_ROWS = 200;
 export const ledger = verb({
   args: [],
   input: { days: number("of so many days, today among them (default: 7)", { min: 1, max: 99_999 }) },
-  on: ["cli", "library"],
   about:
     "Every background call to a model: what it cost, why some did not run, and what is left of today's budget. " +
     "What memdir changed is in `memdir history`, what happened in the project in `memdir log`.",
@@ -60,10 +59,7 @@ export function sayToday({ tokens, cost, calls, unpriced, limits, left, problem 
 
 const STOPPED = "; background work is stopped until midnight";
 
-interface Entry extends Spent {
-  tokens: number;
-  cost: number | null;
-}
+type Entry = Spent & { tokens: number; cost: number | null };
 
 function sayEntries(entries: readonly Entry[], days: number): Line[] {
   const rows = foldSkips(entries);
@@ -77,26 +73,29 @@ function sayEntries(entries: readonly Entry[], days: number): Line[] {
   ];
 }
 
-interface Row {
-  entry: Entry;
-  times: number;
-}
-
 /** At the end of most turns nothing runs, for the same reason as at the one before: a run of them is one row. */
-function foldSkips(entries: readonly Entry[]): Row[] {
-  const rows: Row[] = [];
+function foldSkips(entries: readonly Entry[]): (Entry & { times: number })[] {
+  const rows: (Entry & { times: number })[] = [];
   for (const entry of entries) {
     const last = rows.at(-1);
-    const isLike =
-      last && (["kind", "session", "skipped"] as const).every((field) => entry[field] === last.entry[field]);
-    if (isLike && entry.skipped !== null) rows[rows.length - 1] = { entry, times: last.times + 1 };
-    else rows.push({ entry, times: 1 });
+    const isLike = (["kind", "session", "skipped"] as const).every((field) => entry[field] === last?.[field]);
+    if (last && isLike && entry.skipped !== null) rows[rows.length - 1] = { ...entry, times: last.times + 1 };
+    else rows.push({ ...entry, times: 1 });
   }
   return rows;
 }
 
-function cellsOf({ entry, times }: Row): Span[] {
-  const { at, kind, session, model, produced, skipped, tokens, cost } = entry;
+function cellsOf({
+  at,
+  kind,
+  session,
+  model,
+  produced,
+  skipped,
+  tokens,
+  cost,
+  times,
+}: Entry & { times: number }): Span[] {
   const start = [localMinute(at), kind, (session ?? "-").slice(0, 8)];
   if (skipped !== null)
     return [...start, "-", "-", `skipped: ${skipped}${times === 1 ? "" : ` (${times} times)`}`].map(dim);

@@ -12,7 +12,6 @@ type Authored<T extends Row> = T & { author?: string | null };
 export const list = verb({
   args: [],
   input: { type: TYPE },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ["list", "list --type feedback"],
   async run(memdir, { type }, { env }) {
     const { rows, skipped } = await memdir.survey();
@@ -47,7 +46,6 @@ function passedOver(skipped: Listing["skipped"]): Line[] {
 export const show = verb({
   args: ["name"],
   input: { name: NAME },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['show "use pnpm"'],
   async run(memdir, { name = "" }, { env }) {
     const memory = await memdir.show(name);
@@ -70,20 +68,19 @@ export const show = verb({
  * Who wrote the team's memories, in words. Null for what is not the team's, and where it is not known. Git is asked once for
  * each directory, and only after a new commit.
  */
-async function findAuthors(
-  { directories }: Pick<Memdir, "directories">,
-  env: World["env"],
-): Promise<(row: Pick<Row, "scope" | "path" | "file">) => string | null> {
-  const words = new Map<string, string>();
-  const known = new Set<string>();
-  for (const team of directories.filter(({ scope }) => scope === "team")) {
-    // Most projects have no team, and must not pay for it.
-    const { readAuthors } = await import("../team/authors.ts");
-    const authors = await readAuthors(team, env);
-    if (team.inRepository && authors.size > 0) known.add(team.path);
-    for (const [file, authorship] of authors) words.set(join(team.path, file), `by ${formatAuthorship(authorship)}`);
-  }
-  const isKnown = ({ path, file }: Pick<Row, "path" | "file">) =>
-    [...known].some((directory) => join(directory, file) === path);
-  return (row) => words.get(row.path) ?? (row.scope === "team" && isKnown(row) ? "not committed yet" : null);
+async function findAuthors({ directories }: Pick<Memdir, "directories">, env: World["env"]) {
+  const teams = directories.filter(({ scope }) => scope === "team");
+  const shared = await Promise.all(
+    teams.map(async (team) => {
+      // Most projects have no team, and must not pay for it.
+      const { readAuthors } = await import("../team/authors.ts");
+      return { team, authors: await readAuthors(team, env) };
+    }),
+  );
+  return ({ path, file }: Pick<Row, "path" | "file">): string | null => {
+    const found = shared.find(({ team }) => join(team.path, file) === path);
+    const written = found?.authors.get(file);
+    if (written) return `by ${formatAuthorship(written)}`;
+    return found?.team.inRepository && found.authors.size > 0 ? "not committed yet" : null;
+  };
 }

@@ -9,7 +9,6 @@ import { block, dim, text, verb } from "../verb.ts";
 export const log = verb({
   args: ["text…?"],
   input: { text: text("what happened; - reads it from standard input", "TEXT") },
-  on: ["cli", "library"],
   about:
     "The daily log is yours: what happened in the project, a line at a time; dream reads it. " +
     "What memdir changed is in `memdir history`, what background work cost in `memdir ledger`.",

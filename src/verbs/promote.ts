@@ -12,13 +12,17 @@ import { isAgreed, NAME, YES } from "./common.ts";
 
 const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: YES };
 
-export const promote = verb({
+const MOVE = {
   args: ["name"],
   input: INPUT,
-  on: ["cli", "library"],
+  writes: (input: Input<typeof INPUT>) => input["dry-run"] !== true,
+  say: sayMoved,
+};
+
+export const promote = verb({
+  ...MOVE,
   about: "Shows the memory and where it goes, and asks.",
   examples: ['promote "release day"'],
-  writes: (input) => input["dry-run"] !== true,
   async run(memdir, input, context) {
     const team = findTeam(memdir, context.cwd);
     const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
@@ -27,43 +31,40 @@ export const promote = verb({
       ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: context.env })
       : null;
     if (ignored) move.notices.unshift(ignored.message);
-    return moveMemory(memdir, move, input, context, { who: describeReaders(memdir, team), question: "Share it?" });
+    return moveMemory(memdir, move, input, context, { who: READERS[kindOf(memdir, team)], question: "Share it?" });
   },
-  say: sayMoved,
 });
 
 export const demote = verb({
-  args: ["name"],
-  input: INPUT,
-  on: ["cli", "library"],
+  ...MOVE,
   examples: ['demote "release day"'],
-  writes: (input) => input["dry-run"] !== true,
   async run(memdir, input, context) {
     const found = memdir.directories.filter(({ scope }) => scope === "team");
     const teams = found.length > 0 ? found : [findTeam(memdir, context.cwd)];
     const [main] = memdir.directories;
+    const already = "it is the team's already: say where it goes with --scope project or --scope user";
     if (!main || main.scope === "team" || teams.some(({ path }) => path === main.path))
-      throw new MemdirError(
-        "usage",
-        "it is the team's already: say where it goes with --scope project or --scope user",
-      );
+      throw new MemdirError("usage", already);
     const move = await planDemotion(teams, main, input.name ?? "");
-    const others = move.from.inRepository
-      ? " with your next commit, though it stays in the repository's history"
-      : isMirror(memdir, move.from)
-        ? " once you have run `memdir sync`, though the server keeps its versions"
-        : "";
-    const who = `It is yours alone then; everybody else loses it${others}.`;
+    const when = {
+      repository: " with your next commit, though it stays in the repository's history",
+      mirror: " once you have run `memdir sync`, though the server keeps its versions",
+      folder: "",
+    };
+    const who = `It is yours alone then; everybody else loses it${when[kindOf(memdir, move.from)]}.`;
     return moveMemory(memdir, move, input, context, { who, question: "Make it private?" });
   },
-  say: sayMoved,
 });
 
-function describeReaders(memdir: Memdir, team: Store): string {
-  if (team.inRepository) return "Everybody who has this repository sees it, once it is committed.";
-  return isMirror(memdir, team)
-    ? "Everybody in the team sees it, once you have run `memdir sync`."
-    : "Everybody who shares this directory sees it.";
+const READERS = {
+  repository: "Everybody who has this repository sees it, once it is committed.",
+  mirror: "Everybody in the team sees it, once you have run `memdir sync`.",
+  folder: "Everybody who shares this directory sees it.",
+};
+
+function kindOf(memdir: Memdir, team: Store): keyof typeof READERS {
+  if (team.inRepository) return "repository";
+  return isMirror(memdir, team) ? "mirror" : "folder";
 }
 
 /** Whether it is what a team's server has, and not a folder of the project. */

@@ -2,7 +2,6 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { PruneResult } from "../memory/forget.ts";
 import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot.ts";
 import { type Context, choice, countMemories, flag, type Line, notes, number, verb } from "../verb.ts";
@@ -17,7 +16,6 @@ export const prune = verb({
     suggest: flag("say what could go and why, and ask"),
     apply: flag("with --suggest: do it without asking"),
   },
-  on: ["cli", "library"],
   examples: ["prune --suggest"],
   writes: ({ suggest, apply }) => suggest !== true || apply === true,
   async run(memdir, { "older-than": days = DEFAULT_DAYS, type = "project", suggest, apply = false }, context) {
@@ -38,7 +36,6 @@ export const prune = verb({
       outcome: isMeant ? "done" : isAsked ? "declined" : files.length > 0 ? "shown" : "none",
     };
   },
-  json: ({ outcome: _, ...rest }: PruneResult & { outcome?: string }) => rest,
   say(result, { input, call }) {
     const { memories, undo } = result;
     const back = undo === null ? [] : [`${call(`undo ${undo}`)} brings them back`];

@@ -10,21 +10,14 @@ export const recall = verb({
     limit: number("at most this many (default: 5)"),
     exclude: list("leave this memory out; may be given several times", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
+    "no-wait": flag("do not read memories first whose meaning is not known yet"),
     all: flag("also those that are not sure enough to be shown"),
   },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['recall "can I stub the database in this spec?"'],
-  async run(memdir, { prompt = "", exclude = [], ...given }, { progress, signal }) {
-    // Memories whose meaning is not known yet are read first: long work the first time.
-    await memdir.warm({ onProgress: progress("reading memories") });
-    const { memories, considered, method, tookMs, leftOut } = await memdir.recall(prompt, {
-      ...{ exclude, signal },
-      ...(given.limit === undefined ? {} : { limit: given.limit }),
-      ...(given["max-bytes"] === undefined ? {} : { maxBytes: given["max-bytes"] }),
-      ...(given["no-model"] ? { model: false } : {}),
-      ...(given.all ? { everything: true } : {}),
-    });
-    return { memories, considered, method, tookMs, leftOut };
+  async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { progress, signal }) {
+    if (!given["no-wait"]) await memdir.warm({ onProgress: progress("reading memories") });
+    const model = given["no-model"] ? false : undefined;
+    return memdir.recall(prompt, { exclude, limit, maxBytes, model, everything: given.all, signal });
   },
   say({ memories, considered, method, tookMs, leftOut }) {
     const found = memories.length === 0 ? "Nothing that clearly helps" : `${memories.length} recalled`;

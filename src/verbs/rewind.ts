@@ -16,7 +16,6 @@ export const rewind = verb({
     code: flag("only the files"),
     conversation: flag("only the conversation"),
   },
-  on: ["cli", "library"],
   examples: ["rewind 3f2a --to 1 --code"],
   writes: ({ to }) => to !== undefined,
   async run(memdir, { id = "latest", to, code = false, conversation = false }, { env }) {
@@ -33,11 +32,6 @@ export const rewind = verb({
     } finally {
       agent.close();
     }
-  },
-  json(result) {
-    if (Array.isArray(result)) return result;
-    const { session: _, ...rewound } = result;
-    return rewound;
   },
   exitCode: (result) =>
     !Array.isArray(result) && result.files?.steps.some(({ action }) => action === "refused") ? 1 : 0,

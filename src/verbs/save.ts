@@ -1,6 +1,7 @@
 /** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { givenFileError, MemdirError } from "../errors.ts";
@@ -30,7 +31,6 @@ const INPUT = {
 export const save = verb({
   args: ["text…?"],
   input: INPUT,
-  on: ["cli", "console", "mcp", "web", "library"],
   about:
     "What you do not give is derived from the text: the type, the name and the line for the index. " +
     "Saving under a name that exists updates that memory.",
@@ -42,18 +42,21 @@ export const save = verb({
   async run(memdir, input, context) {
     const body = await readBody(input, context);
     const request = await complete(memdir, body, input);
-    const { link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
+    const { link: links, supersedes, redact, pin, source: by, reason } = input;
+    const source = by === undefined ? undefined : { by, session: null, message: null };
     const saved = await memdir.save({
-      ...{ ...request, links, supersedes, redact },
-      ...(pin ? { pinned: true } : {}),
-      ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
-      ...(reason === undefined ? {} : { reason }),
+      ...request,
+      links,
+      supersedes,
+      redact,
+      reason,
+      source,
+      pinned: pin || undefined,
     });
     // As it was kept: secrets are masked by now.
     const { type, name } = await memdir.show({ directory: 0, file: saved.file });
     return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
   },
-  json: ({ derived: _, ...saved }) => saved,
   say(result, reader) {
     const { type, name, derived, file } = result;
     const saved = saySaved(result, reader);
@@ -69,7 +72,12 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
   const { text: given, file } = input;
   if (file !== undefined && given !== undefined && given !== "-")
     throw new MemdirError("usage", "give the text or --file, not both");
-  if (file !== undefined && file !== "-") return readFile(resolve(cwd, file), file);
+  if (file !== undefined && file !== "-") {
+    const bytes = await readFile(resolve(cwd, file)).catch((error) => {
+      throw givenFileError(error, "--file", file);
+    });
+    return readGiven(bytes, file);
+  }
   if (given !== undefined && given !== "-") return given;
   const isAsked = given === "-" || file === "-";
   // A description alone is a memory, too.
@@ -78,42 +86,35 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
   return "";
 }
 
-function readFile(path: string, name: string): string {
-  try {
-    return readGiven(readFileSync(path), name);
-  } catch (error) {
-    throw givenFileError(error, "--file", name);
-  }
-}
-
 /**
  * What was not given is derived: from the head of a text that has the form of a memory, from the memory that the name
  * belongs to, or from the text itself. The text is kept as it is. A derived name never updates a memory that says something else.
  */
 async function complete(memdir: Memdir, given: string, input: SaveInput): Promise<Request> {
   const { body, ...stated } = readHead(given, input);
-  const { type, name, description } = stated;
-  const whole = { body, ...(description === undefined ? {} : { description }), when: stated.when };
-  if (type !== undefined && name !== undefined) return { ...whole, type, name };
+  const { type, name, description, when } = stated;
+  const whole = { body, description, when };
+  const there = name === undefined ? null : await findNamed(memdir, name);
+  if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
+    if (type !== undefined && name !== undefined) return { ...whole, type, name };
     throw new MemdirError(
       "usage",
       'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const there = name === undefined ? null : await findNamed(memdir, name);
-  if (there && name !== undefined) return { ...whole, type: there.type, name };
   const { describeStatement, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
   const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
   const guessed = typeOfStatement(said);
   const derived = {
     type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
-    name: name ?? nameStatement(firstClause(first)),
+    name: name ?? nameFor(firstClause(first), nameStatement),
   };
   // A name that says it all needs no description.
   const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
-  const shaped = { ...whole, ...derived, body: body === given ? said : body, description: description ?? told };
+  const isOwnText = body !== given || (type !== undefined && name !== undefined);
+  const shaped = { ...whole, ...derived, body: isOwnText ? body : said, description: description ?? told };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;
 }
@@ -149,6 +150,22 @@ function firstClause(said: string): string {
   return clause.trim().split(/\s+/).length > 1 ? clause : said;
 }
 
+/** As long as names are made elsewhere (`nameStatement`). */
+const MAX_NAME_WORDS = 8;
+const MAX_NAME_CHARS = 80;
+
+/** Words left out in the middle would make it read as something else: then it is the words that it begins with, none cut off behind "for the". */
+function nameFor(said: string, nameStatement: (said: string) => string): string {
+  const name = nameStatement(said);
+  const words = said.split(" ");
+  const isShort = words.length <= MAX_NAME_WORDS && said.length <= MAX_NAME_CHARS;
+  if (isShort || said.startsWith(name)) return name;
+  const fits = (_: string, at: number) => words.slice(0, at + 1).join(" ").length <= MAX_NAME_CHARS;
+  const begun = words.slice(0, MAX_NAME_WORDS).filter(fits);
+  // Beside a very long word the words behind it say more.
+  return begun.length < 3 ? name : nameStatement(begun.join(" ").replace(/(?:\s\p{Ll}{1,3})+$/u, ""));
+}
+
 async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
   const there = await findNamed(memdir, name);
   if (!there || there.body.trim() === body.trim()) return;
@@ -161,7 +178,6 @@ async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, 
 export const edit = verb({
   args: ["name"],
   input: { name: NAME, redact: REDACT },
-  on: ["cli", "console"],
   about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
   examples: ['edit "use pnpm"'],
   writes: true,
@@ -183,7 +199,9 @@ export async function editByHand(
   try {
     writeFileSync(copy, text, { mode: 0o600 });
     await runEditor(copy, env);
-    const edited = readCopy(copy);
+    const edited = await readFile(copy).catch((cause) => {
+      throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause });
+    });
     if (edited.toString("utf8").trim() === "")
       throw new MemdirError(
         "usage",
@@ -200,14 +218,6 @@ export async function editByHand(
     });
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function readCopy(copy: string): Buffer {
-  try {
-    return readFileSync(copy);
-  } catch (error) {
-    throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
   }
 }
 

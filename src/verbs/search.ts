@@ -5,7 +5,6 @@ import { bold, dim, text, verb } from "../verb.ts";
 export const search = verb({
   args: ["words…"],
   input: { words: text("what to look for", "WORDS") },
-  on: ["cli", "console", "web", "library"],
   examples: ["search deploy staging"],
   run: (memdir, { words = "" }) => memdir.search(words),
   say: (hits) =>

@@ -25,20 +25,16 @@ export const sessions = verb({
     all: flag("of all projects"),
     limit: number("at most this many"),
   },
-  on: ["cli", "library"],
   about: "Sessions of this project, of memdir and Claude Code, newest first.",
   examples: ['sessions search "connection pool"'],
   async run(memdir, { action, words = "", all = false, limit }, { progress }) {
     if (action !== undefined && (action !== "search" || words.trim() === ""))
       throw new MemdirError("usage", "the call is `memdir sessions` or `memdir sessions search WORDS`");
     const places = placesOf(memdir, all);
-    const found: (SessionRow | SessionHit)[] =
-      action === undefined
-        ? await listSessions(places, { onProgress: progress("reading sessions") })
-        : await searchSessions(places, words.trim(), {
-            limit: Number.POSITIVE_INFINITY,
-            onProgress: progress("searching sessions"),
-          });
+    const list = () => listSessions(places, { onProgress: progress("reading sessions") });
+    const search = () =>
+      searchSessions(places, words.trim(), { limit: Infinity, onProgress: progress("searching sessions") });
+    const found: (SessionRow & Partial<SessionHit>)[] = action === undefined ? await list() : await search();
     return found
       .filter((row) => all || isSessionHere(row, memdir.config, memdir.location.project))
       .slice(0, limit ?? (action === undefined ? undefined : MAX_HITS))
@@ -53,7 +49,7 @@ export const sessions = verb({
       const when = agoInWords(row.at, now).padEnd(10);
       const place = all && row.cwd !== null ? dim(` ${row.cwd}`) : "";
       const line = [bold(row.id.slice(0, 8)), `  ${when}  ${String(row.messages).padStart(5)}  ${row.title}`, place];
-      return "line" in row ? [line, ["    ", dim(row.line)]] : [line];
+      return row.line === undefined ? [line] : [line, ["    ", dim(row.line)]];
     });
   },
 });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readRegular } from "../disk/fence.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { joinTeam, leaveTeam, openGitSync, openTeam, type SyncRequest } from "../open-team.ts";
+import { type GitSync, joinTeam, leaveTeam, openGitSync, openTeam } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership, parseMembership } from "../team/membership.ts";
@@ -27,7 +27,6 @@ export function makeSync(network: Partial<Network>) {
   return verb({
     args: [],
     input: SYNC,
-    on: ["cli"],
     about: "Your team's memories through its server, or your own between machines through a git remote.",
     examples: ["sync --watch"],
     writes: (input) => input["dry-run"] !== true,
@@ -35,9 +34,9 @@ export function makeSync(network: Partial<Network>) {
       const { watch: isWatching, deadline, "dry-run": dryRun = false } = input;
       if (dryRun && isWatching) throw new MemdirError("usage", "--dry-run looks once: leave --watch out");
       const signal = isWatching || deadline !== undefined ? await unattended(input, context.signal) : context.signal;
-      const exchange = await openExchange(memdir, input, context, network);
+      const exchange = await openExchange(memdir, input, context.scope, network);
       if (isWatching) return watch(exchange, { ...context, signal });
-      return exchange.pass({ signal, onProgress: context.progress("memories"), dryRun });
+      return exchange.sync({ signal, onProgress: context.progress("memories"), dryRun });
     },
     json: (result) => result ?? undefined,
     exitCode: exitCodeFor,
@@ -52,25 +51,18 @@ function exitCodeFor(result: SyncResult | null): number {
   return result && result.conflicts.length + result.refused.length > 0 ? 1 : 0;
 }
 
-/** What is synced, whichever way: one pass, and the folders that it is about. */
-interface Exchange {
-  folders: string[];
-  pass(request: SyncRequest): Promise<SyncResult>;
-}
-
+/** What is synced, whichever way: one pass, and the directories that it is about. */
 async function openExchange(
   memdir: Memdir,
-  { git: remote, branch }: Input<typeof SYNC>,
-  { scope }: Context,
+  input: Input<typeof SYNC>,
+  scope: Context["scope"],
   network: Partial<Network>,
-): Promise<Exchange> {
-  if (remote === undefined) {
-    if (branch !== undefined) throw new MemdirError("usage", "--branch goes with --git REMOTE");
-    const team = openTeam(memdir, network);
-    return { folders: [team.directory.path], pass: team.sync };
-  }
-  const git = await openGitSync(memdir, { remote, branch, scope });
-  return { folders: git.directories.map(({ path }) => path), pass: git.sync };
+) {
+  const { git: remote, branch } = input;
+  if (remote !== undefined) return openGitSync(memdir, { remote, branch, scope });
+  if (branch !== undefined) throw new MemdirError("usage", "--branch goes with --git REMOTE");
+  const { directory, sync } = openTeam(memdir, network);
+  return { directories: [directory], sync };
 }
 
 /** To finish what is half written. */
@@ -98,18 +90,18 @@ async function unattended(
 }
 
 /** Shows what each pass did, until it is told to end. */
-async function watch({ pass, folders }: Exchange, { show, signal }: Context): Promise<null> {
+async function watch({ sync, directories }: GitSync, { show, signal }: Context): Promise<null> {
   let told = "";
   show([dim("watching; Ctrl-C ends it")]);
   const timing = { sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }), random: Math.random };
   await keepSynced(timing, {
     pass: async (signal) => {
-      const result = await pass({ signal });
+      const result = await sync({ signal });
       told = "";
       if (countsOf(result).length > 0) show(describeSync(result), result);
     },
     listen: (onChange) => {
-      const closers = folders.map((folder) => listenToFiles(folder, () => {})(onChange));
+      const closers = directories.map(({ path }) => listenToFiles(path, () => {})(onChange));
       return () => {
         for (const close of closers) close();
       };
@@ -150,13 +142,10 @@ function describeSync(result: SyncResult, isDry = false) {
     waiting.length + notices.length === 0 ? "nothing to exchange: both sides are the same" : "nothing was exchanged";
   return [
     ...movedIn(result).flatMap(([what, paths]) => paths.map((path) => [good(what), ` ${path}`])),
-    ...conflicts.map(({ path, copy }) =>
-      remark(
-        "conflict",
-        path,
-        `both sides changed it; theirs is kept there, yours is in ${copy}: merge the two, then forget the copy`,
-      ),
-    ),
+    ...conflicts.map(({ path, copy }) => {
+      const advice = `theirs is kept there, yours is in ${copy}: merge the two, then forget the copy`;
+      return remark("conflict", path, `both sides changed it; ${advice}`);
+    }),
     ...refused.map(({ path, reason }) => remark("held back", path, reason)),
     ...waiting.map(({ path, until }) =>
       remark("waiting", path, `it is missing here; a sync after ${until} removes it for everybody`),
@@ -177,7 +166,6 @@ export function makeJoin(network: Partial<Network>) {
   return verb({
     args: ["url?"],
     input: JOIN,
-    on: ["cli"],
     about: "The token comes from a file or standard input.",
     examples: ["join https://memory.example/acme/app --token-file token"],
     writes: true,

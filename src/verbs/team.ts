@@ -1,13 +1,13 @@
 /** `team`: who shares memories here, and what an admin of the team does about it. */
 
-import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError } from "../errors.ts";
 import { findMemory } from "../memory/find.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
 import { isConflictPath } from "../team/conflict-copy.ts";
+import { writeToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership } from "../team/membership.ts";
 import type { Role } from "../team/protocol.ts";
@@ -40,7 +40,6 @@ export function makeTeam(network: Partial<Network>) {
   return verb({
     args: ["action?", "subject?", "more…?"],
     input: INPUT,
-    on: ["cli"],
     about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
     writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions"].includes(action),
@@ -142,20 +141,14 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     async run({ administration }, { subject: person, "token-file": given, days = null, label = "" }, cwd) {
       if (given === undefined)
         throw new MemdirError("usage", "where to? --token-file FILE; a token is not shown on the terminal");
-      const file = resolve(cwd, given);
-      // Made before the token: one that could not be written down would be lost, and valid.
-      const fd = openNew(file);
-      let isKept = false;
-      try {
-        const { id, token } = await administration.addToken(person, { label, days });
-        writeSync(fd, `${token}\n`);
-        fsyncSync(fd);
-        isKept = true;
-        return { id, person, file, days };
-      } finally {
-        closeSync(fd);
-        if (!isKept) removeQuietly(file);
-      }
+      let id = "";
+      const make = async () => {
+        const made = await administration.addToken(person, { label, days });
+        id = made.id;
+        return made.token;
+      };
+      const file = await writeToken(resolve(cwd, given), make, "choose another file");
+      return { id, person, file, days };
     },
     say({ id, person, file, days }) {
       const lasts = days === null ? "until it is revoked" : `for ${count(days, "day")}`;
@@ -166,12 +159,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     words: "",
     run: ({ administration }) => administration.tokens(),
     say: (tokens) =>
-      table(
-        tokens.map(({ id, person, label, revoked, expires, lastUsed }) => {
-          const state = revoked ? `revoked ${day(revoked)}` : expires ? `until ${day(expires)}` : "no end";
-          return [id, person, label || "-", state, lastUsed ? `used ${day(lastUsed)}` : "never used"];
-        }),
-      ),
+      table(tokens, ({ id, person, label, revoked, expires, lastUsed }) => {
+        const state = revoked ? `revoked ${day(revoked)}` : expires ? `until ${day(expires)}` : "no end";
+        return [id, person, label || "-", state, lastUsed ? `used ${day(lastUsed)}` : "never used"];
+      }),
   }),
   revoke: action({
     words: "ID",
@@ -207,12 +198,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     words: "",
     run: ({ administration }, { limit = 50, before }) => administration.audit({ limit, before }),
     say: (rows) =>
-      table(
-        rows.map(({ at, person, action, repository, path, outcome }) => {
-          const what = [repository, path].filter((part) => part !== null).join("/");
-          return [at, person, action, what || "-", outcome];
-        }),
-      ),
+      table(rows, ({ at, person, action, repository, path, outcome }) => {
+        const what = [repository, path].filter((part) => part !== null).join("/");
+        return [at, person, action, what || "-", outcome];
+      }),
   }),
   versions: action({
     words: "NAME",
@@ -224,11 +213,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       return { path, versions: found.map(({ text, ...rest }) => ({ ...rest, bytes: bytesOf(text) })) };
     },
     say: ({ versions }) =>
-      table(
-        versions.map(({ revision, author, at, bytes }) => [
-          ...[revision, at || "-", author || "-", bytes === null ? "removed or redacted" : `${bytes} bytes`],
-        ]),
-      ),
+      table(versions, ({ revision, author, at, bytes }) => {
+        return [revision, at || "-", author || "-", bytes === null ? "removed or redacted" : `${bytes} bytes`];
+      }),
   }),
   redact: action({
     words: "NAME REVISION",
@@ -270,19 +257,8 @@ function describeRole({ person, role, repository }: { person: string; role: Role
   return `${person} ${role === null ? "has no role of their own" : `is ${role}`} in ${repository ?? "the team"}`;
 }
 
-function openNew(path: string): number {
-  try {
-    return openSync(path, "wx", PRIVATE_MODE);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
-      throw new MemdirError("conflict", `${path} already exists: choose another file`);
-    }
-    throw diskError(error, "write", path);
-  }
-}
-
-function table(rows: readonly (readonly string[])[]): Said {
-  return rows.length === 0 ? [] : [{ rows }];
+function table<T>(items: readonly T[], toRow: (item: T) => readonly string[]): Said {
+  return items.length === 0 ? [] : [{ rows: items.map(toRow) }];
 }
 
 function day(time: string): string {

@@ -7,7 +7,6 @@ import { NAME } from "./common.ts";
 export const lint = verb({
   args: [],
   input: {},
-  on: ["cli", "console", "web", "library"],
   about: "Checks the form and wording of every memory, and the index. Exit code 1 if there is something to fix.",
   examples: ["lint"],
   run: async (memdir) => ({ problems: await memdir.lint() }),
@@ -32,7 +31,6 @@ export const verify = verb({
     all: flag("also show what is uncertain, what was gone before it was written, and branches, tags and commits"),
     stamp: flag("stamp memories as checked when everything they name exists"),
   },
-  on: ["cli", "console", "mcp", "web", "library"],
   about:
     "Checks what memories name against the code and git, and shows what changed after it was written. " +
     "That a name exists does not make a memory true. Exit code 1 when something is found.",

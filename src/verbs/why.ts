@@ -1,11 +1,10 @@
 /** `why`: when a memory was shown to a model, through which adapter, and why. */
 
-import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findMemory } from "../memory/find.ts";
 import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
-import { ageInDays, ageInWords } from "../store/store.ts";
+import { ageInDays, ageInWords, stemOf } from "../store/store.ts";
 import { bold, dim, type Line, verb } from "../verb.ts";
 import { NAME } from "./common.ts";
 
@@ -21,11 +20,10 @@ const MAX_SHOWN = 10;
 export const why = verb({
   args: ["name"],
   input: { name: NAME },
-  on: ["cli", "console", "library"],
   examples: ['why "package manager is pnpm"'],
   async run(memdir, { name = "" }) {
-    const { file, scope } = await find(memdir, name);
     const log = readSurfaceLog(memdir.directories[0]?.path ?? "");
+    const { file, scope } = await find(memdir, name, log);
     const surfaced = findShown(log, file, scope).reverse();
     return { file, scope, since: log[0]?.at ?? null, count: surfaced.length, surfaced };
   },
@@ -52,18 +50,14 @@ export const why = verb({
 });
 
 /** A memory that is gone is still known to the log, by its file's name. */
-async function find(memdir: Memdir, name: string): Promise<{ file: string; scope: string }> {
+async function find(memdir: Memdir, name: string, log: ReturnType<typeof readSurfaceLog>) {
   try {
     const { directory, file } = await findMemory(memdir.directories, name);
     return { file, scope: directory.scope };
   } catch (error) {
-    if (!(error instanceof MemdirError) || error.code !== "not-found") throw error;
-    const log = readSurfaceLog(memdir.directories[0]?.path ?? "");
-    const stem = (file: string) => basename(file).replace(/\.md$/, "");
-    const found = log
-      .flatMap(({ memories }) => memories)
-      .findLast(({ file }) => file === name || stem(file) === stem(name));
-    if (!found) throw error;
-    return { file: found.file, scope: found.scope };
+    const shown = log.flatMap(({ memories }) => memories);
+    const found = shown.findLast(({ file }) => file === name || stemOf(file) === stemOf(name));
+    if (!found || !(error instanceof MemdirError) || error.code !== "not-found") throw error;
+    return found;
   }
 }

@@ -1,7 +1,7 @@
 /** What waits for review: proposals in the inbox and the plan of a dream, and applying them. */
 
 import { MemdirError } from "../errors.ts";
-import { acceptProposal, previewProposal } from "../learn/apply.ts";
+import { previewProposal } from "../learn/apply.ts";
 import { applySeenPlan } from "../learn/dream.ts";
 import { lastDream } from "../learn/dream-gates.ts";
 import { changesOf, countOps, describeOp, type Op } from "../learn/dream-plan.ts";
@@ -10,44 +10,44 @@ import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { findText, type Store } from "../store/store.ts";
+import { accept, reject } from "../verbs/inbox.ts";
 import { diffTexts, mainOf, type Page } from "./answer.ts";
 import type { ChangedAnswer, DiffLine, DreamAnswer, InboxAnswer, ProposalRow } from "./api.ts";
 
 export async function answerInbox(memdir: Memdir): Promise<InboxAnswer> {
-  const proposals: ProposalRow[] = [];
-  for (const proposal of openLearning(memdir).inbox.list()) {
+  const waiting = openLearning(memdir).inbox.list();
+  const rows = waiting.map(async (proposal): Promise<ProposalRow> => {
     const { id, action, from, at, name, type, description, body, when: cues, reason: why } = proposal;
     const diff = await diffProposal(memdir, proposal);
-    proposals.push({ id, action, from, at, name, type, description, body, cues, why, diff });
-  }
-  return { proposals };
+    return { id, action, from, at, name, type, description, body, cues, why, diff };
+  });
+  return { proposals: await Promise.all(rows) };
 }
 
 /** With the person's own words where they changed some; checked for secrets like every save. */
 export async function answerAccept(
   memdir: Memdir,
   id: string,
-  amended: (Omit<Amendment, "when"> & { cues?: string[] | undefined }) | null,
+  amended: (Omit<Amendment, "when"> & { cues?: string[] | undefined }) | undefined,
 ): Promise<ChangedAnswer> {
-  const { inbox } = openLearning(memdir);
   const waiting = findWaiting(memdir, id);
-  const { cues, ...words } = amended ?? {};
-  const proposal = amended === null ? waiting : await inbox.amend(id, { ...words, ...(cues && { when: cues }) });
-  const { done, file, undo } = await acceptProposal(memdir, inbox, proposal);
-  const what = file ?? proposal.name;
-  const message = done === "unchanged" ? `${what} already says this` : `${done} ${what}`;
+  const { cues: when, ...words } = amended ?? {};
+  const proposal = amended ? await openLearning(memdir).inbox.amend(id, { ...words, ...(when && { when }) }) : waiting;
+  const { done, file, undo, name } = await accept(memdir, proposal);
+  const message = done === "unchanged" ? `${file ?? name} already says this` : `${done} ${file ?? name}`;
   return { message, entry: undo, ref: file === null || done === "forgotten" ? null : { directory: 0, file } };
 }
 
 export async function answerReject(memdir: Memdir, id: string): Promise<ChangedAnswer> {
-  const { name } = await openLearning(memdir).inbox.reject(findWaiting(memdir, id).id);
+  const { name } = await reject(memdir, findWaiting(memdir, id));
   return { message: `rejected ${name}: it will not be proposed again`, entry: null, ref: null };
 }
 
 /** By the whole id, so that a button is never ambiguous. */
 function findWaiting(memdir: Memdir, id: string): Proposal {
-  const { inbox } = openLearning(memdir);
-  const found = inbox.list().find((proposal) => proposal.id === id);
+  const found = openLearning(memdir)
+    .inbox.list()
+    .find((proposal) => proposal.id === id);
   if (found) return found;
   throw new MemdirError("not-found", `the proposal ${JSON.stringify(id.slice(0, 40))} is no longer in the inbox`);
 }

@@ -99,7 +99,7 @@ export function linksOf(
   return { to: [...to.values()], from: [...sources].flatMap((from) => entries[from] ?? []).map(titleOf) };
 }
 
-/** As `memdir rot` finds them: within each directory. */
+/** As `memdir health` finds them: within each directory. */
 function findDuplicates(memdir: Memdir, nodes: readonly Ref[]): MemoryMap["duplicates"] {
   const places = new Map(nodes.map((node, at) => [keyOf(node), at]));
   return memdir.directories.flatMap((_, directory) => {
@@ -130,13 +130,8 @@ function readWhole({ directories }: Memdir, { directory: at, file }: Ref): RotMe
   }
 }
 
-interface Near {
-  /** Positions, `a` before `b`. */
-  a: number;
-  b: number;
-  /** 0 to 1. */
-  share: number;
-}
+/** Positions, `a` before `b`. */
+type Near = MemoryMap["duplicates"][0];
 
 /** More lines than this make the picture unreadable. */
 const NEIGHBOURS = 3;
@@ -168,15 +163,11 @@ async function findNear(entries: readonly Pick<RowEntry, "ranking">[]): Promise<
 }
 
 function topOf(at: number, scores: Float32Array, least: number): { to: number; share: number }[] {
-  const top: { to: number; share: number }[] = [];
+  const near: { to: number; share: number }[] = [];
   scores.forEach((share, to) => {
-    if (to === at || share < least) return;
-    if (top.length === NEIGHBOURS && share <= (top[NEIGHBOURS - 1]?.share ?? 0)) return;
-    top.push({ to, share });
-    top.sort((x, y) => y.share - x.share || x.to - y.to);
-    if (top.length > NEIGHBOURS) top.pop();
+    if (to !== at && share >= least) near.push({ to, share });
   });
-  return top;
+  return near.sort((x, y) => y.share - x.share || x.to - y.to).slice(0, NEIGHBOURS);
 }
 
 function openSimilarities(known: readonly (Vector | null)[]): (at: number) => Float32Array {

@@ -9,7 +9,7 @@ import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { type Row, readRows, type Store } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { type KeptText, keyOf, mainOf, type Page } from "./answer.ts";
+import { type KeptText, keyOf, mainOf, type Page, refOf } from "./answer.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 
 export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; skipped: MemoryList["skipped"] }> {
@@ -44,13 +44,10 @@ const MAX_SURE = 20;
 export async function answerSearch(page: Page, words: string, isQuick = false): Promise<SearchAnswer> {
   if (words.trim() === "") return { hits: [] };
   if (isQuick) return { hits: await findByWords(page, words) };
-  const { directories, recall } = page.memdir;
+  const { memdir } = page;
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
-  const { memories: sure } = await recall(words, { model: false, limit: MAX_SURE, session });
-  const first = sure.flatMap(({ file, path, confidence }) => {
-    const directory = directories.findIndex((each) => join(each.path, file) === path);
-    return directory < 0 ? [] : [{ directory, file, score: 1 + confidence }];
-  });
+  const { memories: sure } = await memdir.recall(words, { model: false, limit: MAX_SURE, session });
+  const first = sure.map((row) => ({ ...refOf(memdir, row), score: 1 + row.confidence }));
   const isFirst = new Set(first.map(keyOf));
   const holding = await findByWords(page, words);
   return { hits: [...first, ...holding.filter((hit) => !isFirst.has(keyOf(hit)))] };

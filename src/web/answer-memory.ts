@@ -42,10 +42,7 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
     row: toRow(row),
     fields: parseDocument(text ?? "").fields.flatMap(({ key, value }) => flatten(key, value)),
     text: text ?? "",
-    body: await buildMarkdownTree(memory.body, (name) => {
-      const found = linkage.find(name);
-      return found && { directory: found.directory, file: found.file };
-    }),
+    body: await buildMarkdownTree(memory.body, (name) => linkage.find(name)),
     cues: memory.when,
     links: linksOf(linkage, ref),
     claims: text === null || text.length > MAX_CLAIMED_CHARS ? [] : await claimsOf(page, directory, row, rows),
@@ -89,13 +86,9 @@ async function claimsOf(page: Page, directory: Store, row: Row, rows: readonly R
     const git = { root: project.worktreeRoot ?? project.cwd, env: page.env, signal };
     const { findings, silenced } = await examineMemory(git, directory, row, namesOf(rows));
     return [
-      ...findings.map(({ claim: { kind, text, line }, verdict, evidence }) => ({
-        kind,
-        text,
-        line,
-        verdict,
-        evidence,
-      })),
+      ...findings.map(({ claim: { kind, text, line }, ...found }) => {
+        return { kind, text, line, verdict: found.verdict, evidence: found.evidence };
+      }),
       ...silenced.map(({ text, reason }) => ({ kind: "any", text, line: 0, verdict: "silenced", evidence: reason })),
     ];
   } catch (error) {
@@ -106,20 +99,12 @@ async function claimsOf(page: Page, directory: Store, row: Row, rows: readonly R
 
 async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memory): Promise<MemoryView["provenance"]> {
   const written = (await authorsOf(page, directory)).get(row.file);
-  const { source } = memory;
-  const pairs: [string, string | null | undefined][] = [
-    ["file", row.path],
-    ["scope", directory.scope],
-    ["said by", source?.by],
-    ["session", source?.session],
-    ["message", source?.message],
-    ["created", memory.created],
-    ["modified", memory.modified],
-    ["verified", memory.verified],
-    ["author", written?.author],
-    ["shared", written?.at],
-  ];
-  return pairs.flatMap(([key, value]) => (value ? [{ key, value }] : []));
+  const { source, created, modified, verified } = memory;
+  const known = {
+    ...{ file: row.path, scope: directory.scope, "said by": source?.by, session: source?.session },
+    ...{ message: source?.message, created, modified, verified, author: written?.author, shared: written?.at },
+  };
+  return Object.entries(known).flatMap(([key, value]) => (value ? [{ key, value }] : []));
 }
 
 /** The newest: each costs two files to read. */

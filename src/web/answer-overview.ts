@@ -3,7 +3,7 @@
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { statOrNull } from "../disk/fence.ts";
-import { costOf, countTokens, type Spent } from "../learn/ledger.ts";
+import { costOf, countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
@@ -123,29 +123,28 @@ async function measureAll(memdir: Memdir): Promise<RotView> {
   };
 }
 
-function viewCost(page: Page): Overview["cost"] {
-  const { ledger } = openLearning(page.memdir);
-  const { prices } = page.memdir.config.learn;
-  const now = page.now();
+function viewCost({ memdir, now: clock }: Page): Overview["cost"] {
+  const now = clock();
   const first = new Date(now.getFullYear(), now.getMonth(), 1);
-  const calls = ledger.entries({ since: first }).filter(({ skipped }) => skipped === null);
-  const cost = ({ model, usage }: Spent) => costOf(model, usage, prices);
-  const sum = (some: readonly Spent[]) => some.reduce((total, call) => total + (cost(call) ?? 0), 0);
-  const sumTokens = (some: readonly Spent[]) => some.reduce((total, { usage }) => total + countTokens(usage), 0);
+  const spent = openLearning(memdir).ledger.entries({ since: first });
+  const calls = spent.flatMap(({ at, kind, model, usage, skipped }) => {
+    const cost = costOf(model, usage, memdir.config.learn.prices);
+    return skipped === null ? [{ day: localDay(new Date(at)), kind, model, tokens: countTokens(usage), cost }] : [];
+  });
+  const sum = (some: typeof calls) => ({
+    cost: some.reduce((total, { cost }) => total + (cost ?? 0), 0),
+    tokens: some.reduce((total, { tokens }) => total + tokens, 0),
+  });
   const kinds = [...new Set(calls.map(({ kind }) => kind))];
-  const byKind = (sumOf: (some: readonly Spent[]) => number) =>
-    Object.fromEntries(kinds.map((kind) => [kind, sumOf(calls.filter((call) => call.kind === kind))]));
+  const ofKind = kinds.map((kind) => ({ kind, ...sum(calls.filter((call) => call.kind === kind)) }));
   return {
     month: localDay(now).slice(0, 7),
-    total: sum(calls),
+    total: sum(calls).cost,
     currency: "USD",
-    byDay: daysUntil(first, now).map((day) => {
-      const ofDay = calls.filter(({ at }) => localDay(new Date(at)) === day);
-      return { day, cost: sum(ofDay), tokens: sumTokens(ofDay) };
-    }),
-    byKind: byKind(sum),
-    tokensByKind: byKind(sumTokens),
-    unpriced: [...new Set(calls.filter((call) => cost(call) === null).map(({ model }) => model))],
+    byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
+    byKind: Object.fromEntries(ofKind.map(({ kind, cost }) => [kind, cost])),
+    tokensByKind: Object.fromEntries(ofKind.map(({ kind, tokens }) => [kind, tokens])),
+    unpriced: [...new Set(calls.flatMap(({ cost, model }) => (cost === null ? [model] : [])))],
   };
 }
 

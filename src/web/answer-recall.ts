@@ -3,14 +3,13 @@
  * model.
  */
 
-import { join } from "node:path";
+import { MAX_HOOK_CHARS } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
 import { decayOf, LEAST_DECAY, queryTerms, thresholdOf } from "../recall/score.ts";
-import { MAX_HOOK_CHARS } from "../settings.ts";
-import { mainOf } from "./answer.ts";
+import { mainOf, refOf } from "./answer.ts";
 import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
 
 /** The candidates, and as many again that are not. */
@@ -35,7 +34,7 @@ export async function answerRecall(
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
     threshold,
-    memories: all.memories.flatMap((memory) => inspect(memdir, prompt, memory, { shown, threshold })),
+    memories: all.memories.map((memory) => inspect(memdir, prompt, memory, { shown, threshold })),
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
@@ -48,16 +47,14 @@ function inspect(
   prompt: string,
   memory: Recalled,
   { shown, threshold }: { shown: RecallResult | null; threshold: number },
-): InspectedMemory[] {
-  const directory = memdir.directories.findIndex(({ path }) => join(path, memory.file) === memory.path);
-  if (directory < 0) return [];
-  const { file, name, scope, type, score, confidence } = memory;
+): InspectedMemory {
+  const { name, scope, type, score, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
   // Above the threshold but not shown: there were five better ones, or no space.
   const outcome = isShown ? "shown" : isSure ? "no-room" : "unsure";
   const reasons = reasonsOf(prompt, memory, mainOf(memdir).now());
-  return [{ directory, file, name, scope, type, score, confidence, reasons, outcome }];
+  return { ...refOf(memdir, memory), name, scope, type, score, confidence, reasons, outcome };
 }
 
 /** In the words of `recall/explanation.ts`, each with what a bar can show of it. */

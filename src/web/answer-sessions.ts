@@ -4,9 +4,10 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { findSession, type SessionRow as Listed, listSessions, searchSessions } from "../session/sessions.ts";
+import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import { clip } from "./answer.ts";
+import { sessions } from "../verbs/sessions.ts";
+import { clip, contextOf, type Page } from "./answer.ts";
 import type { SessionList, SessionRow, SessionView } from "./api.ts";
 
 /** More than people scroll through. */
@@ -18,34 +19,28 @@ const MAX_BYTES = 400 * 1024;
 const MAX_TOOL_CHARS = 2_000;
 
 /** Newest first; with words the best first. */
-export async function answerSessions({ config, location }: Memdir, words: string): Promise<SessionList> {
-  const places = sessionPlaces(config, location.project);
-  const isHere = (row: Listed) => isSessionHere(row, config, location.project);
-  if (words.trim() === "") {
-    const rows = (await listSessions(places)).filter(isHere);
-    return { sessions: rows.slice(0, MAX_LISTED).map((row) => rowOf(row, null)) };
-  }
-  const hits = (await searchSessions(places, words, { limit: Number.POSITIVE_INFINITY })).filter(isHere);
-  return { sessions: hits.slice(0, MAX_HITS).map((hit) => rowOf(hit, hit.line)) };
+export async function answerSessions(page: Page, words: string, signal: AbortSignal): Promise<SessionList> {
+  const search = words.trim() === "" ? { limit: MAX_LISTED } : { action: "search", words, limit: MAX_HITS };
+  const rows = await sessions.run(page.memdir, search, contextOf(page, signal));
+  return { sessions: rows.map((row) => rowOf(row, row.line)) };
 }
 
 export async function answerSession({ config, location }: Memdir, id: string): Promise<SessionView> {
   const found = await findSession(sessionPlaces(config, location.project), id);
   const shown = JSON.stringify(id.slice(0, 40));
-  if (!found || (!("ambiguous" in found) && !isSessionHere(found, config, location.project))) {
-    throw new MemdirError("not-found", `there is no session ${shown} in this project`);
-  }
-  if ("ambiguous" in found)
+  if (found && "ambiguous" in found)
     throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
+  if (!found || !isSessionHere(found, config, location.project))
+    throw new MemdirError("not-found", `there is no session ${shown} in this project`);
   const { messages, prompts } = await readTranscript(found.path);
   const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
   const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
   const kept = cut(said);
   const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
-  return { row: rowOf(found, null), messages: kept, isCut };
+  return { row: rowOf(found), messages: kept, isCut };
 }
 
-function rowOf({ id, at, title, messages }: Listed, excerpt: string | null): SessionRow {
+function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = null): SessionRow {
   return { id, at, title, messages, excerpt };
 }
 

@@ -32,10 +32,7 @@ export async function answerTimeline(page: Page, before: string | null, limit: n
   };
 }
 
-interface Dated {
-  ms: number;
-  event: TimelineEvent;
-}
+type Dated = { ms: number; event: TimelineEvent };
 
 function readEvents(page: Page): Dated[] {
   const find = openTitles(page.memdir);
@@ -142,17 +139,15 @@ function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
   const counted = events.filter(({ ms }) => ms >= oldest.getTime() && ms <= now.getTime() + DAY_MS);
   if (counted.length === 0) return [];
   const firstMs = counted.reduce((least, { ms }) => Math.min(least, ms), Number.POSITIVE_INFINITY);
-  const days = new Map(
-    daysUntil(new Date(firstMs), now).map((day) => [
-      day,
-      { day, change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 },
-    ]),
-  );
+  const days = daysUntil(new Date(firstMs), now).map((day) => {
+    return { day, change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
+  });
+  const byDay = new Map(days.map((counts) => [counts.day, counts]));
   for (const { ms, event } of counted) {
-    const day = days.get(localDay(new Date(ms)));
+    const day = byDay.get(localDay(new Date(ms)));
     if (day) day[event.kind]++;
   }
-  return [...days.values()];
+  return days;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,14 @@
 /** What the page's answers share: the page itself, its directories and titles, and diffs. */
 
+import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
+import { openMemdir } from "../open.ts";
 import type { Searchable, SearchTexts } from "../recall/search.ts";
-import { type Store, scan, stemOf } from "../store/store.ts";
+import { type Row, type Store, scan, stemOf } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
+import { type Context, silent } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
 
@@ -41,6 +44,12 @@ export function openPage(options: Omit<Page, "kept">): Page {
   return { ...options, kept: { plan: null, version: null } };
 }
 
+/** What a verb gets that the page calls. */
+export function contextOf({ memdir, env, now, log }: Page, signal: AbortSignal): Context {
+  const world = { cwd: memdir.location.project.cwd, env, now, log };
+  return silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...asked }) });
+}
+
 /** The first directory: the one that new memories go to. */
 export function mainOf({ directories: [main] }: Memdir): Store {
   if (!main) throw new MemdirError("not-found", "there is no memory directory here");
@@ -49,6 +58,11 @@ export function mainOf({ directories: [main] }: Memdir): Store {
 
 export function titleOf({ directory, file, name }: MemoryTitle): MemoryTitle {
   return { directory, file, name };
+}
+
+/** Where a row is. */
+export function refOf({ directories }: Memdir, { path, file }: Pick<Row, "path" | "file">): Ref {
+  return { directory: directories.findIndex((each) => join(each.path, file) === path), file };
 }
 
 export function keyOf({ directory, file }: Ref): string {

@@ -6,8 +6,9 @@ import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { diskError, MemdirError } from "../errors.ts";
+import { lazily } from "../text/lazy.ts";
 
-export interface Asset {
+interface Asset {
   type: string;
   etag: string;
   bytes: Buffer;
@@ -32,46 +33,30 @@ export function loadAssets(folder: string): Assets {
   try {
     const names = readdirSync(folder).filter((name) => Object.hasOwn(TYPES, extname(name)));
     if (!names.includes(PAGE)) throw new MemdirError("broken", `${join(folder, PAGE)} is missing; reinstall memdir`);
-    return new Map(
-      names.map((name) => [
-        name === PAGE ? "/" : `/${name}`,
-        makeAsset(TYPES[extname(name)] ?? "", readFileSync(join(folder, name))),
-      ]),
-    );
+    const load = (name: string) => makeAsset(TYPES[extname(name)] ?? "", readFileSync(join(folder, name)));
+    return new Map(names.map((name) => [name === PAGE ? "/" : `/${name}`, load(name)]));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw diskError(error, "read the page in", folder);
-    throw new MemdirError("broken", `the page's files are missing from ${folder}; reinstall memdir`, {
-      cause: error,
-    });
+    const message = `the page's files are missing from ${folder}; reinstall memdir`;
+    throw new MemdirError("broken", message, { cause: error });
   }
 }
 
+/** The highest level takes as long as the rest of the startup; this one is only a few percent larger. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
 export function makeAsset(type: string, bytes: Buffer): Asset {
-  const packed = new Map<string, Promise<Buffer>>();
-  const once = (encoding: string, work: () => Promise<Buffer>) => {
-    const known = packed.get(encoding) ?? work();
-    packed.set(encoding, known);
-    return known;
+  const packed = {
+    br: lazily(() => promisify(brotliCompress)(bytes, BROTLI)),
+    gzip: lazily(() => promisify(gzip)(bytes, { level: 9 })),
   };
   return {
     type,
     etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
     bytes,
     async pack(accepted) {
-      if (/\bbr\b/.test(accepted)) return { bytes: await once("br", () => packBrotli(bytes)), encoding: "br" };
-      if (/\bgzip\b/.test(accepted)) return { bytes: await once("gzip", () => packGzip(bytes)), encoding: "gzip" };
-      return { bytes, encoding: null };
+      const encoding = /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : null;
+      return { bytes: encoding === null ? bytes : await packed[encoding](), encoding };
     },
   };
-}
-
-/** The highest level takes as long as the rest of the startup; this one is only a few percent larger. */
-const BROTLI_QUALITY = 9;
-
-function packBrotli(bytes: Buffer): Promise<Buffer> {
-  return promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
-}
-
-function packGzip(bytes: Buffer): Promise<Buffer> {
-  return promisify(gzip)(bytes, { level: 9 });
 }

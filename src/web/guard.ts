@@ -4,6 +4,7 @@
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import { parse } from "hono/utils/cookie";
 import type { World } from "../world.ts";
 
 /** What the guard sees of a request; the body is not read before it is admitted. */
@@ -47,14 +48,13 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
   const cookieName = `memdir-${port}`;
 
   const spendToken = (given: string): boolean => {
-    const isRight = token !== null && timingSafeEqual(hashOf(given), token.hash);
-    if (!isRight || token === null) return false;
+    if (token === null || !timingSafeEqual(hashOf(given), token.hash)) return false;
     const isFresh = now().getTime() < token.until;
     token = null;
     return isFresh;
   };
   const findSession = (headers: Headers): string | null => {
-    const hash = hashOf(readCookie(headers, cookieName));
+    const hash = hashOf(parse(headers.get("cookie") ?? "", cookieName)[cookieName] ?? "");
     return sessions.some((known) => timingSafeEqual(known, hash)) ? hash.toString("hex") : null;
   };
   const enter = (): string => {
@@ -120,14 +120,6 @@ function findFormProblem({ method, headers }: Knock): Admission | null {
   if (Number(length ?? 0) > MAX_BODY_BYTES)
     return refuse(413, "size", `a body must not exceed ${MAX_BODY_BYTES} bytes`);
   return null;
-}
-
-function readCookie(headers: Headers, name: string): string {
-  for (const pair of (headers.get("cookie") ?? "").split(";")) {
-    const [key, value = ""] = pair.trim().split("=", 2);
-    if (key === name) return value;
-  }
-  return "";
 }
 
 /** Hashed, so that neither the length nor the time of a comparison reveals anything. */

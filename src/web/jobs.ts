@@ -1,6 +1,6 @@
 /** Long-running jobs that a person starts on the page, watches and can stop: embedding, verifying, planning a dream. */
 
-import type { AgentModel } from "../agent/state.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../errors.ts";
 import { planSeen } from "../learn/dream.ts";
 import { countOps } from "../learn/dream-plan.ts";
@@ -65,7 +65,8 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
   },
   /** The plan waits for review and replaces an earlier one. */
   async dream({ memdir, env, now, kept }, { id, signal }) {
-    const plan = await planSeen(openLearning(memdir), await findModel(env), signal);
+    const { configuredModel } = await import("../verbs/model.ts");
+    const plan = await planSeen(openLearning(memdir), configuredModel(env), signal);
     if (signal.aborted) return "";
     const isEmpty = plan.ops.length === 0;
     kept.plan = isEmpty ? null : { id, made: now().toISOString(), plan };
@@ -127,23 +128,10 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
     async close() {
       isClosed = true;
       for (const { stop } of running.values()) stop.abort();
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, END_MS);
-      });
-      await Promise.race([Promise.all([...running.values()].map(({ ended }) => ended)), patience]);
-      clearTimeout(timer);
+      const ended = Promise.all([...running.values()].map(({ ended }) => ended));
+      await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
     },
   };
-}
-
-/** Null: by rules alone. */
-async function findModel(env: World["env"]): Promise<AgentModel | null> {
-  if (!env.MEMDIR_MODEL?.trim()) return null;
-  const { openModel } = await import("../open-agent.ts");
-  const model = openModel(env);
-  if ("problem" in model) throw new MemdirError("usage", model.problem);
-  return model;
 }
 
 const STOPPED = { state: "stopped", says: "it was stopped" };

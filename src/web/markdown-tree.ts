@@ -59,8 +59,6 @@ function nodeOf(token: MarkedToken, building: Building, depth: number): Markdown
       return [{ kind: `h${Math.min(6, Math.max(1, token.depth))}`, children: inside(token.tokens) }];
     case "paragraph":
       return [{ kind: "p", children: inside(token.tokens) }];
-    case "blockquote":
-      return [{ kind: "blockquote", children: inside(token.tokens) }];
     case "code":
       return [{ kind: "pre", text: token.text }];
     case "codespan":
@@ -68,6 +66,7 @@ function nodeOf(token: MarkedToken, building: Building, depth: number): Markdown
     case "hr":
     case "br":
       return [{ kind: token.type }];
+    case "blockquote":
     case "strong":
     case "em":
     case "del":

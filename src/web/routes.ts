@@ -15,11 +15,10 @@ import {
   required,
   text,
 } from "../input.ts";
-import { openMemdir } from "../open.ts";
-import { fieldsOf, silent, type Verb, writes } from "../verb.ts";
+import { fieldsOf, type Verb, writes } from "../verb.ts";
 import { TYPE } from "../verbs/common.ts";
 import { VERBS } from "../verbs/table.ts";
-import type { Page } from "./answer.ts";
+import { contextOf, type Page } from "./answer.ts";
 import { answerCheck, answerNew, answerSave } from "./answer-change.ts";
 import { answerContext } from "./answer-context.ts";
 import { answerAccept, answerDream, answerDreamApply, answerInbox, answerReject } from "./answer-learn.ts";
@@ -78,7 +77,7 @@ export const ROUTES: readonly Route[] = [
   get("/api/inbox", {}, ({ memdir }) => answerInbox(memdir)),
   get("/api/dream", {}, answerDream),
   get("/api/team", {}, answerTeam),
-  get("/api/sessions", WORDS, ({ memdir }, { q = "" }) => answerSessions(memdir, q)),
+  get("/api/sessions", WORDS, (page, { q = "" }, signal) => answerSessions(page, q, signal)),
   get("/api/session", { id: NAME }, ({ memdir }, { id }) => answerSession(memdir, id)),
   { ...post("/api/check", EDIT, ({ memdir }, edit) => answerCheck(memdir, edit)), writes: false },
   {
@@ -97,13 +96,13 @@ export const ROUTES: readonly Route[] = [
     ({ memdir }, merge) => answerMerge(memdir, merge),
   ),
   post("/api/inbox/accept", { id: NAME, amended: group(WRITTEN) }, ({ memdir }, { id, amended }) =>
-    answerAccept(memdir, id, amended ?? null),
+    answerAccept(memdir, id, amended),
   ),
   post("/api/inbox/reject", { id: NAME }, ({ memdir }, { id }) => answerReject(memdir, id)),
   post("/api/dream/apply", { plan: NAME }, (page, { plan }) => answerDreamApply(page, plan)),
 ];
 
-type Answer<F extends Fields> = (page: Page, input: Input<F>) => Promise<unknown>;
+type Answer<F extends Fields> = (page: Page, input: Input<F>, signal: AbortSignal) => Promise<unknown>;
 
 function get<const F extends Fields>(path: string, fields: F, answer: Answer<F>): Route {
   return { ...post(path, fields, answer), method: "GET", writes: false };
@@ -112,24 +111,21 @@ function get<const F extends Fields>(path: string, fields: F, answer: Answer<F>)
 export function post<const F extends Fields>(path: string, fields: F, answer: Answer<F>): Route {
   return {
     ...{ method: "POST", path, writes: true },
-    answer: async (page, sent) => answer(page, readInput(fields, sent)),
+    answer: async (page, sent, signal) => answer(page, readInput(fields, sent), signal),
   };
 }
 
 /** `POST /api/<name>` for a verb that is for the page; null for any other. A verb is loaded when it is first asked for. */
 export async function findVerbRoute(name: string): Promise<Route | null> {
-  const verb = await VERBS.find((row) => row.name === name)?.load();
-  if (!verb?.on.includes("web")) return null;
+  const verb = await VERBS.find((row) => row.name === name && row.on.includes("web"))?.load();
+  if (!verb) return null;
   return {
     method: "POST",
     path: `/api/${name}`,
     writes:
       typeof verb.writes === "function" ? (sent) => writes(verb, readVerbInput(verb, sent)) : verb.writes === true,
-    async answer({ memdir, env, now, log }, sent, signal) {
-      const { cwd } = memdir.location.project;
-      const world = { cwd, env, now, log };
-      const context = silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...asked }) });
-      const result = await verb.run(memdir, readVerbInput(verb, sent), context);
+    async answer(page, sent, signal) {
+      const result = await verb.run(page.memdir, readVerbInput(verb, sent), contextOf(page, signal));
       return verb.json ? verb.json(result) : result;
     },
   };

@@ -265,25 +265,18 @@ type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
 async function readObject(body: ReadableStream<Uint8Array> | null): Promise<ReadBody> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const reader = body?.getReader();
-  for (;;) {
-    const { done, value } = reader ? await reader.read() : { done: true, value: undefined };
-    if (done || !value) break;
-    bytes += value.length;
-    if (bytes > MAX_BODY_BYTES) {
-      // Not awaited: a client that never stops sending would block the answer.
-      reader?.cancel().catch(() => {});
-      return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
-    }
-    chunks.push(value);
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    if (bytes <= MAX_BODY_BYTES) continue;
+    // Not awaited: a client that never stops sending would block the answer.
+    setImmediate(() => body?.cancel().catch(() => {}));
+    return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
   }
   if (bytes === 0) return { value: {} };
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-    const value: unknown = JSON.parse(text);
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
-      return { value: value as Sent };
-    }
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) return { value: value as Sent };
   } catch {
     // Reported below, without quoting the body.
   }

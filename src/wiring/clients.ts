@@ -7,7 +7,7 @@ import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
 import type { Machine } from "./machine.ts";
 import { buildPlugin, PLUGIN_MARK } from "./opencode-plugin.ts";
-import type { HookEntry, Part } from "./parts.ts";
+import type { Part } from "./parts.ts";
 import { readPlain } from "./user-file.ts";
 
 export interface Client {
@@ -57,19 +57,8 @@ const claudeCode: Client = {
     return found === undefined ? null : `its plugin ${found}`;
   },
   parts: (machine) => [
-    {
-      kind: "hooks",
-      file: claudeSettings(machine),
-      why: SHOWS_AND_KEEPS,
-      hooks: hooksFor(CLAUDE_EVENTS, machine),
-    },
-    {
-      kind: "value",
-      file: claudeState(machine),
-      why: TOOLS,
-      at: ["mcpServers", "memdir"],
-      value: { type: "stdio", ...serverCommand(machine) },
-    },
+    hooksPart(claudeSettings(machine), SHOWS_AND_KEEPS, CLAUDE_EVENTS, machine),
+    serverPart(claudeState(machine), "mcpServers", { type: "stdio", ...serverCommand(machine) }),
   ],
   notes: (machine) => [
     "Claude Code: restart open sessions for this to take effect",
@@ -97,12 +86,7 @@ const codex: Client = {
       table: ["mcp_servers", "memdir"],
       values: serverCommand(machine),
     },
-    {
-      kind: "hooks",
-      file: join(codexFolder(machine), "hooks.json"),
-      why: SHOWS,
-      hooks: hooksFor(CODEX_EVENTS, machine),
-    },
+    hooksPart(join(codexFolder(machine), "hooks.json"), SHOWS, CODEX_EVENTS, machine),
     {
       kind: "block",
       file: join(codexFolder(machine), "AGENTS.md"),
@@ -120,9 +104,9 @@ const gemini: Client = {
   parts(machine) {
     const file = join(geminiFolder(machine), "settings.json");
     return [
-      { kind: "value", file, why: TOOLS, at: ["mcpServers", "memdir"], value: serverCommand(machine) },
+      serverPart(file, "mcpServers", serverCommand(machine)),
       // With a name, which its lists of hooks show.
-      { kind: "hooks", file, why: SHOWS_AND_KEEPS, hooks: hooksFor(GEMINI_EVENTS, machine, { name: "memdir" }) },
+      hooksPart(file, SHOWS_AND_KEEPS, GEMINI_EVENTS, machine, { name: "memdir" }),
     ];
   },
   notes: (machine) =>
@@ -139,15 +123,12 @@ const opencode: Client = {
   parts(machine) {
     const folder = opencodeFolder(machine);
     // It reads and merges both names: the existing one is the one that the user knows.
-    const names = [join(folder, "opencode.jsonc"), join(folder, "opencode.json")] as const;
+    const commented = join(folder, "opencode.jsonc");
+    const file = existsSync(commented) ? commented : join(folder, "opencode.json");
     const { command, args } = serverCommand(machine);
     return [
       {
-        kind: "value",
-        file: existsSync(names[0]) ? names[0] : names[1],
-        why: TOOLS,
-        at: ["mcp", "memdir"],
-        value: { type: "local", command: [command, ...args] },
+        ...serverPart(file, "mcp", { type: "local", command: [command, ...args] }),
         // It would add this by itself, and the file would no longer be as we left it.
         start: { $schema: "https://opencode.ai/config.json" },
       },
@@ -168,15 +149,7 @@ const cursor: Client = {
   name: "cursor",
   title: "Cursor",
   find: ({ home, ...machine }) => findTrace(machine, "cursor", join(home, ".cursor")),
-  parts: (machine) => [
-    {
-      kind: "value",
-      file: join(machine.home, ".cursor", "mcp.json"),
-      why: TOOLS,
-      at: ["mcpServers", "memdir"],
-      value: serverCommand(machine),
-    },
-  ],
+  parts: (machine) => [serverPart(join(machine.home, ".cursor", "mcp.json"), "mcpServers", serverCommand(machine))],
   notes: () => [
     "Cursor: allow the server memdir in Settings, MCP; if its model seldom recalls, say so in Settings, Rules, User Rules",
   ],
@@ -196,13 +169,7 @@ const vscode: Client = {
     return (there.length > 0 ? there : ["Code"]).flatMap((edition): Part[] => {
       const folder = join(profiles(machine), edition, "User");
       return [
-        {
-          kind: "value",
-          file: join(folder, "mcp.json"),
-          why: TOOLS,
-          at: ["servers", "memdir"],
-          value: { type: "stdio", ...serverCommand(machine) },
-        },
+        serverPart(join(folder, "mcp.json"), "servers", { type: "stdio", ...serverCommand(machine) }),
         {
           kind: "file",
           file: join(folder, "prompts", "memdir.instructions.md"),
@@ -257,18 +224,21 @@ function serverCommand({ node, dist }: Machine): { command: string; args: string
   return { command: node, args: [join(dist, "cli.js"), "mcp"] };
 }
 
+function serverPart(file: string, holder: string, value: Record<string, unknown>): Part & { kind: "value" } {
+  return { kind: "value", file, why: TOOLS, at: [holder, "memdir"], value };
+}
+
 /** The hook for each event, with the event's timeout in the client's unit. */
-function hooksFor(
+function hooksPart(
+  file: string,
+  why: string,
   events: Readonly<Record<string, number>>,
   machine: Machine,
   more: { name?: string } = {},
-): Record<string, HookEntry> {
-  const command = hookCommand(machine);
-  const entries = Object.entries(events).map(([event, timeout]): [string, HookEntry] => [
-    event,
-    { ...more, type: "command", command, timeout },
-  ]);
-  return Object.fromEntries(entries);
+): Part {
+  const entry = { ...more, type: "command", command: hookCommand(machine) };
+  const hooks = Object.entries(events).map(([event, timeout]) => [event, { ...entry, timeout }]);
+  return { kind: "hooks", file, why, hooks: Object.fromEntries(hooks) };
 }
 
 /** The first of the paths that exists, else the program's path, or null. */

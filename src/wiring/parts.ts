@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { getNodeValue } from "jsonc-parser";
+import * as v from "valibot";
 import { MemdirError } from "../errors.ts";
 import {
   eolOf,
@@ -20,56 +21,42 @@ import {
 } from "./json-text.ts";
 import { addTable, readTable, removeTable } from "./toml-table.ts";
 
-export type Part = ValuePart | HooksPart | TablePart | BlockPart | FilePart;
+const texts = v.array(v.string());
+const record = v.record(v.string(), v.unknown());
+/** `why`: what it is for, in words. */
+const anyPart = { file: v.string(), why: v.string() };
 
-interface PartOf<K extends string> {
-  kind: K;
-  file: string;
-  /** What it is for, in words. */
-  why: string;
-}
+/** Also for what is read from a receipt: anything else must not be acted on. */
+export const PART = v.variant("kind", [
+  /**
+   * A server's entry in a JSON file. `at`: keys from the outermost on; the last one is memdir's. `value`: fields that must be
+   * so; others that the user added stay. `start`: what else a new file holds.
+   */
+  v.object({
+    ...{ kind: v.literal("value"), ...anyPart },
+    at: v.pipe(texts, v.minLength(1)),
+    value: record,
+    start: v.optional(record),
+  }),
+  /** Entries in the layout of hooks that Claude Code, Codex and Gemini CLI share: event, groups, commands. */
+  v.object({
+    ...{ kind: v.literal("hooks"), ...anyPart },
+    hooks: v.record(v.string(), v.looseObject({ command: v.string() })),
+  }),
+  /** A table of a TOML file. `values`: keys that must be so; others that the user added stay. */
+  v.object({
+    ...{ kind: v.literal("table"), ...anyPart },
+    table: v.pipe(texts, v.minLength(1)),
+    values: v.record(v.string(), v.union([v.string(), texts])),
+  }),
+  /** A few lines in a Markdown file, between two marks that are invisible when it is rendered. */
+  v.object({ kind: v.literal("block"), ...anyPart, text: v.string() }),
+  /** A whole file of memdir's. `mark`: a line that every version of it holds. */
+  v.object({ kind: v.literal("file"), ...anyPart, text: v.string(), mark: v.string() }),
+]);
 
-/** A server's entry in a JSON file, under memdir's name. */
-interface ValuePart extends PartOf<"value"> {
-  /** Keys from the outermost on; the last one is memdir's. */
-  at: readonly string[];
-  /** Fields that must be so; others that the user added stay. */
-  value: Readonly<Record<string, unknown>>;
-  /** What else a new file holds. */
-  start?: Readonly<Record<string, unknown>>;
-}
-
-export interface HookEntry {
-  type: "command";
-  command: string;
-  /** In the client's own unit. */
-  timeout: number;
-  name?: string;
-}
-
-/** Entries in the layout of hooks that Claude Code, Codex and Gemini CLI share: event, groups, commands. */
-interface HooksPart extends PartOf<"hooks"> {
-  hooks: Readonly<Record<string, HookEntry>>;
-}
-
-/** A table of a TOML file. */
-interface TablePart extends PartOf<"table"> {
-  table: readonly string[];
-  /** Keys that must be so; others that the user added stay. */
-  values: Readonly<Record<string, string | readonly string[]>>;
-}
-
-/** A few lines in a Markdown file, between two marks that are invisible when it is rendered. */
-interface BlockPart extends PartOf<"block"> {
-  text: string;
-}
-
-/** A whole file of memdir's. */
-interface FilePart extends PartOf<"file"> {
-  text: string;
-  /** A line that every version of it holds. */
-  mark: string;
-}
+export type Part = v.InferOutput<typeof PART>;
+type PartOf<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 
 /** What a part makes the client start. */
 export type Endpoint =
@@ -79,8 +66,6 @@ export type Endpoint =
 
 /** `known` are lines of hooks that memdir put into this file before; texts have no byte order mark. All throw `broken` for a text that cannot be changed safely. */
 interface Kind<P extends Part> {
-  /** Whether the fields that were read from a receipt make such a part. */
-  fits(fields: Readonly<Record<string, unknown>>): boolean;
   /** The text with the part in it; the same text when it is there already. Containers that were made for it are added to `made`, as keys joined by `/`. */
   add(text: string | null, part: P, known: ReadonlySet<string>, made: Set<string>): string;
   /** The text without the part: the same text when it is not in it, null when the file is to go. Containers in `made` go when they are empty; null: any that the part uses. */
@@ -89,8 +74,7 @@ interface Kind<P extends Part> {
   read(text: string, part: P, known: ReadonlySet<string>): Endpoint | true | null;
 }
 
-const value: Kind<ValuePart> = {
-  fits: ({ at, value }) => isTexts(at) && at.length > 0 && isObject(value),
+const value: Kind<PartOf<"value">> = {
   add(text, { file, at, value, start = {} }, _known, made) {
     let now = startJson(text, start);
     const { node, missing } = walk(now, at, file);
@@ -122,8 +106,7 @@ const value: Kind<ValuePart> = {
 /** The prompt's event, as the clients call it. */
 const PROMPT_EVENTS = ["UserPromptSubmit", "BeforeAgent"];
 
-const hooks: Kind<HooksPart> = {
-  fits: ({ hooks }) => isObject(hooks) && Object.values(hooks).every((hook) => isObject(hook) && isText(hook.command)),
+const hooks: Kind<PartOf<"hooks">> = {
   /** A timeout that the user chose stays; of several entries of ours for one event only the first does. */
   add(text, { file, hooks }, known, made) {
     let now = startJson(text);
@@ -170,8 +153,7 @@ const hooks: Kind<HooksPart> = {
   },
 };
 
-const table: Kind<TablePart> = {
-  fits: ({ table, values }) => isTexts(table) && table.length > 0 && isObject(values),
+const table: Kind<PartOf<"table">> = {
   add: (text, { table, values, file }) => addTable(text ?? "", table, values, file),
   remove: (text, { table, file }) => removeTable(text, table, file),
   read(text, { table, file }) {
@@ -184,8 +166,7 @@ const table: Kind<TablePart> = {
 const BEGIN = "<!-- memdir-init:begin -->";
 const END = "<!-- memdir-init:end -->";
 
-const block: Kind<BlockPart> = {
-  fits: ({ text }) => isText(text),
+const block: Kind<PartOf<"block">> = {
   add(text, part) {
     const before = text ?? "";
     const eol = eolOf(before);
@@ -205,8 +186,7 @@ const block: Kind<BlockPart> = {
   read: (text) => (text.includes(BEGIN) ? true : null),
 };
 
-const file: Kind<FilePart> = {
-  fits: ({ text, mark }) => isText(text) && isText(mark),
+const file: Kind<PartOf<"file">> = {
   add(text, part) {
     if (text !== null && text.trim() !== "" && !text.includes(part.mark)) {
       throw new MemdirError("broken", `${part.file} is not memdir's; move it away, as memdir needs this name`);
@@ -224,7 +204,7 @@ const file: Kind<FilePart> = {
   },
 };
 
-const KINDS: { [K in Part["kind"]]: Kind<Extract<Part, { kind: K }>> } = { value, hooks, table, block, file };
+const KINDS: { [K in Part["kind"]]: Kind<PartOf<K>> } = { value, hooks, table, block, file };
 
 export function kindOf(part: Part): Kind<Part> {
   return KINDS[part.kind] as Kind<Part>;
@@ -237,28 +217,10 @@ export function commandsOf(parts: readonly Part[]): Set<string> {
   );
 }
 
-/** Whether a value from a receipt is a part of this version: anything else must not be acted on. */
-export function isPart(value: unknown): value is Part {
-  if (!isObject(value) || !isText(value.file) || !isText(value.why) || !isText(value.kind)) return false;
-  return Object.hasOwn(KINDS, value.kind) && KINDS[value.kind as Part["kind"]].fits(value);
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-export function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(isText);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function asServer(command: unknown, args: unknown, env: unknown): Endpoint | null {
-  if (!isText(command) || !Array.isArray(args)) return null;
-  const texts = Object.entries(isObject(env) ? env : {}).filter((pair): pair is [string, string] => isText(pair[1]));
-  return { kind: "server", command, args: args.map(String), env: Object.fromEntries(texts) };
+  if (typeof command !== "string" || !Array.isArray(args)) return null;
+  const named = Object.entries(v.is(record, env) ? env : {}).filter(([, value]) => typeof value === "string");
+  return { kind: "server", command, args: args.map(String), env: Object.fromEntries(named) as Record<string, string> };
 }
 
 interface OurEntry {
@@ -304,10 +266,8 @@ function findBlock(text: string, file: string): { from: number; to: number } | n
   const end = text.indexOf(END);
   if (from < 0 && end < 0) return null;
   if (from < 0 || end < from || text.indexOf(BEGIN, from + 1) >= 0 || text.indexOf(END, end + 1) >= 0) {
-    throw new MemdirError(
-      "broken",
-      `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`,
-    );
+    const message = `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`;
+    throw new MemdirError("broken", message);
   }
   return { from, to: end + END.length };
 }

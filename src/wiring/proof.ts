@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Check } from "../memory/doctor.ts";
 import { openMemdir } from "../open.ts";
-import { CLIENTS, type Client } from "./clients.ts";
+import { CLIENTS } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 import { commandsOf, type Endpoint, kindOf, type Part } from "./parts.ts";
 import { readReceipt } from "./receipt.ts";
@@ -17,20 +17,17 @@ const DEADLINE_MS = 10_000;
 const WORD = "quokkabrine";
 const PROMPT = `Where is the ${WORD} probe of memdir doctor kept?`;
 
-export interface ProofOptions {
-  /** Where the probe's store is made. */
-  temporary: string;
-  deadlineMs?: number;
-}
-
-/** Nothing is written to the user's memories, and the probe is gone afterwards. Must not throw. */
-export async function proveWiring(machine: Machine, options: ProofOptions): Promise<Check[]> {
+/** `temporary`: where the probe's store is made. Nothing is written to the user's memories, and the probe is gone afterwards. Must not throw. */
+export async function proveWiring(
+  machine: Machine,
+  { temporary, deadlineMs = DEADLINE_MS }: { temporary: string; deadlineMs?: number },
+): Promise<Check[]> {
   const wired = findWired(machine);
   if (wired.length === 0) return [check("no agent is wired; memdir init does it", null)];
   let folder: string | null = null;
   try {
-    folder = realpathSync(mkdtempSync(join(options.temporary, "memdir-doctor-")));
-    const asked = await saveProbe(machine, folder, options.deadlineMs ?? DEADLINE_MS);
+    folder = realpathSync(mkdtempSync(join(temporary, "memdir-doctor-")));
+    const asked = await saveProbe(machine, folder, deadlineMs);
     // Several clients often name the same one.
     const outcomes = new Map<string, Promise<Outcome>>();
     const ask = (endpoint: Endpoint) => {
@@ -53,15 +50,8 @@ async function saveProbe(machine: Machine, folder: string, deadlineMs: number): 
   const cwd = join(folder, "project");
   mkdirSync(cwd);
   const env = { ...machine.env, MEMDIR_MEMORY_DIR: join(folder, "memory") };
-  const memdir = await openMemdir({
-    cwd,
-    env,
-    now: machine.now,
-    log: machine.log,
-    by: "doctor",
-    ask: null,
-    embed: null,
-  });
+  const { now, log } = machine;
+  const memdir = await openMemdir({ cwd, env, now, log, by: "doctor", ask: null, embed: null });
   await memdir.save({
     type: "reference",
     name: `${WORD} probe`,
@@ -86,18 +76,8 @@ function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): Promis
   }
 }
 
-interface Wired {
-  client: Client;
-  /** Each with the file that names it. */
-  endpoints: { file: string; endpoint: Endpoint }[];
-  /** What else does the same, in words. */
-  other: string | null;
-  /** What is missing, in words. */
-  missing: string[];
-}
-
 /** Clients that the receipt names or whose files have something of memdir's. */
-function findWired(machine: Machine): Wired[] {
+function findWired(machine: Machine) {
   const { entries } = readReceipt(machine);
   return CLIENTS.flatMap((client) => {
     const parts = client.parts(machine);
@@ -123,7 +103,7 @@ function readPart(part: Part, known: ReadonlySet<string>): Endpoint | true | str
 }
 
 async function proveClient(
-  { client, endpoints, other, missing }: Wired,
+  { client, endpoints, other, missing }: ReturnType<typeof findWired>[number],
   ask: (endpoint: Endpoint) => Promise<Outcome>,
 ): Promise<Check[]> {
   const again = `memdir init --agent ${client.name}`;

@@ -5,6 +5,7 @@
 
 import { readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { acquireLock, type Lock } from "../disk/lock.ts";
@@ -12,50 +13,51 @@ import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { claudeFolder } from "./clients.ts";
 import type { Machine } from "./machine.ts";
-import { isPart, isText, isTexts, type Part } from "./parts.ts";
+import { PART } from "./parts.ts";
 import { makeFolders, removeFolders } from "./user-file.ts";
 
-export interface Entry {
-  client: string;
-  /** As the client names it. */
-  file: string;
-  /** ISO time of the last change. */
-  at: string;
-  /** Hash of the file without anything of ours; null when there was none. */
-  before: string | null;
-  /** Hashes of the file with nothing but our changes: from each of them the way back is the backup. */
-  states: string[];
-  /** Name of the copy in the folder of backups; null when there was no file. */
-  backup: string | null;
-  /** Folders that were made for it, outermost first. */
-  folders: string[];
-  /** What was added, now and by earlier runs. */
-  parts: Part[];
-  /** JSON containers that were made for it. */
-  made: string[];
-}
-
-export interface Receipt {
-  version: typeof VERSION;
-  /** Folders that were made to keep this in, outermost first. */
-  folders: string[];
-  entries: Entry[];
-}
-
+const texts = v.array(v.string());
 const VERSION = 1;
+
+const ENTRY = v.object({
+  client: v.string(),
+  /** As the client names it. */
+  file: v.string(),
+  /** ISO time of the last change. */
+  at: v.string(),
+  /** Hash of the file without anything of ours; null when there was none. */
+  before: v.nullable(v.string()),
+  /** Hashes of the file with nothing but our changes: from each of them the way back is the backup. */
+  states: texts,
+  /** Name of the copy in the folder of backups; null when there was no file. */
+  backup: v.nullable(v.string()),
+  /** Folders that were made for it, outermost first. */
+  folders: texts,
+  /** What was added, now and by earlier runs. */
+  parts: v.array(PART),
+  /** JSON containers that were made for it. */
+  made: texts,
+});
+
+/** `folders`: those that were made to keep this in, outermost first. */
+const RECEIPT = v.object({ version: v.literal(VERSION), folders: texts, entries: v.array(ENTRY) });
+
+export type Entry = v.InferOutput<typeof ENTRY>;
+export type Receipt = v.InferOutput<typeof RECEIPT>;
+
 /** Enough for the states of one file after moves of the installation; each is one hash. */
 const MAX_STATES = 16;
 
 /** Without entries when there is none or it cannot be read: memdir's parts are then recognised by their form. */
 export function readReceipt(machine: Machine): Receipt {
   const value = parseReceipt(machine);
-  if (isReceipt(value)) return value;
+  if (v.is(RECEIPT, value)) return value;
   if (value !== null) machine.log(`${receiptFile(machine)} is not a receipt that this version can read`);
   return { version: VERSION, folders: [], entries: [] };
 }
 
 /** Null when there is none, or what is there cannot be read. */
-function parseReceipt(machine: Machine): Partial<Receipt> | null {
+function parseReceipt(machine: Machine): { version?: unknown } | null {
   const file = receiptFile(machine);
   try {
     return JSON.parse(readRegular(file)?.toString("utf8") ?? "null");
@@ -153,20 +155,4 @@ function receiptFile(machine: Machine): string {
 
 function backupFolder(machine: Machine): string {
   return join(claudeFolder(machine), "memdir-backups");
-}
-
-function isReceipt(value: Partial<Receipt> | null): value is Receipt {
-  const { version, folders, entries } = value ?? {};
-  return version === VERSION && isTexts(folders) && Array.isArray(entries) && entries.every(isEntry);
-}
-
-function isEntry(value: unknown): value is Entry {
-  const { client, file, at, before, backup, states, folders, made, parts } = (value ?? {}) as Partial<Entry>;
-  return (
-    [client, file, at].every(isText) &&
-    [before, backup].every((field) => field === null || isText(field)) &&
-    [states, folders, made].every(isTexts) &&
-    Array.isArray(parts) &&
-    parts.every(isPart)
-  );
 }

@@ -22,7 +22,8 @@ export type Outcome = string | null;
 /** `command` is a line for a shell, as clients take it. */
 export function askHook(command: string, event: string, asked: Asked): Promise<Outcome> {
   return talk(command, [], { shell: true }, asked, (child, heard) => {
-    child.stdin?.end(JSON.stringify(eventOf(event, asked)));
+    const { prompt, session, cwd } = asked;
+    child.stdin?.end(JSON.stringify({ session_id: session, transcript_path: "", cwd, hook_event_name: event, prompt }));
     return () => judge(heard(), asked);
   });
 }
@@ -104,10 +105,6 @@ function talk(
       finish(code === 0 || whenEnded() === null ? whenEnded() : `it ended with code ${code}${said && `: ${said}`}`);
     });
   });
-}
-
-function eventOf(event: string, { prompt, session, cwd }: Asked) {
-  return { session_id: session, transcript_path: "", cwd, hook_event_name: event, prompt };
 }
 
 function judge(answer: string, { word }: Asked): Outcome {

@@ -12,13 +12,13 @@ type Values = Readonly<Record<string, string | readonly string[]>>;
 export function addTable(text: string, table: readonly string[], values: Values, file: string): string {
   let now = text;
   const eol = eolOf(now);
-  const lines = Object.entries(values).map(([key, value]) => `${key} = ${render(value)}`);
   if (!findTable(now, table, file)) {
+    const lines = Object.entries(values).map(([key, value]) => `${key} = ${render(value)}`);
     const gap = now === "" ? "" : `${now.endsWith("\n") ? "" : eol}${eol}`;
     return `${now}${gap}${[`[${table.join(".")}]`, ...lines].join(eol)}${eol}`;
   }
   for (const [key, value] of Object.entries(values)) {
-    const found = findTable(now, table, file) as Found;
+    const found = findTable(now, table, file) as Table;
     const there = found.keys.find((statement) => isDeepStrictEqual(statement.path, [key]));
     if (!there) {
       const isLast = !now.slice(0, found.header.to).endsWith("\n");
@@ -56,12 +56,8 @@ interface Table {
   keys: Statement[];
 }
 
-interface Found extends Table {
-  below: Table[];
-}
-
 /** Null when there is none. Throws `broken` for one that is written in another way, which a second one would contradict. */
-function findTable(text: string, table: readonly string[], file: string): Found | null {
+function findTable(text: string, table: readonly string[], file: string): (Table & { below: Table[] }) | null {
   const statements = scanToml(text, file);
   const tables: Table[] = [];
   for (const statement of statements) {
@@ -70,7 +66,7 @@ function findTable(text: string, table: readonly string[], file: string): Found 
     const open = statement.kind === "key" ? (tables.at(-1)?.header.path ?? []) : [];
     const path = [...open, ...statement.path];
     const isInside = startsWith(open, table);
-    const isRival = statement.kind === "table" ? false : startsWith(path, table) || startsWith(table, path);
+    const isRival = statement.kind !== "table" && (startsWith(path, table) || startsWith(table, path));
     if (isRival && !isInside) throw rival(text, statement, file, table);
   }
   const named = tables.filter(({ header }) => isDeepStrictEqual(header.path, table));
@@ -80,12 +76,9 @@ function findTable(text: string, table: readonly string[], file: string): Found 
 }
 
 function rival(text: string, statement: Statement, file: string, table: readonly string[]): MemdirError {
-  const place = `${file}:${lineOf(text, statement.from)}`;
   const name = table.join(".");
-  return new MemdirError(
-    "broken",
-    `${place} sets ${name} in a way memdir does not change; write it as one [${name}] table`,
-  );
+  const how = `sets ${name} in a way memdir does not change; write it as one [${name}] table`;
+  return new MemdirError("broken", `${file}:${lineOf(text, statement.from)} ${how}`);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {
@@ -118,50 +111,44 @@ interface Statement {
   valueTo: number;
 }
 
+/** The rest of a line on which nothing else stands. */
+const BLANK = /[ \t]*(?:#[^\n]*|\r)?(?:\n|$)/y;
+const KEY = String.raw`[ \t]*(?:[A-Za-z0-9_-]+|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*')[ \t]*`;
+const HEADER = new RegExp(String.raw`[ \t]*(\[\[?)(${KEY}(?:\.${KEY})*)(\]\]?)`, "y");
+const NAME = new RegExp(String.raw`(${KEY}(?:\.${KEY})*)=[ \t]*`, "y");
+
 /** Throws `broken`, with the line. */
 function scanToml(text: string, file: string): Statement[] {
   const statements: Statement[] = [];
   for (let from = 0; from < text.length; ) {
-    const at = from + match(/[ \t]*/y, text, from).length;
-    const isBlank = /[\r\n#]/.test(text[at] ?? "\n");
-    const statement = isBlank ? null : readStatement(text, at, from);
-    if (statement === "broken") {
-      throw new MemdirError("broken", `${file}:${lineOf(text, at)} is not TOML that memdir can read; fix it`);
-    }
+    const blank = matchAt(BLANK, text, from);
+    const statement = blank ? null : readStatement(text, from);
     if (statement) statements.push(statement);
-    from = statement ? statement.to : lineEnd(text, at);
+    else if (!blank)
+      throw new MemdirError("broken", `${file}:${lineOf(text, from)} is not TOML that memdir can read; fix it`);
+    from = statement?.to ?? from + (blank?.[0].length ?? 0);
   }
   return statements;
 }
 
-function readStatement(text: string, at: number, from: number): Statement | "broken" {
-  const opening = match(/\[\[?/y, text, at);
-  const name = readPath(text, at + opening.length);
-  if (!name) return "broken";
-  if (opening !== "") {
-    if (!text.startsWith(opening.length === 2 ? "]]" : "]", name.end)) return "broken";
-    const end = name.end + opening.length;
-    if (!isRestBlank(text, end)) return "broken";
-    const kind = opening.length === 2 ? "list" : "table";
-    return { kind, path: name.path, from, to: lineEnd(text, end), valueFrom: end, valueTo: end };
-  }
-  if (text[name.end] !== "=") return "broken";
-  const valueFrom = name.end + 1 + match(/[ \t]*/y, text, name.end + 1).length;
-  const valueTo = skipValue(text, valueFrom);
-  if (valueTo === null || valueTo === valueFrom || !isRestBlank(text, valueTo)) return "broken";
-  return { kind: "key", path: name.path, from, to: lineEnd(text, valueTo), valueFrom, valueTo };
+/** Null for what is none. */
+function readStatement(text: string, from: number): Statement | null {
+  const [header, opening, table = "", closing] = matchAt(HEADER, text, from) ?? [];
+  const [name, keys = ""] = matchAt(NAME, text, from) ?? [];
+  const opened = header ?? name;
+  if (opened === undefined) return null;
+  const valueFrom = from + opened.length;
+  const valueTo = header === undefined ? skipValue(text, valueFrom) : valueFrom;
+  const rest = valueTo === null ? null : matchAt(BLANK, text, valueTo);
+  if (valueTo === null || !rest) return null;
+  const place = { from, to: valueTo + rest[0].length, valueFrom, valueTo };
+  if (header === undefined) return valueTo === valueFrom ? null : { kind: "key", path: pathOf(keys), ...place };
+  if (opening?.length !== closing?.length) return null;
+  return { kind: opening === "[" ? "table" : "list", path: pathOf(table), ...place };
 }
 
-function readPath(text: string, from: number): { path: string[]; end: number } | null {
-  const path: string[] = [];
-  for (let at = from; ; ) {
-    const key = match(/[ \t]*(?:[A-Za-z0-9_-]+|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*')[ \t]*/y, text, at);
-    if (key === "") return null;
-    path.push(unquote(key.trim()));
-    at += key.length;
-    if (text[at] !== ".") return { path, end: at };
-    at += 1;
-  }
+function pathOf(name: string): string[] {
+  return (name.match(new RegExp(KEY, "g")) ?? []).map((key) => unquote(key.trim()));
 }
 
 function unquote(key: string): string {
@@ -180,7 +167,7 @@ function skipValue(text: string, from: number): number | null {
   let at = from;
   let end = from;
   while (at < text.length) {
-    const token = match(TOKEN, text, at);
+    const [token] = matchAt(TOKEN, text, at) ?? [""];
     if (token === "") return null;
     if (depth === 0 && /^[\r\n#]/.test(token)) break;
     if (/^[[{]/.test(token)) depth += 1;
@@ -195,16 +182,7 @@ function skipValue(text: string, from: number): number | null {
 const TOKEN =
   /"""(?:[^\\]|\\[\s\S])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?!"")(?:[^"\\\r\n]|\\.)*"|'(?!'')[^'\r\n]*'|""|''|[[\]{}]|#[^\r\n]*|[\r\n]+|[ \t]+|[^\s"'[\]{}#]+/y;
 
-function isRestBlank(text: string, at: number): boolean {
-  return /^[ \t]*(?:#|\r|\n|$)/.test(text.slice(at, lineEnd(text, at)));
-}
-
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  return end < 0 ? text.length : end + 1;
-}
-
-function match(pattern: RegExp, text: string, at: number): string {
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? "";
+  return pattern.exec(text);
 }

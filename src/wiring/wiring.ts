@@ -21,28 +21,9 @@ import {
   writeBackup,
   writeReceipt,
 } from "./receipt.ts";
-import {
-  conflict,
-  makeFolders,
-  readUserFile,
-  removeFolders,
-  removeUserFile,
-  replaceUserFile,
-  type UserFile,
-} from "./user-file.ts";
+import { conflict, makeFolders, readUserFile, removeFolders, removeUserFile, replaceUserFile } from "./user-file.ts";
 
-export interface Change extends UserFile {
-  client: string;
-  kind: "create" | "edit";
-  /** As it was read; null when there is no file. */
-  before: string | null;
-  after: string;
-  why: string;
-  /** What the receipt will say about it. */
-  entry: Omit<Entry, "at" | "backup" | "folders">;
-  /** The text without memdir's parts: what is backed up. Null when there would be no file without them. */
-  original: string | null;
-}
+export type Change = ReturnType<typeof planFile>;
 
 export interface Plan {
   client: Client;
@@ -127,7 +108,8 @@ function partsByFile(parts: readonly Part[]): [file: string, parts: Part[]][] {
   return [...files].map((file) => [file, parts.filter((part) => part.file === file)]);
 }
 
-function planFile(machine: Machine, client: string, file: string, parts: readonly Part[], receipt: Receipt): Change {
+/** `text` and `before` are the file as it was read, null when there is none. */
+function planFile(machine: Machine, client: string, file: string, parts: readonly Part[], receipt: Receipt) {
   const read = readUserFile(file);
   const earlier = receipt.entries.find((entry) => entry.file === file);
   const allParts = mergeParts(parts, earlier?.parts ?? []);
@@ -142,11 +124,13 @@ function planFile(machine: Machine, client: string, file: string, parts: readonl
   return {
     ...read,
     client,
-    kind: read.text === null ? "create" : "edit",
+    kind: read.text === null ? ("create" as const) : ("edit" as const),
     before: read.text,
     after,
     why: parts.map(({ why }) => why).join("; "),
+    /** The text without memdir's parts: what is backed up. Null when there would be no file without them. */
     original,
+    /** What the receipt will say about it. */
     entry: {
       client,
       file,
@@ -209,10 +193,8 @@ function undoFile(machine: Machine, entry: Undoable, dryRun: boolean): Removal {
   }
 }
 
-type Remembered = Pick<Undoable, "before" | "states" | "backup" | "made" | "parts">;
-
 /** The text as it would be without memdir: the backup when nothing else changed since, else the text without memdir's parts. Null for no file. */
-function findOriginal(machine: Machine, text: string | null, entry: Remembered): string | null {
+function findOriginal(machine: Machine, text: string | null, entry: Omit<Undoable, "client" | "file">): string | null {
   if (text === null) return null;
   const hash = sha256(text);
   if (hash === entry.before) return text;

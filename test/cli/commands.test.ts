@@ -46,6 +46,7 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
       undo: "2",
       type: "feedback",
       name: "use pnpm",
+      derived: [],
     });
     const third = await box.json(args, { input: "Use pnpm." });
     expect(third).toMatchObject({ action: "unchanged", undo: null });
@@ -157,6 +158,9 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
       truncated: false,
       warning: null,
       overflow: [],
+      limits: { maxLines: 200, maxChars: 25_000 },
+      notices: [],
+      undo: null,
     });
   });
 
@@ -200,7 +204,10 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
   test("forget removes file and line, undo brings both back, history lists it all", async () => {
     const index = fs.readFileSync(path.join(box.dir(), "MEMORY.md"), "utf8");
     const gone = await box.json(["forget", "grafana", "--reason", "moved to the wiki"]);
-    expect(gone).toEqual({ file: "reference_grafana.md", action: "removed", undo: expect.stringMatching(/^\d+$/) });
+    expect(gone).toEqual({
+      ...{ file: "reference_grafana.md", action: "removed", notices: [] },
+      undo: expect.stringMatching(/^\d+$/),
+    });
     expect(fs.existsSync(path.join(box.dir(), "reference_grafana.md"))).toBe(false);
     expect(fs.readFileSync(path.join(box.dir(), "MEMORY.md"), "utf8")).not.toContain("grafana");
 
@@ -266,7 +273,7 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
   test("forget --purge leaves nothing to undo", async () => {
     await box.json(["save", "--type", "user", "--name", "mine"], { input: "two" });
     const gone = await box.json(["forget", "mine", "--purge"]);
-    expect(gone).toEqual({ file: "user_mine.md", action: "removed", undo: null });
+    expect(gone).toEqual({ file: "user_mine.md", action: "removed", undo: null, notices: [] });
     const left = fs.readdirSync(path.join(box.dir(), ".memdir", "images"));
     for (const image of left) {
       expect(fs.readFileSync(path.join(box.dir(), ".memdir", "images", image), "utf8")).not.toContain("name: mine");

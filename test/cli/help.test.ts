@@ -109,6 +109,23 @@ describe("each command", () => {
   });
 });
 
+/** What is typed, as bash takes it apart, and all that is offered for its last word. */
+const COMPLETED = [
+  ["list --type ", "user feedback project reference"],
+  ["save --type = fe", "feedback"],
+  ["ls --type =", "user feedback project reference"],
+  ["--json sh", "show"],
+  ["--scope team --js", "--json"],
+  ["--cwd = . renam", "rename"],
+  ["--cwd . rm feed", "feedback_use_pnpm"],
+  ["cat feed", "feedback_use_pnpm"],
+  ["mv feed", "feedback_use_pnpm"],
+  ["rot --al", "--all"],
+  ["completion z", "zsh"],
+  // Files are bash's own.
+  ["save --file ", ""],
+] as const;
+
 describe("completion", () => {
   test("bash: the script is sound and completes commands and options (syntax checked with bash -n)", async () => {
     const script = await box.run(["completion", "bash"]);
@@ -125,6 +142,15 @@ describe("completion", () => {
       complete(["memdir", "list", "--"]),
     ]);
     expect(commands.out).toBe("rename\n");
+    // A memory's file may be called anything: nothing of its name is run.
+    const listing = "memdir() { echo '$(touch pwned)'; }; COMP_WORDS=(memdir show ''); COMP_CWORD=2";
+    const hostile = await shell(`source "${file}"; ${listing}; _memdir; printf "%s\\n" "\${COMPREPLY[@]}"`);
+    expect(hostile.out).toContain("\\$\\(touch\\ pwned\\)\n");
+    expect(fs.existsSync(path.join(box.cwd, "pwned"))).toBe(false);
+    for (const [words, expected] of COMPLETED) {
+      const { out } = await complete(["memdir", ...words.split(" ")]);
+      expect([words, out.trim()]).toEqual([words, expected]);
+    }
     expect(options.out.trim().split(" ").sort()).toEqual(["--reason", "--redact"]);
     expect(common.out.trim().split(" ").sort()).toEqual([
       "--cwd",
@@ -145,10 +171,15 @@ describe("completion", () => {
 
   test("fish: one line per command and option, quotes closed", async () => {
     const script = await box.run(["completion", "fish"]);
+    const inList = 'complete -c memdir -n "__fish_seen_subcommand_from list ls"';
+    expect(script.out).toContain(`${inList} -l type -x -a "user feedback project reference" -d `);
+    expect(script.out).toContain(
+      '"__fish_seen_subcommand_from rename mv" -f -a "(memdir completion names 2>/dev/null)"',
+    );
     for (const { name } of COMMANDS) expect(script.out).toContain(`-n __fish_use_subcommand -a ${name} -d '`);
     for (const line of script.out.trimEnd().split("\n")) {
       expect(line).toMatch(
-        /^complete -c memdir -n (?:"[^"]*"|\S+) (?:-f -a "\(memdir completion names 2>\/dev\/null\)"|(?:-a|-l) [a-z-]+ -d '(?:\\'|[^'])*')$/,
+        /^complete -c memdir -n (?:"[^"]*"|\S+) (?:-f -a "[^"]+"|(?:-a|-l) [a-z-]+(?: -r| -x -a "[a-z -]+")? -d '(?:\\'|[^'])*')$/,
       );
     }
   });

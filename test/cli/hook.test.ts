@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runHook } from "../../src/cli/hook.ts";
+import { runHook } from "../../src/cli/run-hook.ts";
 import { openPty } from "../pty.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { makeWorld } from "../world.ts";

@@ -113,7 +113,8 @@ test("accept writes it and says how to undo it", async () => {
 
 test("accept as JSON; what is there already changes nothing", async () => {
   const id = await add();
-  expect(await json("accept", id)).toEqual({ id, done: "saved", file: "project_retries.md", undo: expect.any(String) });
+  const accepted = { id, name: "retries", done: "saved", file: "project_retries.md", undo: expect.any(String) };
+  expect(await json("accept", id)).toEqual(accepted);
   const again = await add({ name: "again" });
   expect(await call(["accept", again])).toBe("project_retries.md says it already: nothing was changed");
 });
@@ -123,7 +124,8 @@ test("reject: it does not come back", async () => {
   expect(await call(["reject", id])).toMatch(/^rejected \S+ \(retries\): it will not be proposed again/);
   await expect(add()).rejects.toThrow("rejectedBefore");
   const other = await add({ body: "Other." });
-  expect(await json("reject", other)).toEqual({ id: other, done: "rejected", file: null, undo: null });
+  const rejected = { id: other, name: "retries", done: "rejected", file: null, undo: null };
+  expect(await json("reject", other)).toEqual(rejected);
   expect(world.files()).toEqual([]);
 });
 

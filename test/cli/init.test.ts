@@ -155,7 +155,7 @@ describe("uninstall", () => {
     const before = machine.picture();
     await run({ options: { yes: true } });
     fs.appendFileSync(machine.at(".codex/AGENTS.md"), "mine\n");
-    const { code, said } = await undo();
+    const { code, said } = await undo({ options: { yes: true } });
     expect(code).toBe(0);
     expect(said()).toBe(
       [
@@ -184,8 +184,30 @@ describe("uninstall", () => {
     });
     expect(machine.picture()).toEqual(wired);
     machine.put(".codex/hooks.json", "{");
-    const { code, said } = await undo();
+    const { code, said } = await undo({ options: { yes: true } });
     expect(code).toBe(2);
     expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is not valid JSON/m);
+  });
+
+  test("shows it and asks first; without a terminal it changes nothing and ends with 2", async () => {
+    await run({ options: { yes: true } });
+    const wired = machine.picture();
+    const declined = await undo({ answers: [false], agents: ["claude"] });
+    expect(declined.asked).toEqual(["Disconnect these agents?"]);
+    expect(declined.said()).toBe(
+      [
+        "~/.claude/settings.json will be as it was before",
+        "~/.claude.json will be removed: it is memdir's",
+        "Nothing was changed",
+      ].join("\n"),
+    );
+    for (const json of [false, true]) {
+      const blind = prepare({ json });
+      expect((await errorOf(unwire(blind.call))).message).toMatch(/^nothing was changed: .* --yes does it$/);
+      expect(blind.printed.join("\n")).toContain(".claude.json");
+    }
+    expect(machine.picture()).toEqual(wired);
+    expect((await undo({ answers: [true] })).said()).toContain("~/.claude.json is removed: it was memdir's");
+    expect(machine.picture()).not.toEqual(wired);
   });
 });

@@ -112,7 +112,8 @@ test("init --team shows, asks, prepares, and uninstall undoes it", async () => {
   const again = open();
   await init(again.call);
   expect(again.printed).toEqual([expect.stringContaining("prepared already")]);
-  const left = open();
+  expect((await errorOf(runOf(makeUninstall(find))(open().call))).message).toContain("--yes");
+  const left = open({ yes: true });
   expect(await runOf(makeUninstall(find))(left.call)).toBe(0);
   expect(left.printed).toHaveLength(7);
   expect(fs.existsSync(path.join(world.project, ".gitattributes"))).toBe(false);

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Call } from "../../src/cli/command.ts";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { makeApp } from "../../src/team/server/app.ts";
-import type { TeamData } from "../../src/team/server/team-data.ts";
+import type { TeamData } from "../../src/team/server/data.ts";
 import { makeJoin, makeSync } from "../../src/verbs/sync.ts";
 import { makeTeam } from "../../src/verbs/team.ts";
 import { mustCall } from "../team/server/caller.ts";

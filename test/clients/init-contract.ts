@@ -21,7 +21,7 @@ export function describeInit(host: Host): void {
       const wired = settingsOf(desk);
       expect(await desk.json(["init", "--yes", "--agent", host.agent])).toMatchObject({ changes: [] });
       expect(settingsOf(desk)).toEqual(wired);
-      await desk.json(["uninstall"]);
+      await desk.json(["uninstall", "--yes"]);
       expect(settingsOf(desk)).toEqual(before);
     });
 
@@ -37,7 +37,7 @@ export function describeInit(host: Host): void {
       expect(host.shown(request!)).toEqual(expect.arrayContaining(host.always.map((name) => spelled(host, name))));
 
       // The client has written into its own files meanwhile.
-      await desk.json(["uninstall"]);
+      await desk.json(["uninstall", "--yes"]);
       expect(naming(desk)).toEqual([]);
       desk.server.queue({ text: "I do not know." });
       await host.start(desk, "how do we deploy with kubectl to staging?");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { ClaudeSettings, SettingSource } from "../../src/config.ts";
 import { DEFAULT_ATTRIBUTION, findAttribution } from "../../src/context/system-prompt.ts";
-import type { ClaudeSettings, SettingSource } from "../../src/settings.ts";
 import { makeFixture } from "../project/fixture.ts";
 
 type Given = Partial<Record<SettingSource, Omit<ClaudeSettings, "file">>>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { remind } from "../../src/context/attachments.ts";
 import { buildUserContext } from "../../src/context/environment.ts";
 import { agentSections, openSystemPrompt } from "../../src/context/system-prompt.ts";
-import { approximateTokens, measureWindow, partsOf, type Shown, WINDOW_PARTS } from "../../src/context/window.ts";
+import { approximateTokens, measureWindow, partsOf, WINDOW_PARTS } from "../../src/context/window.ts";
 
 describe("approximate tokens", () => {
   it.each([
@@ -62,7 +62,7 @@ describe("what fills the window", () => {
 
 describe("the parts of a conversation", () => {
   const opening = buildUserContext({ instructions: "INSTR", index: "INDEX", environment: "ENV", git: null });
-  const shown: Shown = {
+  const shown: Parameters<typeof partsOf>[0] = {
     system: [{ text: "SYSTEM", cache: true }, { text: "MORE" }],
     tools: [{ name: "Read", description: "TOOL", schema: {} }],
     messages: [

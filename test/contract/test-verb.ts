@@ -28,7 +28,7 @@ export function testVerb(row: Row, sample: Sample): void {
         expect(() => readInput(verb.input, { [name]: { an: "object" } }), name).toThrow(
           expect.objectContaining({ code: "usage" }),
         );
-      expect(verb.on).toContain("cli");
+      expect(row.on).toContain("cli");
       expect(readInput(verb.input, sample.input)).toEqual(sample.input);
     });
 
@@ -46,7 +46,7 @@ export function testVerb(row: Row, sample: Sample): void {
     it("answers the page as it answers a caller, if it is for the page", async () => {
       const verb = await row.load();
       const route = await findVerbRoute(row.name);
-      expect(route !== null).toBe(verb.on.includes("web"));
+      expect(route !== null).toBe(row.on.includes("web"));
       if (!route) return;
       const [direct, viewed] = [await makeStore(sample), await makeStore(sample)];
       const result = await verb.run(await direct.open(), sample.input, contextOf(direct));

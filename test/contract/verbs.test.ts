@@ -3,8 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { completeSlash } from "../../src/cli/console/slash-commands.ts";
-import { MEMORY_COMMANDS } from "../../src/cli/console/slash-memory.ts";
+import { completeLine } from "../../src/cli/console/slash-commands.ts";
 import { VERBS } from "../../src/verbs/table.ts";
 import { propose } from "../learn/proposals.ts";
 import { note, START, type World } from "../world.ts";
@@ -91,12 +90,22 @@ it("has a sample for every verb", () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(VERBS.map(({ name }) => name).sort());
 });
 
-it("offers in the console what its verbs say they are on", async () => {
-  const loaded = await Promise.all(VERBS.map(async ({ name, load }) => ({ name, on: (await load()).on })));
-  const offered = new Set(completeSlash("/").map(({ text }) => text.trim().slice(1)));
-  for (const { name, on } of loaded) if (on.includes("console")) expect(offered).toContain(name);
-  const derived = MEMORY_COMMANDS.filter(({ name, isAlias }) => name !== "memory" && !isAlias);
-  for (const { name } of derived) expect(loaded.find((verb) => verb.name === name)?.on, name).toContain("console");
+it("offers in the console what is for it, and completes names where a verb takes one", () => {
+  const offered = new Set(completeLine("/", []).map(({ label }) => label.slice(1)));
+  const own = ["memory", "cost", "context", "compact", "summary", "clear", "resume", "rewind", "model", "help", "exit"];
+  const verbs = VERBS.filter(({ on }) => on.includes("console"));
+  expect([...offered].sort()).toEqual([...verbs.map(({ name }) => name), ...own].sort());
+  expect(offered).toContain("check");
+  for (const { name, takesName } of verbs)
+    expect(completeLine(`/${name} gr`, ["green tea"]).map(({ insert }) => insert)).toEqual(
+      takesName ? ["green tea"] : [],
+    );
+  expect(completeLine("/rm gr", ["green tea"])).toHaveLength(1);
+});
+
+it("says of every verb whether it takes a name", async () => {
+  for (const { name, takesName = false, load } of VERBS)
+    expect([name, takesName]).toEqual([name, /^name\??$/.test((await load()).args[0] ?? "")]);
 });
 
 for (const row of VERBS) testVerb(row, SAMPLES[row.name] ?? { input: {} });

@@ -40,10 +40,10 @@ const SUMMARY = {
 /** Answers the three questions that are asked; nothing else is. */
 function fake(tables: Record<string, Rows>): (path: string) => Database {
   return () => ({
-    rows(sql) {
-      if (sql.includes("sqlite_master")) return Object.keys(tables).map((name) => ({ name }));
+    prepare(sql) {
       const table = /FROM (\w+)/.exec(sql)?.[1] as string;
-      return tables[table] as Rows;
+      const names = Object.keys(tables).map((name) => ({ name }));
+      return { all: () => (table === "sqlite_master" ? names : (tables[table] as Rows)) };
     },
     close: () => {},
   });

@@ -255,7 +255,7 @@ const LINES = [
   ),
   ..."export|export --format json|export --format agents-md|import|sessions|sessions search build|rewind".split("|"),
   ..."extract --transcript SESSION|extract --since 7d|dream --status|dream --plan|inbox|ledger|enrich".split("|"),
-  ..."init --dry-run|init --team --yes|doctor|uninstall --team|uninstall --dry-run|adopt|trust|trust --revoke".split(
+  ..."init --dry-run|init --team --yes|doctor|uninstall --team --yes|uninstall --dry-run|adopt|trust|trust --revoke".split(
     "|",
   ),
   ..."merge-driver memory base ours theirs build.md|merge-driver index base ours theirs x.md|completion bash|prefetch|extract-hook --transcript SESSION --mark x".split(

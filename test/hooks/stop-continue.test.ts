@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import type { HookConfig } from "../../src/config.ts";
 import { buildLookBack } from "../../src/prompts/hooks.ts";
-import type { StopMode } from "../../src/settings.ts";
 import { makeStopDesk, type StopDesk } from "./stop-desk.ts";
 
 const MODEL = {
@@ -14,7 +14,7 @@ const MODEL = {
 };
 const skips = (reason: string | RegExp) => ({ skipped: expect.stringMatching(reason) });
 
-function talk(stop: StopMode): StopDesk {
+function talk(stop: HookConfig["stop"]): StopDesk {
   const desk = makeStopDesk();
   fs.mkdirSync(desk.at("home", ".claude"));
   fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), JSON.stringify({ hooks: { stop } }));

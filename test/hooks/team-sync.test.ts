@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findPlace } from "../../src/directories.ts";
 import { wantsSync } from "../../src/hooks/team-sync.ts";
+import { findPlace } from "../../src/project/scopes.ts";
 import { makeWorld } from "../world.ts";
 
 function asked(settings: (project: string) => object, env = {}): boolean {

@@ -1,10 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
 import { checkBudget, type Limits, tokensLeft } from "../../src/learn/budget.ts";
 import { openLedger, type Prices } from "../../src/learn/ledger.ts";
-import { LEARN_DEFAULTS } from "../../src/settings.ts";
 import { makeTemporary } from "../temporary.ts";
+
+const { learn: LEARN_DEFAULTS } = readConfig({ cwd: "/", env: { HOME: "/nowhere" }, projectRoot: "/nowhere" });
 
 const NOW = "2026-03-10T12:00:00.000Z";
 const NEXT_DAY = "2026-03-11T12:00:00.000Z";

@@ -70,7 +70,7 @@ export async function openExtractionDesk(more: Partial<Learning> = {}): Promise<
       directory: { ...learning.directory, log: (message) => void disk.logged.push(message) },
       ledger: {
         ...learning.ledger,
-        spend: (entry) => void desk.spent.push(entry),
+        spend: (entry) => void desk.spent.push({ at: "", skipped: null, ...entry }),
         skip: (_, __, reason) => void desk.skips.push(reason),
       },
       gates: () => ({ enabled: true, everyTurns: 1, budget: { ok: true } }),

@@ -1,5 +1,5 @@
 /** What goes over the wire, in both eras: hand-made bytes in, exact answers out. */
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { serveStreams } from "../../src/mcp/stdio.ts";
@@ -270,12 +270,25 @@ describe("the end", () => {
 
   it("does not read on while nobody reads the answers", async () => {
     const input = new PassThrough();
-    const output = new PassThrough({ highWaterMark: 1 });
+    const written: string[] = [];
+    let read = () => {};
+    const write = (chunk: Buffer, _: string, done: () => void) => {
+      written.push(chunk.toString());
+      read = done;
+    };
+    const output = new Writable({ highWaterMark: 1, write });
     const ended = serveStreams(makeMcpOptions(makeWorld()), { input, output });
-    input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
-    await until(() => input.isPaused());
-    output.resume();
-    await until(() => !input.isPaused());
+    const ping = (id: number) => input.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
+    ping(1);
+    await until(() => output.writableNeedDrain);
+    for (let id = 2; id < 10; id++) ping(id);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // The one that is being written, and the one that was asked for before that was noticed.
+    expect(output.writableLength).toBe(2 * (written[0]?.length ?? 0));
+    await until(() => {
+      read();
+      return written.length === 9;
+    });
     input.end();
     await ended;
   });

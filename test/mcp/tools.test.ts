@@ -45,12 +45,9 @@ describe("tools/list", () => {
   });
 });
 
-it("every verb that is for MCP has its tool", async () => {
+it("every verb that is for MCP has its tool", () => {
   const tools = new Set(MCP_TOOLS.map(({ spec }) => (spec.name === "read" ? "show" : spec.name)));
-  for (const { name, load } of VERBS) {
-    const { on } = await load();
-    expect([name, tools.has(name)]).toEqual([name, on.includes("mcp")]);
-  }
+  for (const { name, on } of VERBS) expect([name, tools.has(name)]).toEqual([name, on.includes("mcp")]);
 });
 
 describe("save", () => {

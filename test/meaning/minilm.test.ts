@@ -3,8 +3,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type MiniLm, openMiniLm } from "../../src/meaning/minilm.ts";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openMiniLm } from "../../src/meaning/minilm.ts";
 import { needModel } from "./model.ts";
 
 /** Texts with the vectors that another program, @lat.md/embed 0.1.0, computes from the same weights in float32. */
@@ -15,12 +15,10 @@ const WEIGHTS = "model.fp16.safetensors";
 
 describe("vectors", () => {
   const folder = needModel();
-  let model: MiniLm | undefined;
-  const embed = (text: string) => (model as MiniLm).embed(text);
+  let embed: ReturnType<typeof openMiniLm>;
   beforeAll(() => {
-    if (folder) model = openMiniLm(folder);
+    if (folder) embed = openMiniLm(folder);
   });
-  afterAll(() => model?.close());
 
   it.each(REFERENCE.map(({ text, vector }) => ({ name: text.slice(0, 40), text, vector })))("$name", (reference) => {
     const vector = embed(reference.text);
@@ -128,7 +126,7 @@ describe("a broken model", () => {
       expect(() => openMiniLm(copy), tensor).toThrow(message);
       put(tensor, before);
     }
-    openMiniLm(copy).close();
+    openMiniLm(copy);
     fs.ftruncateSync(fd, 40_000_000);
     fs.closeSync(fd);
     expect(() => openMiniLm(copy)).toThrow(/is outside the file; reinstall/);
@@ -138,9 +136,8 @@ describe("a broken model", () => {
     fs.symlinkSync(path.join(folder, WEIGHTS), weights());
     const json = fs.readFileSync(path.join(copy, "tokenizer.json"), "utf8");
     fs.writeFileSync(path.join(copy, "tokenizer.json"), json.replace(/"deploy":\d+/, '"deploy":30522'));
-    const model = openMiniLm(copy);
-    expect(() => model.embed("deploy")).toThrow(/does not match its tokenizer/);
-    model.close();
+    const embed = openMiniLm(copy);
+    expect(() => embed("deploy")).toThrow(/does not match its tokenizer/);
   });
 
   it("is left closed", () => {
@@ -150,17 +147,6 @@ describe("a broken model", () => {
     const before = open();
     for (let i = 0; i < 5; i++) expect(() => openMiniLm(copy)).toThrow();
     expect(open()).toBeLessThanOrEqual(before);
-  });
-});
-
-describe("close", () => {
-  const folder = needModel();
-
-  it("may be called twice; nothing can be asked afterwards", () => {
-    const model = openMiniLm(folder);
-    model.close();
-    model.close();
-    expect(() => model.embed("x")).toThrow(/closed/);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The golden file is what a model reads; review it as text. It is written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../../src/prompts/learning.ts";
+import { buildExtractionPrompt, EXTRACTION_RULES, saysNothingToKeep } from "../../src/prompts/learning.ts";
 
 const PROMPT = {
   dir: "/home/ana/.claude/projects/shop/memory",
@@ -13,7 +13,7 @@ const PROMPT = {
 
 describe("the words of an extraction", () => {
   it("B8.2 read as in the golden file", async () => {
-    const whole = `${buildExtractionRules()}\n\n---\n\n${buildExtractionPrompt({ ...PROMPT, explicit: true })}\n`;
+    const whole = `${EXTRACTION_RULES}\n\n---\n\n${buildExtractionPrompt({ ...PROMPT, explicit: true })}\n`;
     await expect(whole).toMatchFileSnapshot("golden/extraction.md");
   });
 
@@ -31,7 +31,7 @@ describe("the words of an extraction", () => {
     ["secrets", /no password, token or key/],
     ["nothing", /answer exactly: NOTHING TO KEEP$/],
   ])("say: %s", (_, words) => {
-    expect(buildExtractionRules()).toMatch(words);
+    expect(EXTRACTION_RULES).toMatch(words);
   });
 
   it("B3.5 B3.10 what is asked for is kept: its surprising part, all of it when they insist", () => {
@@ -43,13 +43,13 @@ describe("the words of an extraction", () => {
 
   it("a fork has the rules in its prompt, as its system prompt is another's", () => {
     const fork = buildExtractionPrompt({ ...PROMPT, isFork: true, manifest: " " });
-    expect(fork).toContain(buildExtractionRules());
+    expect(fork).toContain(EXTRACTION_RULES);
     expect(fork).toContain("There are no memories yet.");
-    expect(buildExtractionPrompt(PROMPT)).not.toContain(buildExtractionRules());
+    expect(buildExtractionPrompt(PROMPT)).not.toContain(EXTRACTION_RULES);
   });
 
   it("stay within their budget and have no loose ends", () => {
-    expect(buildExtractionRules().length).toBeLessThan(4_800);
+    expect(EXTRACTION_RULES.length).toBeLessThan(4_800);
     for (const isFork of [true, false]) {
       expect(buildExtractionPrompt({ ...PROMPT, isFork })).not.toMatch(/[ \t]$|undefined|null|\r|\n{3}/m);
     }

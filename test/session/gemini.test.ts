@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { readGeminiHead, readGeminiSession, readProjectRoot } from "../../src/session/gemini.ts";
+import { readGeminiHead, readGeminiSession } from "../../src/session/gemini.ts";
 import { errorOf } from "../world.ts";
 import { answered, CHAT, call, head, putChat, responseOf, rewritten, sent, typed } from "./chats.ts";
 import { makeFolder, whyNotSendable } from "./transcripts.ts";
@@ -73,7 +73,7 @@ describe("a session", () => {
     fs.writeFileSync(path.join(path.dirname(file), "..", ".project_root"), "/work/shop\n");
     const session = await readGeminiSession(file);
     expect(session).toMatchObject({ cwd: "/work/shop", prompts: [{ uuid: prompt.id, at: prompt.timestamp }] });
-    expect(readGeminiHead(file)).toEqual({ id: CHAT, isSubAgent: false });
+    expect(readGeminiHead(file)).toEqual({ id: CHAT, cwd: "/work/shop", isSubAgent: false });
     expect(readGeminiHead(put(head({ kind: "subagent", directories: ["/work/shop"] })))).toMatchObject({
       isSubAgent: true,
     });
@@ -173,7 +173,7 @@ describe("a file", () => {
     const { kind, ...older } = head();
     const file = put(JSON.stringify({ ...older, messages }, null, 2));
     expect(await readGeminiSession(file)).toMatchObject({ id: CHAT, prompts: [{ text: "use pnpm" }], problems: [] });
-    expect(readGeminiHead(file)).toEqual({ id: CHAT, isSubAgent: false });
+    expect(readGeminiHead(file)).toEqual({ id: CHAT, cwd: null, isSubAgent: false });
     fs.writeFileSync(file, `\ufeff${JSON.stringify({ ...older, messages })}`);
     expect(await readGeminiSession(file)).toMatchObject({ id: CHAT, prompts: [{ text: "use pnpm" }], problems: [] });
     fs.writeFileSync(file, `\ufeff${JSON.stringify({ ...older, messages }, null, 2)}`);
@@ -228,9 +228,9 @@ describe("a file", () => {
       expect(readGeminiHead(path.join(folder, name))).toBeNull();
       expect((await errorOf(readGeminiSession(path.join(folder, name)))).code).toBe("not-found");
     }
-    expect(readProjectRoot(path.join(folder, ".."))).toBeNull();
-    const big = makeFolder();
-    fs.writeFileSync(path.join(big, ".project_root"), "x".repeat(1 << 16));
-    expect(readProjectRoot(big)).toBeNull();
+    expect(readGeminiHead(file)?.cwd).toBeNull();
+    const other = put(head(), typed("hi"));
+    fs.writeFileSync(path.join(path.dirname(other), "..", ".project_root"), "x".repeat(1 << 16));
+    expect(readGeminiHead(other)?.cwd).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import {
   parseLine,
   partsOf,
   promptOf,
-  titleOf,
+  titleAfter,
   userBlocks,
 } from "../../src/session/transcript-line.ts";
 import { answered, call, reminder, result, said } from "./transcripts.ts";
@@ -172,10 +172,13 @@ describe("reading lines", () => {
   });
 
   test("titles have an order", () => {
-    expect(titleOf({ type: "summary", summary: "a" })).toEqual({ rank: 0, title: "a" });
-    expect(titleOf({ type: "ai-title", aiTitle: "b" })).toEqual({ rank: 1, title: "b" });
-    expect(titleOf({ type: "custom-title", customTitle: "c" })).toEqual({ rank: 2, title: "c" });
-    expect(titleOf({ type: "custom-title", customTitle: " " })).toBeNull();
-    expect(titleOf({ type: "user" })).toBeNull();
+    expect(titleAfter(null, { type: "summary", summary: "a" })).toEqual({ rank: 0, title: "a" });
+    expect(titleAfter(null, { type: "ai-title", aiTitle: "b" })).toEqual({ rank: 1, title: "b" });
+    expect(titleAfter(null, { type: "custom-title", customTitle: "c" })).toEqual({ rank: 2, title: "c" });
+    expect(titleAfter(null, { type: "custom-title", customTitle: " " })).toBeNull();
+    expect(titleAfter(null, { type: "user" })).toBeNull();
+    const own = { rank: 2, title: "c" };
+    expect(titleAfter(own, { type: "ai-title", aiTitle: "b" })).toBe(own);
+    expect(titleAfter(own, { type: "custom-title", customTitle: "d" })).toEqual({ rank: 2, title: "d" });
   });
 });

@@ -242,6 +242,17 @@ describe("a lock", () => {
     await Promise.all([1, 2, 3].map(() => worker.run("count", dir, "", 30)));
     expect(state.text("dream-scan").read()).toBe("90");
   });
+
+  it("says in words that its folder cannot be made, to whoever tries and to whoever waits", async () => {
+    const { top } = makeState();
+    fs.writeFileSync(path.join(top, "file"), "");
+    const lock = openState(path.join(top, "file", "memory")).lock("sync.lock");
+    expect(() => lock.try()).toThrow(MemdirError);
+    await expect(lock.wait()).rejects.toMatchObject({
+      code: "disk",
+      message: expect.stringMatching(/cannot lock .*ENOTDIR/),
+    });
+  });
 });
 
 describe("a link", () => {

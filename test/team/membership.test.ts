@@ -1,9 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { findPlace } from "../../src/directories.ts";
 import { findStores } from "../../src/open.ts";
-import { listScopes, scopeDirectory } from "../../src/project/scopes.ts";
+import { findPlace, listScopes, scopeDirectory } from "../../src/project/scopes.ts";
 import {
   findMembership,
   keepMembership,

@@ -5,6 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import {
   addAttributes,
+  checkTeam,
   hasAttributes,
   prepareTeam,
   removeAttributes,
@@ -12,7 +13,6 @@ import {
   type TeamCheckout,
   wantedSettings,
 } from "../../src/team/repository.ts";
-import { checkTeam } from "../../src/team/repository-health.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 async function openTeam(world: World): Promise<TeamCheckout> {

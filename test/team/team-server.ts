@@ -1,11 +1,11 @@
 /** A real team server for tests of the client: hono on loopback over PGlite in memory. */
 
 import { randomBytes } from "node:crypto";
+import type { TeamData } from "../../src/team/server/data.ts";
 import { openTeamData } from "../../src/team/server/data.ts";
 import { openPglite } from "../../src/team/server/pglite.ts";
 import { SERVER_LIMITS } from "../../src/team/server/route.ts";
 import { startServer } from "../../src/team/server/serve.ts";
-import type { TeamData } from "../../src/team/server/team-data.ts";
 import { mustCall } from "./server/caller.ts";
 
 export interface TeamServer {

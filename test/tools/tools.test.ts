@@ -35,7 +35,7 @@ it("in the agent loop failures become results that say what to do", async () => 
     openTools(bench),
     new AbortController().signal,
     { maxChars: 50_000 },
-    { onStart: () => {}, onEnd: () => {} },
+    () => {},
   );
   expect(results).toMatchObject([
     { id: "1", isError: true, content: "missing.txt does not exist" },

@@ -125,6 +125,7 @@ it("keyboard only: the tab key reaches everything with a focus that is seen", as
   await ui.show("memories");
   await ui.page.reload();
   await settle(ui.page);
+  const first = (await ui.page.locator(".entry .name a").first().textContent()) ?? "";
   const seen = new Set<string>();
   for (let i = 0; i < 30; i++) {
     await press("Tab");
@@ -143,7 +144,7 @@ it("keyboard only: the tab key reaches everything with a focus that is seen", as
     seen.add(at.name);
   }
   expect([...seen].some((name) => name.startsWith("Skip to content"))).toBe(true);
-  expect([...seen]).toEqual(expect.arrayContaining(["Recall", "INPUT", "Recalled", "deploy to staging"]));
+  expect([...seen]).toEqual(expect.arrayContaining(["Recall", "INPUT", "Recalled", first.slice(0, 30)]));
 });
 
 it("one memory: fields, links both ways that lead on, claims with evidence, history and surfacings", async () => {

@@ -38,6 +38,28 @@ describe("a sentence", () => {
     expect(row?.description).toBe("Use pnpm, never npm: the lockfile is pnpm's.");
   });
 
+  it.each([
+    [
+      "We are freezing all non-critical merges for the mobile team from Thursday on",
+      "We are freezing all non-critical merges",
+    ],
+    ["We are freezing merges on Thursday, then the mobile team cuts its release", "We are freezing merges on Thursday"],
+    ["Wir frieren alle Merges ab Donnerstag für die mobile App ein", "Wir frieren alle Merges ab Donnerstag"],
+    ["The build takes four minutes", "The build takes four minutes"],
+  ])("%j has a name without gaps", async (text, name) => {
+    expect((await run(makeWorld(), text)).name).toBe(name);
+  });
+
+  it("is described also when its type and name are given; a memory that is there keeps its description", async () => {
+    const world = makeWorld();
+    const memory = async () => (await world.open()).show("runbook");
+    const given = { type: "reference", name: "runbook" };
+    await run(world, "Restore from the nightly dump first.", given);
+    expect(await memory()).toMatchObject({ ...given, description: "Restore from the nightly dump first." });
+    await run(world, "Restore from the hourly dump.", given);
+    expect(await memory()).toMatchObject({ description: "Restore from the nightly dump first." });
+  });
+
   it("passes memdir's own lint", async () => {
     const world = makeWorld();
     for (const text of [

@@ -1,40 +1,52 @@
-/** The console on a terminal: the person types below, the agent works above. */
+/** The console: a person on a terminal types below while the agent works above; or lines come from a pipe, and it ends with them. */
 
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Memdir } from "../../memdir.ts";
 import { sessionsFolder } from "../../project/sessions-folder.ts";
 import { sanitise } from "../../text/sanitise.ts";
-import type { PermissionRequest } from "../../tools/permission.ts";
-import { describeSession, openAgentFor } from "../agent.ts";
-import type { Call } from "../command.ts";
+import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
+import { openAgentFor } from "../agent.ts";
+import { type Call, note } from "../command.ts";
 import { NO_PROGRESS } from "../terminal.ts";
 import { openInput } from "./input.ts";
 import type { Completion, Input } from "./input-state.ts";
-import { answerLine, completeNames, greet } from "./line.ts";
+import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
 import { openScreen, RESET, rowsAround, type Screen } from "./screen.ts";
 import type { Console } from "./slash.ts";
-import { completeSlash } from "./slash-commands.ts";
+import { completeLine } from "./slash-commands.ts";
 import { FRAME_MS, spinnerLine } from "./spinner.ts";
 import { openTurnView } from "./turn-view.ts";
 
-interface Stage extends Pick<Call, "terminal"> {
-  screen: Screen;
-  input: Input;
+/** Where the console is: what differs between a terminal and a pipe. */
+interface Place extends Pick<Console, "terminal" | "columns" | "choose" | "release" | "suggest"> {
+  /** Shows what is going on, and gives it up on Ctrl-C, where there is a terminal. */
+  during<T>(status: Status, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
+
+type Status = () => { label: string; tokens: number | null };
 
 const ENDING = "finishing what is being learnt, Ctrl-C leaves at once";
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
+export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
+  const { terminal } = call;
+  const { answerAll } = await openConversation(call, memdir, null);
+  const during: Place["during"] = (_, work) => work(new AbortController().signal);
+  return answerAll(createInterface({ input: process.stdin, terminal: false }), {
+    ...{ terminal, choose: null, release: null, suggest: () => {}, during },
+    // For output whose width is not known.
+    columns: () => 100,
+  });
+}
+
 export async function runInteractive(call: Call, memdir: Memdir): Promise<number> {
-  const { lexer } = await import("marked");
   // Asked before the terminal is taken: what is wrong with a session or a model is said plainly.
   let stage: Stage | null = null;
-  const { agent, offline, from } = await openAgentFor(call, memdir, (request) =>
+  const { agent, answerAll } = await openConversation(call, memdir, (request) =>
     stage ? askPermission(stage, request) : Promise.resolve("deny"),
   );
-  await greet(memdir, agent.model(), call.terminal);
-  if (from) call.terminal.print(describeSession(from, call.terminal.color));
   const folder = sessionsFolder(memdir.config, memdir.location.project);
   const history = openPromptHistory(join(folder, "prompts.jsonl"), call);
   let names: string[] = [];
@@ -43,27 +55,18 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     names = rows.map(({ name }) => name);
   };
   await readNames();
-  const complete = (text: string): Completion[] => [
-    ...completeSlash(text).map((one) => ({ label: one.text.trim(), description: one.help, insert: one.text, from: 0 })),
-    ...completeNames(text, names),
-  ];
-  const opened = openStage(call, history, complete);
+  const opened = openStage(call, history, (text) => completeLine(text, names));
   const { screen, input, terminal } = opened;
   stage = opened;
-  const console: Console = {
-    ...{ ...call, json: false, open: async () => memdir, terminal, memdir, agent, offline, columns: screen.columns },
-    choose: input.question,
-    release: input.release,
-    working: (label, work) => working(opened, () => ({ label, tokens: null }), work),
-    suggest: input.suggest,
-  };
-  const talk = (words: string) => {
-    const { cwd } = memdir.location.project;
-    const view = openTurnView({ print: screen.print, paint: terminal.color, columns: screen.columns, cwd, lexer });
-    return working(opened, view.status, async (signal) =>
-      view.end(await agent.say(words, { signal, onEvent: view.show })),
-    );
-  };
+  async function* readLines() {
+    for (let line = await input.read(); line !== null; line = await input.read()) {
+      const { problem } = history.add(line);
+      if (problem !== null) note({ terminal }, [problem]);
+      yield line;
+      // Not waited for: Ctrl-D counts only while a line is read.
+      void readNames();
+    }
+  }
   const restore = () => void (!screen.isDumb && process.stdout.write(RESET));
   // What was said is on disk already; the terminal is given back as it was, and commands that run end with us.
   const stops = [
@@ -71,21 +74,14 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     ...Object.entries(ENDING_SIGNALS).map(([signal, code]) => listen(process, signal, () => process.exit(code))),
   ];
   try {
-    for (;;) {
-      const line = await input.read();
-      if (line === null) break;
-      const { problem } = history.add(line);
-      if (problem !== null) terminal.warn(`memdir: note: ${problem}`);
-      if ((await answerLine(line, console, talk)) === "leave") break;
-      // Not waited for: Ctrl-D counts only while a line is read.
-      void readNames();
-    }
-    if (agent.isLearning()) await console.working(ENDING, (signal) => agent.drain({ signal }));
+    await answerAll(readLines(), {
+      ...{ terminal, columns: screen.columns, choose: input.question, release: input.release },
+      ...{ suggest: input.suggest, during: (status, work) => spinDuring(opened, status, work) },
+    });
   } finally {
     input.close();
     screen.close();
     for (const stop of stops) stop();
-    agent.close();
   }
   const { sessionId, transcriptPath } = agent;
   const resume = `memdir --resume ${sessionId} goes on with this (${transcriptPath})`;
@@ -93,10 +89,49 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   return 0;
 }
 
+/** Opens the agent and greets; `answerAll` returns the exit code, which remembers that a line failed. */
+async function openConversation(call: Call, memdir: Memdir, ask: PermissionOptions["ask"]) {
+  const { agent, offline, from } = await openAgentFor(call, memdir, ask);
+  await greet(memdir, agent.model(), call.terminal, from);
+  const answerAll = async (lines: AsyncIterable<string>, { during, ...place }: Place): Promise<number> => {
+    const console: Console = {
+      ...{ ...call, json: false, open: async () => memdir, memdir, agent, offline, ...place },
+      working: (label, work) => during(() => ({ label, tokens: null }), work),
+    };
+    let code = 0;
+    const talk = async (words: string) => {
+      const { lexer } = await import("marked");
+      const { cwd } = memdir.location.project;
+      const { terminal, columns } = place;
+      const view = openTurnView({ print: terminal.print, paint: terminal.color, columns, cwd, lexer });
+      const result = await during(view.status, (signal) => agent.say(words, { signal, onEvent: view.show }));
+      view.end(result);
+      if (result.ended === "error") code = 3;
+    };
+    try {
+      for await (const line of lines) {
+        const end = await answerLine(line, console, talk);
+        if (end === "leave") break;
+        if (end === "failed") code = Math.max(code, 2);
+      }
+      if (agent.isLearning()) await console.working(ENDING, (signal) => agent.drain({ signal }));
+      return code;
+    } finally {
+      agent.close();
+    }
+  };
+  return { agent, answerAll };
+}
+
+interface Stage extends Pick<Call, "terminal"> {
+  screen: Screen;
+  input: Input;
+}
+
 /** The spinner runs, and Ctrl-C stops the work and not the program. */
-async function working<T>(
+async function spinDuring<T>(
   { input, screen, terminal }: Stage,
-  status: () => { label: string; tokens: number | null },
+  status: Status,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
@@ -137,7 +172,7 @@ async function askPermission({ screen, input, terminal }: Stage, { summary, deta
 
 function openStage(
   call: Call,
-  history: { prompts(): readonly string[] },
+  history: ReturnType<typeof openPromptHistory>,
   complete: (text: string) => Completion[],
 ): Stage {
   const { stdin, stdout } = process;

@@ -5,16 +5,17 @@ import { MemdirError } from "../../errors.ts";
 import { type Said, understandSaid } from "../../learn/said.ts";
 import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
+import type { ResumedSession } from "../../session/session-reader.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
-import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { sanitise } from "../../text/sanitise.ts";
 import { count } from "../../verb.ts";
 import { saySaved } from "../../verbs/common.ts";
+import { describeSession } from "../agent.ts";
 import { print } from "../say.ts";
 import type { Paint, Terminal } from "../terminal.ts";
-import type { Completion } from "./input-state.ts";
 import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
-import { forgetSaid, MEMORY_COMMANDS, saveSaid } from "./slash-memory.ts";
+import { forgetSaid, saveSaid } from "./slash-memory.ts";
 
 /** Below, a rule is not sure enough to keep something that nobody asked to keep. */
 const SURE = 0.75;
@@ -32,16 +33,6 @@ export async function answerLine(line: string, console: Console, talk: (words: s
     else await talk(text);
     return "stay";
   });
-}
-
-/** Names of memories, behind a command that takes one: `/show`, `/memory show`. */
-export function completeNames(text: string, names: readonly string[]): Completion[] {
-  const [, word = "", typed = ""] = /^\/(?:memory\s+)?(\S+)\s+(.*)$/i.exec(text) ?? [];
-  if (!MEMORY_COMMANDS.some(({ name, takesName }) => takesName && name === word.toLowerCase())) return [];
-  const found = [...new Set(names.map(sanitiseLine))].filter((name) =>
-    name.toLowerCase().startsWith(typed.toLowerCase()),
-  );
-  return found.map((name) => ({ label: name, description: "", insert: name, from: text.length - typed.length }));
 }
 
 async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): Promise<T | "failed"> {
@@ -110,6 +101,7 @@ export async function greet(
   memdir: Memdir,
   model: { name: string; provider: string },
   terminal: Terminal,
+  from: ResumedSession | null = null,
 ): Promise<void> {
   const { bold, dim, yellow } = terminal.color;
   const { rows, skipped } = await memdir.survey();
@@ -134,6 +126,7 @@ export async function greet(
   const waiting = openLearning(memdir).inbox.list().length;
   if (waiting > 0) terminal.print(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
   if (rows.length > 0) terminal.print(dim("  /help lists what you can type"));
+  if (from) terminal.print(describeSession(from, terminal.color));
 }
 
 function countByType(rows: readonly { type: string }[], color: Paint): string {

@@ -2,68 +2,81 @@
 
 import { MemdirError } from "../../errors.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
+import { VERBS } from "../../verbs/table.ts";
 import { print } from "../say.ts";
+import type { Completion } from "./input-state.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { LEARN_COMMANDS } from "./slash-learn.ts";
-import { MEMORY_COMMANDS } from "./slash-memory.ts";
+import { MEMORY_COMMAND, runLine } from "./slash-memory.ts";
 import { SESSION_COMMANDS } from "./slash-session.ts";
 
-const EXIT = { usage: "", help: "leaves; so does Ctrl-D", run: async () => "leave" as const };
+const LEAVE = { help: "leaves; so does Ctrl-D", run: async () => "leave" as const };
 
-const SLASH_COMMANDS: readonly SlashCommand[] = [
-  ...MEMORY_COMMANDS,
+/** The conversation's own; a verb of the same name is called by them. */
+const OWN: readonly SlashCommand[] = [
   ...LEARN_COMMANDS,
   ...SESSION_COMMANDS,
   {
     name: "help",
-    usage: "",
     help: "this list",
-    run: async (_, console) => {
-      print(console.terminal, [{ rows: helpRows(console) }], console.columns());
-      return "stay";
-    },
+    run: async (_, console) => print(console.terminal, [{ rows: helpRows(console) }], console.columns()),
   },
-  { name: "exit", ...EXIT },
-  { name: "quit", ...EXIT },
+  { name: "exit", ...LEAVE },
+  { name: "quit", ...LEAVE, isAlias: true },
 ];
+
+const SLASH_COMMANDS: readonly SlashCommand[] = [
+  MEMORY_COMMAND,
+  ...VERBS.filter(({ name, on }) => on.includes("console") && !OWN.some((own) => own.name === name)).flatMap((row) =>
+    [row.name, ...(row.aliases ?? [])].map((name, at) => ({
+      ...{ name, help: row.summary, isAlias: at > 0, takesName: row.takesName },
+      run: (rest: string, console: Console) => runLine(row, rest, console),
+    })),
+  ),
+  ...OWN,
+];
+
+const LISTED = SLASH_COMMANDS.filter(({ isAlias }) => !isAlias);
 
 /** Runs the command that a line beginning with / names. What it throws names memories and files: it is harmless to print. */
 export async function runSlash(line: string, console: Console): Promise<"stay" | "leave"> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
-  if (command) return harmless(() => command.run(rest.trim(), console));
-  const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
-  const hint = near ? ` (did you mean /${near.name}?)` : "";
-  throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
-}
-
-async function harmless<T>(work: () => Promise<T>): Promise<T> {
+  if (!command) {
+    const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
+    const hint = near ? ` (did you mean /${near.name}?)` : "";
+    throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
+  }
   try {
-    return await work();
+    return (await command.run(rest.trim(), console)) === "leave" ? "leave" : "stay";
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
     throw new MemdirError(error.code, sanitiseLine(error.message), { cause: error, details: error.details });
   }
 }
 
-interface SlashCompletion {
-  text: string;
-  help: string;
-}
-
-/** What could follow what is typed: commands, then the words that a command takes. */
-export function completeSlash(text: string): SlashCompletion[] {
-  const typed = /^\/(\S*)$/.exec(text)?.[1];
-  if (typed !== undefined) {
-    return SLASH_COMMANDS.filter(
-      ({ name, isAlias }) => name !== "quit" && !isAlias && name.startsWith(typed.toLowerCase()),
-    ).map(({ name, usage, help }) => ({ text: `/${name}${usage === "" ? "" : " "}`, help }));
-  }
-  const [, name = "", word = ""] = /^\/(\S+)\s+(\S*)$/.exec(text) ?? [];
-  const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
-  return (command?.words ?? [])
-    .filter((one) => one.startsWith(word))
-    .map((one) => ({ text: `/${name} ${one} `, help: "" }));
+/** What could follow what is typed: commands, then the words or the memories that a command takes. */
+export function completeLine(text: string, names: readonly string[]): Completion[] {
+  const lower = text.toLowerCase();
+  const offer = (label: string, from: number, end = "", description = "") => ({
+    ...{ label, description, insert: `${label}${end}`, from },
+  });
+  if (/^\/\S*$/.test(lower))
+    return LISTED.filter(({ name }) => `/${name}`.startsWith(lower)).map(({ name, usage, help }) =>
+      offer(`/${name}`, 0, usage ? " " : "", help),
+    );
+  const [, first = "", word = ""] = /^\/(\S+)\s+(\S*)$/.exec(text) ?? [];
+  const commandOf = (called: string) => SLASH_COMMANDS.find(({ name }) => name === called.toLowerCase());
+  const words = (commandOf(first)?.words ?? []).filter((one) => one.startsWith(word));
+  // Behind `/show`, and behind `/memory show`.
+  const [, called = "", typed = ""] = /^\/(?:memory\s+)?(\S+)\s+(.*)$/i.exec(text) ?? [];
+  const found = commandOf(called)?.takesName ? [...new Set(names.map(sanitiseLine))] : [];
+  return [
+    ...words.map((one) => offer(`/${first} ${one}`, 0, " ")),
+    ...found
+      .filter((name) => name.toLowerCase().startsWith(typed.toLowerCase()))
+      .map((name) => offer(name, text.length - typed.length)),
+  ];
 }
 
 const PLAIN: readonly (readonly [string, string])[] = [
@@ -73,8 +86,6 @@ const PLAIN: readonly (readonly [string, string])[] = [
 ];
 
 function helpRows({ offline }: Console): (readonly string[])[] {
-  const slashes = SLASH_COMMANDS.filter(({ name, isAlias }) => name !== "quit" && !isAlias).map(
-    ({ name, usage, help }) => [`/${name} ${usage}`.trim(), help] as const,
-  );
+  const slashes = LISTED.map(({ name, usage = "", help }) => [`/${name} ${usage}`.trim(), help] as const);
   return [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];
 }

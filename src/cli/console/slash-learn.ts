@@ -10,7 +10,7 @@ import { accept, editProposal, preview, reject, sayDecided, sayProposal, sayWait
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
 import { print } from "../say.ts";
 import type { Choice } from "./input-state.ts";
-import { type Console, type SlashCommand, stay } from "./slash.ts";
+import type { Console, SlashCommand } from "./slash.ts";
 import { runVerb } from "./slash-memory.ts";
 
 export const LEARN_COMMANDS: readonly SlashCommand[] = [
@@ -19,19 +19,19 @@ export const LEARN_COMMANDS: readonly SlashCommand[] = [
     usage: "[accept ID|reject ID|edit ID|all]",
     help: "what was learnt and waits for you, one by one; all lists it",
     words: ["accept", "reject", "edit", "all"],
-    run: stay(async (rest, console) => {
-      if (rest === "" && console.choose) await walk(console, console.choose);
-      else await runVerb("inbox", rest === "all" ? "" : rest, console);
-    }),
+    run: (rest, console) =>
+      rest === "" && console.choose
+        ? walk(console, console.choose)
+        : runVerb("inbox", rest === "all" ? "" : rest, console),
   },
   {
     name: "dream",
     usage: "[plan|apply|status]",
     help: "tidies up memories by a plan that you see first",
     words: ["plan", "apply", "status"],
-    run: stay((rest, console) => runVerb("dream", rest.replace(/^(?=(?:plan|apply|status)$)/, "--"), console)),
+    run: (rest, console) => runVerb("dream", rest.replace(/^(?=(?:plan|apply|status)$)/, "--"), console),
   },
-  { name: "cost", usage: "", help: "what this session and background work have used", run: stay(showCost) },
+  { name: "cost", help: "what this session and background work have used", run: showCost },
 ];
 
 async function showCost(_: string, console: Console): Promise<void> {

@@ -1,44 +1,22 @@
 /** Slash commands about memories: the verbs of the table, and `/memory`, which names some of them once more. */
 
-import { parseArgs } from "node:util";
 import { MemdirError } from "../../errors.ts";
 import type { MemoryType } from "../../store/store.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/common.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
-import type { Call } from "../command.ts";
-import { optionsFor, runOf } from "../run-verb.ts";
+import { findArity, readWords, type Words } from "../command.ts";
+import { runOf } from "../run-verb.ts";
 import { print } from "../say.ts";
-import { type Console, type SlashCommand, stay } from "./slash.ts";
+import type { Console, SlashCommand } from "./slash.ts";
 
-/** Verbs that make sense in a conversation; `/context` is the conversation's own. */
-const HERE = new Set(
-  "save list show search recall edit forget rename undo history lint verify health index why".split(" "),
-);
-
-const TAKE_NAMES: ReadonlySet<string> = new Set(["show", "edit", "forget", "rename", "history", "verify", "why"]);
-/** They may take seconds: Ctrl-C stops them. */
-const LONG: ReadonlySet<string> = new Set(["verify", "health", "lint", "recall", "dream"]);
-
-export const MEMORY_COMMANDS: readonly SlashCommand[] = [
-  {
-    name: "memory",
-    usage: "[show|save|edit|forget|on|off|where]",
-    help: "List what is remembered; show NAME, save TYPE TEXT, edit NAME, forget NAME; on, off, where",
-    words: ["list", "show", "save", "edit", "forget", "on", "off", "where"],
-    run: stay(answerMemory),
-  },
-  ...VERBS.filter(({ name }) => HERE.has(name)).flatMap((row) =>
-    [row.name, ...(row.aliases ?? [])].map((name, at) => ({
-      name,
-      usage: "",
-      help: row.summary,
-      isAlias: at > 0,
-      takesName: TAKE_NAMES.has(row.name),
-      run: stay((rest: string, console: Console) => runLine(row, rest, console)),
-    })),
-  ),
-];
+export const MEMORY_COMMAND: SlashCommand = {
+  name: "memory",
+  usage: "[show|save|edit|forget|on|off|where]",
+  help: "List what is remembered; show NAME, save TYPE TEXT, edit NAME, forget NAME; on, off, where",
+  words: ["list", "show", "save", "edit", "forget", "on", "off", "where"],
+  run: answerMemory,
+};
 
 async function answerMemory(rest: string, console: Console): Promise<void> {
   const [, word = "", text = ""] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
@@ -61,35 +39,31 @@ export async function runVerb(name: string, rest: string, console: Console): Pro
   await runLine(row, rest, console);
 }
 
-async function runLine(row: Row, rest: string, console: Console): Promise<void> {
+export async function runLine(row: Row, rest: string, console: Console): Promise<void> {
   const verb = await row.load();
   const read = readLine(verb, rest);
-  const positions = positionsOf(verb);
-  const missing = positions.filter(({ isOptional }) => !isOptional)[read.args.length];
-  if (missing)
-    throw new MemdirError(
-      "usage",
-      `/${row.name} needs a ${verb.input[missing.name]?.value ?? missing.name}: ${verb.input[missing.name]?.help}`,
-    );
-  if (read.args.length > positions.length && !positions.at(-1)?.isRest)
-    throw new MemdirError("usage", `/${row.name}: "${read.args.at(-1)}" is one argument too many`);
+  const { missing, extra } = findArity(verb, read.args);
+  if (missing !== undefined) {
+    const { value = missing, help } = verb.input[missing] ?? {};
+    throw new MemdirError("usage", `/${row.name} needs a ${value}: ${help}`);
+  }
+  if (extra !== undefined) throw new MemdirError("usage", `/${row.name}: "${extra}" is one argument too many`);
   const { memdir, agent, terminal, choose, columns } = console;
-  const call: Call = {
+  const yesOrNo = [
+    { key: "y", label: "yes" },
+    { key: "n", label: "no" },
+  ];
+  const call = {
     ...console,
     ...read,
     // What is said in the console is said by its user.
-    value: (name) => read.value(name) ?? (name === "source" ? "user" : undefined),
-    json: false,
+    value: (name: string) => read.value(name) ?? (name === "source" ? "user" : undefined),
     terminal: {
       ...terminal,
       interactive: choose !== null,
-      ask: async (question) =>
-        (await choose?.(question, [
-          { key: "y", label: "yes" },
-          { key: "n", label: "no" },
-        ])) === "y",
+      ask: async (question: string) => (await choose?.(question, yesOrNo)) === "y",
     },
-    open: async (options) => (options ? console.open(options) : memdir),
+    open: async (options?: object) => (options ? console.open(options) : memdir),
   };
   const model = agent.model();
   const conversation = { session: agent.sessionId, model: model.name === "" ? null : model };
@@ -99,27 +73,16 @@ async function runLine(row: Row, rest: string, console: Console): Promise<void> 
     if (!console.release)
       throw new MemdirError("usage", `an editor needs a terminal: run \`memdir ${row.name} ${rest}\` in one`);
     await console.release(() => run());
-  } else if (LONG.has(row.name)) await console.working(row.name, run);
+  } else if (row.isLong) await console.working(row.name, run);
   else await run();
 }
 
 /** Without options the whole line is the argument, so that names and sentences need no quotes. */
-function readLine(verb: Verb, rest: string): Pick<Call, "args" | "flag" | "value" | "values"> {
+function readLine(verb: Verb, rest: string): Words {
   const isPlain = positionsOf(verb).length === 1 && !/(?:^|\s)--\w/.test(rest);
-  const words = isPlain
-    ? []
-    : (rest.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
-  try {
-    const { values, positionals } = parseArgs({ args: words, options: optionsFor(verb.input), allowPositionals: true });
-    return {
-      args: isPlain ? (rest === "" ? [] : [rest.replace(/^(["'])(.*)\1$/s, "$2")]) : positionals,
-      flag: (name) => values[name] === true,
-      value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
-      values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
-    };
-  } catch (error) {
-    throw new MemdirError("usage", (error as Error).message.split(". ")[0] ?? "", { cause: error });
-  }
+  const words = isPlain ? [rest].filter(Boolean) : (rest.match(/"[^"]*"|'[^']*'|\S+/g) ?? []);
+  const unquoted = words.map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
+  return isPlain ? { ...readWords(verb.input, []), args: unquoted } : readWords(verb.input, unquoted);
 }
 
 /** A count, then `[type] name — description`: as Claude Code shows it. */

@@ -15,36 +15,35 @@ import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
 import { print } from "../say.ts";
 import type { Paint } from "../terminal.ts";
-import { type Console, type SlashCommand, stay } from "./slash.ts";
+import type { Console, SlashCommand } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
-  { name: "context", usage: "", help: "what fills the model's window", run: stay(showContext) },
+  { name: "context", help: "what fills the model's window", run: showContext },
   {
     name: "compact",
     usage: "[WISH]",
     help: "replaces the conversation by a summary; rules and index are read again",
-    run: stay(compactNow),
+    run: compactNow,
   },
-  { name: "summary", usage: "", help: "takes notes of this session now, which /compact uses", run: stay(takeNotes) },
+  { name: "summary", help: "takes notes of this session now, which /compact uses", run: takeNotes },
   {
     name: "clear",
-    usage: "",
     help: "starts a new session; the old one can be resumed",
-    run: stay(async (_, { agent, terminal }) => {
+    run: async (_, { agent, terminal }) => {
       const old = agent.sessionId;
       await agent.clear();
       terminal.print(`a new session begins; /resume ${old.slice(0, 8)} brings the old one back`);
-    }),
+    },
   },
-  { name: "resume", usage: "[ID]", help: "goes on with an earlier session", run: stay(resumeSession) },
+  { name: "resume", usage: "[ID]", help: "goes on with an earlier session", run: resumeSession },
   {
     name: "rewind",
     usage: "[N] [code|conversation|both]",
     help: "goes back to before a prompt: files, conversation or both",
-    run: stay(rewindSession),
+    run: rewindSession,
   },
-  { name: "model", usage: "[PROVIDER/NAME]", help: "the model that answers, or another one", run: stay(switchModel) },
+  { name: "model", usage: "[PROVIDER/NAME]", help: "the model that answers, or another one", run: switchModel },
 ];
 
 async function showContext(_: string, { agent, terminal, columns }: Console): Promise<void> {
@@ -163,17 +162,10 @@ function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-interface ChartPart {
-  name: string;
-  bytes: number;
-  tokens: number;
-}
-
+/** Parts as they are to be shown. Unless the provider counted the tokens, they are approximate, and marked so. */
 interface ChartView {
-  /** As they are to be shown. */
-  parts: readonly ChartPart[];
+  parts: readonly { name: string; bytes: number; tokens: number }[];
   windowTokens: number;
-  /** Whether the provider counted the tokens; else they are approximate, and marked so. */
   isCounted?: boolean;
 }
 
@@ -227,7 +219,7 @@ export function drawWindow(
 }
 
 /** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
-function stackedBar(parts: readonly ChartPart[], whole: number, columns: number, color: Paint): string {
+function stackedBar(parts: ChartView["parts"], whole: number, columns: number, color: Paint): string {
   let bar = "";
   let left = columns;
   let later = parts.filter((part) => amount(part.tokens) > 0).length;

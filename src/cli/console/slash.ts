@@ -25,21 +25,13 @@ export interface Console extends Call {
 export interface SlashCommand {
   name: string;
   /** Its arguments, as the help shows them. */
-  usage: string;
+  usage?: string;
   help: string;
   /** Words that can follow, for completion. */
   words?: readonly string[];
   /** Another word for the command before it: it works, and is not listed. */
   isAlias?: boolean;
   /** Memory names can follow. */
-  takesName?: boolean;
-  run(rest: string, console: Console): Promise<"stay" | "leave">;
-}
-
-/** A command after which the console goes on. */
-export function stay(run: (rest: string, console: Console) => Promise<void>): SlashCommand["run"] {
-  return async (rest, console) => {
-    await run(rest, console);
-    return "stay";
-  };
+  takesName?: boolean | undefined;
+  run(rest: string, console: Console): Promise<unknown>;
 }

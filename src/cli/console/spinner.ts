@@ -13,18 +13,12 @@ interface Spinning {
   elapsedMs: number;
   /** Tokens the model has written so far; null while it is not known. */
   tokens: number | null;
-  /** The last words. */
-  hint?: string;
 }
 
 /** `⠙ Thinking… 12s · 1.2k tokens · Ctrl-C stops`; what does not fit is left out from the end. */
-export function spinnerLine(
-  { label, elapsedMs, tokens, hint = "Ctrl-C stops" }: Spinning,
-  columns: number,
-  paint: Paint,
-) {
+export function spinnerLine({ label, elapsedMs, tokens }: Spinning, columns: number, paint: Paint) {
   const head = `${frameAt(elapsedMs)} ${sanitiseLine(label)}`;
-  const details = [formatElapsed(elapsedMs), tokens ? `${formatTokens(tokens)} tokens` : "", hint].filter(Boolean);
+  const details = [formatElapsed(elapsedMs), ...(tokens ? [`${formatTokens(tokens)} tokens`] : []), "Ctrl-C stops"];
   while (details.length > 0 && widthOf(`${head} ${details.join(" · ")}`) > columns) details.pop();
   return details.length === 0
     ? cut(paint.cyan(head), columns)

@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
+import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
 import { openMetrics } from "./metrics.ts";
 import { authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
 import { makeRoutes } from "./routes.ts";
-import type { Caller } from "./team-data.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,

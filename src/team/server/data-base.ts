@@ -1,50 +1,55 @@
-/** What every verb of the team's data needs: transactions of a caller that are tried again, rights as values, the audit log. */
+/** What every verb of the team's data works in: a transaction of its caller that is tried again, rights as values, the audit log. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
-import type { AuditEntry, Caller, TeamData } from "./team-data.ts";
 
-export interface Base extends Pick<World, "now" | "newId">, Pick<Database, "hasVectors"> {
-  /** Bytes that cannot be guessed: tokens are made of them. */
-  randomBytes: (bytes: number) => Uint8Array;
-  /** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
-  run<T>(caller: Caller | null, work: (tx: Transaction) => Promise<T>): Promise<T>;
+/** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
+export interface Caller {
+  team: string;
+  personId: string;
+  person: string;
+  tokenId: string;
 }
 
+/** `randomBytes` cannot be guessed: tokens are made of them. */
+export type Outside = Pick<World, "now"> & { randomBytes(bytes: number): Uint8Array };
+
 /** The caller's team is all that it can see and change. */
-export interface Transaction extends Base {
+export interface Transaction extends Outside, Pick<World, "newId">, Pick<Database, "hasVectors"> {
   sql: Sql;
   caller: Caller;
 }
+
+/** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
+export type Run = <T>(caller: Caller | null, work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 /** Deadlocks cannot come from our own order of locks; what else there is passes within a few tries. */
 const TRIES = 5;
 const PAUSE_MS = 20;
 
-export function openBase(database: Database, outside: Pick<World, "now"> & Pick<Base, "randomBytes">): Base {
+export function makeRun({ transaction, hasVectors }: Database, outside: Outside): Run {
   const { randomBytes } = outside;
-  const base: Base = {
-    ...outside,
-    hasVectors: database.hasVectors,
-    newId: () => Buffer.from(randomBytes(8)).toString("hex"),
-    async run(caller, work) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await database.transaction(caller?.team ?? null, (sql) =>
-            work({ ...base, sql, caller: caller ?? operatorOf("") }),
-          );
-        } catch (error) {
-          if (attempt >= TRIES || !isWorthAnotherTry(error)) throw error;
-          const part = (randomBytes(1)[0] ?? 0) / 256;
-          await sleep(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + part));
-        }
+  const newId = () => Buffer.from(randomBytes(8)).toString("hex");
+  return async (asking, work) => {
+    const caller = asking ?? operatorOf("");
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await transaction(asking && caller.team, (sql) => work({ ...outside, newId, hasVectors, sql, caller }));
+      } catch (error) {
+        if (attempt >= TRIES || !isWorthAnotherTry(error)) throw error;
+        const part = (randomBytes(1)[0] ?? 0) / 256;
+        await sleep(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + part));
       }
-    },
+    }
   };
-  return base;
+}
+
+/** For what is done on the server's own machine, with no token. */
+export function operatorOf(team: string): Caller {
+  return { team, personId: "", person: "(operator)", tokenId: "" };
 }
 
 /** A column with a time as ISO, as drivers give times in forms of their own. */
@@ -52,38 +57,33 @@ export function iso(column: string, name = column): string {
   return `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "${name}"`;
 }
 
-export function openAudit(base: Base) {
-  return {
-    audit: async (caller, entries) => {
-      if (entries.length === 0) return;
-      await base.run(caller, async (tx) => {
-        for (const entry of entries) await writeAudit(tx, entry);
-      });
-    },
+export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
+  Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
 
-    readAudit: (caller, { before, limit }) =>
-      base.run(caller, async (tx) => {
-        if (before !== null && Number.isNaN(Date.parse(before)))
-          throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
-        if (!(await isTeamAdmin(tx))) return [];
-        // With everything that happened in the same millisecond: the next page begins before it, and would miss the rest.
-        return tx.sql<AuditRow>(
-          `select ${iso("at")}, person, token_id as "tokenId", action, repository, path, revision, outcome from (
-             select * from memdir_audit where team = $1 and ($2::timestamptz is null or at < $2::timestamptz)
-             order by at desc fetch first ($3::int) rows with ties
-           ) page order by page.at desc, id desc`,
-          [caller.team, before === null ? null : new Date(before).toISOString(), limit],
-        );
-      }),
-  } satisfies Partial<TeamData>;
+export async function audit({ sql, caller, now }: Transaction, entries: readonly AuditEntry[]): Promise<void> {
+  for (const { action, repository = null, path = null, revision = null, outcome } of entries)
+    await sql(
+      `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
+       values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
+      [caller.team, now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
+    );
 }
 
-export async function writeAudit({ sql, caller, now }: Transaction, entry: AuditEntry): Promise<void> {
-  const { action, repository = null, path = null, revision = null, outcome } = entry;
-  await sql(
-    `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
-     values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
-    [caller.team, now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
+/** Newest first, `before` an earlier row's `at`. */
+export async function readAudit(
+  tx: Transaction,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<AuditRow[]> {
+  if (before !== null && Number.isNaN(Date.parse(before)))
+    throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
+  if (!(await isTeamAdmin(tx))) return [];
+  // With everything that happened in the same millisecond: the next page begins before it, and would miss the rest.
+  return tx.sql<AuditRow>(
+    `select ${iso("at")}, person, token_id as "tokenId", action, repository, path, revision, outcome from (
+       select * from memdir_audit where team = $1 and ($2::timestamptz is null or at < $2::timestamptz)
+       order by at desc fetch first ($3::int) rows with ties
+     ) page order by page.at desc, id desc`,
+    [tx.caller.team, before === null ? null : new Date(before).toISOString(), limit],
   );
 }
 
@@ -104,7 +104,7 @@ export async function readRepository(
 }
 
 /** Those that the caller may read, each with their role in it. */
-export async function listRepositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
+export async function repositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
   const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
     `select r.name, r.memories, r.bytes::text as bytes, p.role as team, x.role as own from memdir_repository r
      join memdir_person p on p.team = r.team and p.id = $2
@@ -112,9 +112,8 @@ export async function listRepositories({ sql, caller }: Transaction): Promise<Re
      where r.team = $1 and (p.role is not null or x.role is not null) order by r.name`,
     [caller.team, caller.personId],
   );
-  return rows.flatMap(({ name, memories, bytes, team, own }) => {
-    const role = strongest(team, own);
-    return role ? [{ name, memories, bytes: Number(bytes), role }] : [];
+  return rows.map(({ name, memories, bytes, team, own }) => {
+    return { name, memories, bytes: Number(bytes), role: strongest(team, own) as Role };
   });
 }
 
@@ -123,24 +122,21 @@ export function formState({ id, state }: Row): string {
   return `${id}-${state}`;
 }
 
-export async function readTeamRole({ sql, caller }: Transaction): Promise<Role | null> {
-  const [row] = await sql<{ role: Role | null }>("select role from memdir_person where team = $1 and id = $2", [
-    caller.team,
-    caller.personId,
-  ]);
+/** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
+export async function roleOf(tx: Transaction, repository: string): Promise<Role | null> {
+  return (await readRepository(tx, repository))?.role ?? null;
+}
+
+export async function teamRoleOf({ sql, caller }: Transaction): Promise<Role | null> {
+  const key = [caller.team, caller.personId];
+  const [row] = await sql<{ role: Role | null }>("select role from memdir_person where team = $1 and id = $2", key);
   return row?.role ?? null;
 }
 
 export async function isTeamAdmin(tx: Transaction): Promise<boolean> {
-  return covers(await readTeamRole(tx), "admin");
-}
-
-/** For what is done on the server's own machine, with no token. */
-export function operatorOf(team: string): Caller {
-  return { team, personId: "", person: "(operator)", tokenId: "" };
+  return covers(await teamRoleOf(tx), "admin");
 }
 
 function strongest(one: Role | null, other: Role | null): Role | null {
-  if (one === null || other === null) return one ?? other;
-  return covers(one, other) ? one : other;
+  return other === null || covers(one, other) ? one : other;
 }

@@ -6,83 +6,112 @@ import {
   type Fetched,
   findEntryProblem,
   findTextProblem,
+  type LIMITS,
+  type ListAnswer,
   type RemoteEntry,
   type Version,
 } from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
-import { type Base, formState, iso, readRepository, type Transaction, writeAudit } from "./data-base.ts";
-import { dropFromSearch, putIntoSearch } from "./data-search.ts";
+import { audit, formState, iso, readRepository, type Transaction } from "./data-base.ts";
+import { dropFromSearch, putIntoSearch, type SharedMemory } from "./data-search.ts";
 import type { Row } from "./database.ts";
-import type { Caller, DataLimits, SharedMemory, TeamData } from "./team-data.ts";
+
+/** A change over one of these is refused inside the same transaction that would write it. */
+export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };
 
 /** A row of these is an entry. */
 const ENTRY_COLUMNS = `path, revision::text as revision, hash, deleted, author, ${iso("at")}`;
 
-export function openMemories(base: Base) {
-  return {
-    listMemories: (caller, repository) =>
-      base.run(caller, async (tx) => {
-        // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
-        const row = await mustRead(tx, repository);
-        const entries = await tx.sql<RemoteEntry>(
-          `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 order by path`,
-          [caller.team, repository],
-        );
-        return { id: `${caller.team}/${repository}/${row.id}`, state: formState(row), entries };
-      }),
+/** `state` changes with every write in the repository; the ETag is made of it. */
+export async function listMemories(tx: Transaction, repository: string): Promise<ListAnswer & { state: string }> {
+  // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
+  const row = await mustRead(tx, repository);
+  const { team } = tx.caller;
+  const entries = await tx.sql<RemoteEntry>(
+    `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 order by path`,
+    [team, repository],
+  );
+  return { id: `${team}/${repository}/${row.id}`, state: formState(row), entries };
+}
 
-    fetchMemories: (caller, repository, paths) =>
-      base.run(caller, async (tx) => {
-        await mustRead(tx, repository);
-        const rows = await tx.sql<Fetched>(
-          `select m.path, m.revision::text as revision, m.hash, '.' || v.text as text
-           from memdir_memory m join memdir_version v using (team, repository, path, revision)
-           where m.team = $1 and m.repository = $2 and m.path = any($3::text[]) and not m.deleted and v.text is not null
-           order by m.path`,
-          [caller.team, repository, paths],
-        );
-        return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
-      }),
+export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {
+  await mustRead(tx, repository);
+  const rows = await tx.sql<Fetched>(
+    `select m.path, m.revision::text as revision, m.hash, '.' || v.text as text
+     from memdir_memory m join memdir_version v using (team, repository, path, revision)
+     where m.team = $1 and m.repository = $2 and m.path = any($3::text[]) and not m.deleted and v.text is not null
+     order by m.path`,
+    [tx.caller.team, repository, paths],
+  );
+  return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
+}
 
-    versions: (caller, repository, path) =>
-      base.run(caller, async (tx) => {
-        await mustRead(tx, repository);
-        // In the order of the numbers: the output column is a text.
-        const rows = await tx.sql<Version>(
-          `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted
-           from memdir_version v where team = $1 and repository = $2 and path = $3 order by v.revision`,
-          [caller.team, repository, path],
-        );
-        return rows.map((row) => ({ ...row, text: row.text && wholeText(row.text) }));
-      }),
+export async function versions(tx: Transaction, repository: string, path: string): Promise<Version[]> {
+  await mustRead(tx, repository);
+  // In the order of the numbers: the output column is a text.
+  const rows = await tx.sql<Version>(
+    `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted
+     from memdir_version v where team = $1 and repository = $2 and path = $3 order by v.revision`,
+    [tx.caller.team, repository, path],
+  );
+  return rows.map((row) => ({ ...row, text: row.text && wholeText(row.text) }));
+}
 
-    putMemory: (caller, repository, memory, expected, limits) =>
-      write(base, caller, repository, { action: "write", path: memory.path }, async (writing, current, counts) => {
-        const { path } = memory;
-        const there = current !== null && !current.deleted;
-        if (there && current.hash === memory.hash) return { kind: "done", path, revision: current.revision };
-        const based = expected === null ? !there : current?.revision === expected;
-        if (!based) return { kind: "stale", path, current: current && entryOf(current) };
-        const before = there ? current.bytes : null;
-        const reason =
-          findTextProblem(memory.text, limits.memoryBytes) ??
-          findLimitProblem(memory, before, counts, limits) ??
-          (await findCollision(writing));
-        if (reason) return { kind: "refused", path, reason };
-        return { kind: "done", path, revision: await put(writing, memory, before) };
-      }),
+/** One transaction: precondition, version, audit. */
+export async function putMemory(
+  tx: Transaction,
+  repository: string,
+  memory: SharedMemory,
+  expected: string | null,
+  limits: DataLimits,
+): Promise<RemoteOutcome> {
+  const { path } = memory;
+  return write({ ...tx, repository, path }, "write", async (writing, current, counts) => {
+    const there = current !== null && !current.deleted;
+    if (there && current.hash === memory.hash) return { kind: "done", path, revision: current.revision };
+    const based = expected === null ? !there : current?.revision === expected;
+    if (!based) return { kind: "stale", path, current: current && entryOf(current) };
+    const before = there ? current.bytes : null;
+    const reason =
+      findTextProblem(memory.text, limits.memoryBytes) ??
+      findLimitProblem(memory, before, counts, limits) ??
+      (await findCollision(writing));
+    if (reason) return { kind: "refused", path, reason };
+    return { kind: "done", path, revision: await put(writing, memory, before) };
+  });
+}
 
-    removeMemory: (caller, repository, path, expected) =>
-      write(base, caller, repository, { action: "remove", path }, async (writing, current) => {
-        if (current === null) return { kind: "done", path, revision: "0" };
-        if (current.deleted) return { kind: "done", path, revision: current.revision };
-        if (current.revision !== expected) return { kind: "stale", path, current: entryOf(current) };
-        return { kind: "done", path, revision: await bury(writing, current) };
-      }),
+export async function removeMemory(
+  tx: Transaction,
+  repository: string,
+  path: string,
+  expected: string,
+): Promise<RemoteOutcome> {
+  return write({ ...tx, repository, path }, "remove", async (writing, current) => {
+    if (current === null || current.deleted) return { kind: "done", path, revision: current?.revision ?? "0" };
+    if (current.revision !== expected) return { kind: "stale", path, current: entryOf(current) };
+    return { kind: "done", path, revision: await bury(writing, current) };
+  });
+}
 
-    redact: (caller, repository, path, revision) =>
-      base.run(caller, (tx) => redact({ ...tx, repository, path }, revision)),
-  } satisfies Partial<TeamData>;
+/**
+ * Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). Rows are
+ * overwritten in the database's own time (vacuum); nothing of ours can read the text from here on.
+ */
+export async function redact(tx: Transaction, repository: string, path: string, revision: string): Promise<boolean> {
+  const writing = { ...tx, repository, path };
+  const found = await readRepository(tx, repository, "lock");
+  if (!found || !covers(found.role, "admin")) return false;
+  const taken = await tx.sql(
+    `update memdir_version set text = null, hash = '', redacted = true
+     where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
+    [...keyOf(writing), revision],
+  );
+  if (taken.length === 0) return false;
+  const current = await readMemory(writing);
+  if (current?.revision === revision && !current.deleted) await bury(writing, current);
+  await audit(tx, [{ action: "redact", repository, path, revision, outcome: "done" }]);
+  return true;
 }
 
 /** One memory in a transaction that writes it. */
@@ -102,90 +131,69 @@ type CurrentEntry = RemoteEntry & { bytes: number };
  * One write, with its line in the audit log. Writers of one repository wait for one another at its row, which is always
  * the first lock they take: what `work` gets is what there is, and no two of them can wait in a circle.
  */
-function write(
-  base: Base,
-  caller: Caller,
-  repository: string,
-  { action, path }: { action: string; path: string },
+async function write(
+  writing: Writing,
+  action: string,
   work: (writing: Writing, current: CurrentEntry | null, counts: Counts) => Promise<RemoteOutcome>,
 ): Promise<RemoteOutcome> {
+  const { repository, path } = writing;
   const problem = findEntryProblem(path);
-  if (problem) return Promise.resolve({ kind: "refused", path, reason: problem });
-  return base.run(caller, async (tx) => {
-    const found = await readRepository(tx, repository, "lock");
-    if (!found?.role) throw unknownRepository(repository);
-    const writing: Writing = { ...tx, repository, path };
-    const counts = { memories: Number(found.row.memories), bytes: Number(found.row.bytes) };
-    const outcome: RemoteOutcome = covers(found.role, "writer")
-      ? await work(writing, await readMemory(writing), counts)
-      : { kind: "refused", path, reason: "you may read here, but not write" };
-    const revision = outcome.kind === "done" ? outcome.revision : null;
-    await writeAudit(tx, { action, repository, path, revision, outcome: outcome.kind });
-    return outcome;
-  });
+  if (problem) return { kind: "refused", path, reason: problem };
+  const { row, role } = await mustFind(writing, repository, "lock");
+  const counts = { memories: Number(row.memories), bytes: Number(row.bytes) };
+  const outcome: RemoteOutcome = covers(role, "writer")
+    ? await work(writing, await readMemory(writing), counts)
+    : { kind: "refused", path, reason: "you may read here, but not write" };
+  const revision = outcome.kind === "done" ? outcome.revision : null;
+  await audit(writing, [{ action, repository, path, revision, outcome: outcome.kind }]);
+  return outcome;
 }
 
 /** The new revision. `before`: how many bytes are replaced, null where there is no such memory. */
 async function put(writing: Writing, memory: SharedMemory, before: number | null): Promise<string> {
-  const { sql, caller } = writing;
-  const bytes = Buffer.byteLength(memory.text);
-  const key = keyOf(writing);
-  const at = writing.now().toISOString();
-  const [row] = await sql<{ revision: string }>(
+  const { path, hash, text, name, description } = memory;
+  const bytes = Buffer.byteLength(text);
+  const [row] = await writing.sql<{ revision: string }>(
     `insert into memdir_memory as m (team, repository, path, folded, revision, hash, deleted, bytes, author, at, name, description)
-     values ($1, $2, $3, $4, 1, $5, false, $6, $7, $8::timestamptz, $9, $10)
+     values ($1, $2, $3, $6, 1, $7, false, $8, $4, $5::timestamptz, $9, $10)
      on conflict (team, repository, path) do update set revision = m.revision + 1, hash = excluded.hash, deleted = false,
        bytes = excluded.bytes, author = excluded.author, at = excluded.at, name = excluded.name, description = excluded.description
      returning revision::text as revision`,
-    [...key, fold(memory.path), memory.hash, bytes, caller.person, at, clean(memory.name), clean(memory.description)],
+    [...stampOf(writing), fold(path), hash, bytes, clean(name), clean(description)],
   );
-  const revision = String(row?.revision);
-  await sql(
-    `insert into memdir_version (team, repository, path, revision, hash, deleted, author, at, text)
-     values ($1, $2, $3, $4::bigint, $5, false, $6, $7::timestamptz, $8)`,
-    [...key, revision, memory.hash, caller.person, at, memory.text],
-  );
-  await putIntoSearch(writing, key, memory);
+  const revision = await keepVersion(writing, row, hash, text);
+  await putIntoSearch(writing, keyOf(writing), memory);
   await count(writing, before === null ? 1 : 0, bytes - (before ?? 0));
   return revision;
 }
 
 /** A tombstone in place of what was there. */
 async function bury(writing: Writing, current: CurrentEntry): Promise<string> {
-  const { sql, caller } = writing;
-  const key = keyOf(writing);
-  const at = writing.now().toISOString();
-  const [row] = await sql<{ revision: string }>(
+  const [row] = await writing.sql<{ revision: string }>(
     `update memdir_memory set revision = revision + 1, hash = '', deleted = true, bytes = 0, author = $4, at = $5::timestamptz,
        name = '', description = '' where team = $1 and repository = $2 and path = $3 returning revision::text as revision`,
-    [...key, caller.person, at],
+    stampOf(writing),
   );
-  const revision = String(row?.revision);
-  await sql(
-    `insert into memdir_version (team, repository, path, revision, hash, deleted, author, at)
-     values ($1, $2, $3, $4::bigint, '', true, $5, $6::timestamptz)`,
-    [...key, revision, caller.person, at],
-  );
-  await dropFromSearch(writing, key);
+  const revision = await keepVersion(writing, row, "", null);
+  await dropFromSearch(writing, keyOf(writing));
   await count(writing, -1, -current.bytes);
   return revision;
 }
 
-/** Rows are overwritten in the database's own time (vacuum); nothing of ours can read the text from here on. */
-async function redact(writing: Writing, revision: string): Promise<boolean> {
-  const { sql, repository, path } = writing;
-  const found = await readRepository(writing, repository, "lock");
-  if (!found || !covers(found.role, "admin")) return false;
-  const taken = await sql(
-    `update memdir_version set text = null, hash = '', redacted = true
-     where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
-    [...keyOf(writing), revision],
+/** Text null: a tombstone. */
+async function keepVersion(writing: Writing, row: { revision: string } | undefined, hash: string, text: string | null) {
+  const revision = String(row?.revision);
+  await writing.sql(
+    `insert into memdir_version (team, repository, path, author, at, revision, hash, deleted, text)
+     values ($1, $2, $3, $4, $5::timestamptz, $6::bigint, $7, $8, $9)`,
+    [...stampOf(writing), revision, hash, text === null, text],
   );
-  if (taken.length === 0) return false;
-  const current = await readMemory(writing);
-  if (current?.revision === revision && !current.deleted) await bury(writing, current);
-  await writeAudit(writing, { action: "redact", repository, path, revision, outcome: "done" });
-  return true;
+  return revision;
+}
+
+/** Which memory, by whom and when. */
+function stampOf(writing: Writing): string[] {
+  return [...keyOf(writing), writing.caller.person, writing.now().toISOString()];
 }
 
 async function readMemory(writing: Writing): Promise<CurrentEntry | null> {
@@ -255,12 +263,12 @@ function wholeText(value: string): string {
   return value.slice(1);
 }
 
-function unknownRepository(repository: string): MemdirError {
-  return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
+async function mustRead(tx: Transaction, repository: string): Promise<Row> {
+  return (await mustFind(tx, repository, "look")).row;
 }
 
-async function mustRead(tx: Transaction, repository: string): Promise<Row> {
-  const found = await readRepository(tx, repository);
-  if (!found?.role) throw unknownRepository(repository);
-  return found.row;
+async function mustFind(tx: Transaction, repository: string, lock: "lock" | "look") {
+  const found = await readRepository(tx, repository, lock);
+  if (found?.role) return found;
+  throw new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
 }

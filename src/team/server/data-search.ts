@@ -2,9 +2,8 @@
 
 import { termsOf } from "../../text/terms.ts";
 import type { SearchHit } from "../protocol.ts";
-import { type Base, iso, listRepositories, type Transaction } from "./data-base.ts";
+import { iso, repositories, type Transaction } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
-import type { SearchQuery, SharedMemory, TeamData } from "./team-data.ts";
 
 /** A tsvector holds a megabyte at most and counts positions up to here. */
 const MAX_LEXEME_BYTES = 500_000;
@@ -18,18 +17,29 @@ const MAX_QUERY_TERMS = 32;
 const FUSED = 100;
 const FUSION = 60;
 
-export function openSearch(base: Base) {
-  return {
-    search: (caller, query) =>
-      base.run(caller, async (tx) => {
-        const repositories = (await listRepositories(tx)).map(({ name }) => name);
-        if (repositories.length === 0 || query.limit < 1) return [];
-        const meant = await findByMeaning(tx, repositories, query);
-        const said = await findByTerms(tx, repositories, query, meant ? FUSED : query.limit);
-        const ranked = meant ? fuse([said, meant]) : said;
-        return describe(tx, ranked.slice(0, query.limit));
-      }),
-  } satisfies Partial<TeamData>;
+/** `name`, `description`, `terms` and `vector` are for search. */
+export interface SharedMemory {
+  path: string;
+  text: string;
+  hash: string;
+  name: string;
+  description: string;
+  terms: readonly string[];
+  vector: Float32Array | null;
+}
+
+export interface SearchQuery extends Pick<SharedMemory, "terms" | "vector"> {
+  limit: number;
+}
+
+/** Visibility is part of the query. Vectors only where the extension is there and one is given. */
+export async function search(tx: Transaction, query: SearchQuery): Promise<SearchHit[]> {
+  const visible = (await repositories(tx)).map(({ name }) => name);
+  if (visible.length === 0 || query.limit < 1) return [];
+  const meant = await findByMeaning(tx, visible, query);
+  const said = await findByTerms(tx, visible, query, meant ? FUSED : query.limit);
+  const ranked = meant ? fuse([said, meant]) : said;
+  return describe(tx, ranked.slice(0, query.limit));
 }
 
 export async function putIntoSearch(tx: Transaction, key: readonly unknown[], memory: SharedMemory): Promise<void> {

@@ -1,29 +1,67 @@
-/** The team's data: a URL or a folder in, a database that is up to date and every verb of the seam out. */
+/** The team's data: a URL or a folder in, a database that is up to date and everything that it may be asked out. */
 
 import { randomBytes } from "node:crypto";
 import { MemdirError } from "../../errors.ts";
-import type { World } from "../../world.ts";
-import { type Base, openAudit, openBase } from "./data-base.ts";
-import { openMemories } from "./data-memories.ts";
-import { openPeople } from "./data-people.ts";
-import { openSearch } from "./data-search.ts";
-import { openTokens } from "./data-tokens.ts";
+import * as base from "./data-base.ts";
+import * as memories from "./data-memories.ts";
+import * as people from "./data-people.ts";
+import { search } from "./data-search.ts";
 import type { Database } from "./database.ts";
 import { loadEngine, openPglite } from "./pglite.ts";
-import type { TeamData } from "./team-data.ts";
 
-export function openTeamData(database: Database, outside: Pick<World, "now"> & Pick<Base, "randomBytes">): TeamData {
-  const base = openBase(database, outside);
+/** Everything is asked for a caller. Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
+export type TeamData = ReturnType<typeof openTeamData>;
+
+export type Entered = NonNullable<Awaited<ReturnType<TeamData["enter"]>>>;
+export type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
+
+export function openTeamData(database: Database, outside: base.Outside) {
+  const run = base.makeRun(database, outside);
   return {
-    migrate: () => database.migrate(),
-    ping: () => database.ping(),
-    close: () => database.close(),
-    ...openPeople(base),
-    ...openTokens(base),
-    ...openMemories(base),
-    ...openSearch(base),
-    ...openAudit(base),
+    migrate: database.migrate,
+    ping: database.ping,
+    close: database.close,
+    teams: () => run(null, people.listTeams),
+    counts: () => run(null, people.countAll),
+    /** For the operator, on the machine of the server: a team with its first admin and their token. */
+    createTeam: (team: string, admin: string) => run(base.operatorOf(team), (tx) => people.createTeam(tx, admin)),
+    /** For the operator, when the last admin lost their token. */
+    issueToken: (team: string, person: string, options: people.TokenOptions) =>
+      run(base.operatorOf(team), (tx) => people.issueToken(tx, person, options)),
+    enter: (token: string, limit: people.RateLimit, repository: string | null) =>
+      people.enter(run, token, limit, repository),
+    ...forCallers(run, VERBS),
   };
+}
+
+const VERBS = {
+  roleOf: base.roleOf,
+  teamRoleOf: base.teamRoleOf,
+  audit: base.audit,
+  readAudit: base.readAudit,
+  repositories: base.repositories,
+  people: people.people,
+  addPerson: people.addPerson,
+  setRole: people.setRole,
+  addRepository: people.addRepository,
+  tokens: people.tokens,
+  addToken: people.addToken,
+  revokeToken: people.revokeToken,
+  ...memories,
+  search,
+};
+
+type ForCaller<V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
+  ? (caller: base.Caller, ...rest: Rest) => R
+  : never;
+
+/** Each in a transaction of its own, which carries the tenant. */
+function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]: ForCaller<V[K]> } {
+  const bound = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    (caller: base.Caller, ...rest: unknown[]) => run(caller, (tx) => verb(tx, ...rest)),
+  ]);
+  return Object.fromEntries(bound);
 }
 
 export type DataSource =

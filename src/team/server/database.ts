@@ -177,11 +177,9 @@ async function findAccess(sql: Sql): Promise<Access> {
   if (!row?.migrated)
     throw new MemdirError("usage", "the database has not been set up yet: run `memdir serve` with it once");
   const usable = row.usable === true && row.role_unbound !== true;
-  if (row.unbound && !usable)
-    throw new MemdirError(
-      "usage",
-      `the database user is not bound by row-level security, and the role ${ROLE} cannot be used instead: connect as an ordinary user, or give ${ROLE} neither SUPERUSER nor BYPASSRLS`,
-    );
+  const unbound = `the database user is not bound by row-level security, and the role ${ROLE} cannot be used instead`;
+  const advice = `connect as an ordinary user, or give ${ROLE} neither SUPERUSER nor BYPASSRLS`;
+  if (row.unbound && !usable) throw new MemdirError("usage", `${unbound}: ${advice}`);
   return { role: usable ? ROLE : null, vectors: row.vectors === true };
 }
 
@@ -194,11 +192,8 @@ async function listApplied(sql: Sql): Promise<string[]> {
 function refuseNewer(done: readonly string[]): void {
   const known = new Set([...MIGRATIONS, ...OPTIONAL].map(({ name }) => name));
   const strange = done.filter((name) => !known.has(name));
-  if (strange.length === 0) return;
-  throw new MemdirError(
-    "usage",
-    `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`,
-  );
+  const message = `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`;
+  if (strange.length > 0) throw new MemdirError("usage", message);
 }
 
 /** In a transaction of its own: it fails wherever the extension is not installed, and that is not an error. */

@@ -1,6 +1,6 @@
 /** Figures of this process for Prometheus: requests by route and status, their time. No names of people, repositories or memories. */
 
-import type { StoredCounts } from "./team-data.ts";
+import type { StoredCounts } from "./data.ts";
 
 /** Seconds. A request that changes nothing takes a few milliseconds; over five something is wrong. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];

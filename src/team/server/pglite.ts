@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { diskError, MemdirError } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
@@ -16,12 +17,10 @@ export interface PgliteModule {
 }
 
 interface Pglite {
-  transaction<T>(work: (transaction: PgliteTransaction) => Promise<T>): Promise<T>;
+  transaction<T>(
+    work: (transaction: { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> }) => Promise<T>,
+  ): Promise<T>;
   close(): Promise<void>;
-}
-
-interface PgliteTransaction {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
 interface PgliteOptions {
@@ -50,9 +49,8 @@ export async function openPglite(folder: string | null, options: PgliteOptions):
     hold?.release();
     if (error instanceof MemdirError) throw error;
     const where = folder === null ? "in memory" : `in ${folder}`;
-    throw new MemdirError("disk", `the embedded database ${where} does not open: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const message = `the embedded database ${where} does not open: ${(error as Error).message}`;
+    throw new MemdirError("disk", message, { cause: error });
   }
 }
 
@@ -75,11 +73,9 @@ async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
   makeFolder(folder);
   const lock = await acquireLock(folder, { timeoutMs }).catch((error) => {
     if (!(error instanceof MemdirError) || error.code !== "lock") throw error;
-    throw new MemdirError(
-      "lock",
-      `another process serves from ${folder}: end it first, name another folder, or use PostgreSQL (--database postgres://…), which several servers can share`,
-      { cause: error },
-    );
+    const advice =
+      "end it first, name another folder, or use PostgreSQL (--database postgres://…), which several servers can share";
+    throw new MemdirError("lock", `another process serves from ${folder}: ${advice}`, { cause: error });
   });
   // It is the kernel lock that counts where there is one; a time that could not be set is set in the next round.
   const touch = setInterval(() => {
@@ -146,7 +142,9 @@ export async function prepareEngine(folder: string, options: InstallOptions): Pr
   const { runNpm, ask, say, isShared } = options;
   const found = findEngine(folder, isShared);
   if (found) return found;
-  const args = installArguments(folder);
+  // No scripts of packages are run: it needs none.
+  const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const args = ["install", "--prefix", engineFolder(folder), ...quiet, `${PACKAGE}@${VERSION}`];
   const command = `npm ${args.map((arg) => (/[^\w@./:=-]/.test(arg) ? JSON.stringify(arg) : arg)).join(" ")}`;
   const missing = `the embedded database is not on this machine: run \`${command}\`, or use PostgreSQL with --database postgres://…`;
   if (!ask) throw new MemdirError("not-found", `${missing}; with --yes this is done for you`);
@@ -154,21 +152,13 @@ export async function prepareEngine(folder: string, options: InstallOptions): Pr
   if (!(await ask(question))) throw new MemdirError("not-found", missing);
   say(`fetching ${PACKAGE} ${VERSION} …`);
   makeFolder(engineFolder(folder));
+  const advice = `run \`${command}\` and see what it says`;
   await runNpm(args).catch((cause) => {
-    throw new MemdirError("network", `npm could not fetch ${PACKAGE}: run \`${command}\` and see what it says`, {
-      cause,
-    });
+    throw new MemdirError("network", `npm could not fetch ${PACKAGE}: ${advice}`, { cause });
   });
   const fetched = findEngine(folder, isShared);
-  if (!fetched)
-    throw new MemdirError("network", `npm left no ${PACKAGE} behind: run \`${command}\` and see what it says`);
+  if (!fetched) throw new MemdirError("network", `npm left no ${PACKAGE} behind: ${advice}`);
   return fetched;
-}
-
-/** No scripts of packages are run: it needs none. */
-function installArguments(folder: string): string[] {
-  const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
-  return ["install", "--prefix", engineFolder(folder), ...quiet, `${PACKAGE}@${VERSION}`];
 }
 
 function engineFolder(folder: string): string {
@@ -179,13 +169,9 @@ function engineFolder(folder: string): string {
 const NPM_MS = 10 * 60 * 1000;
 
 /** The real npm. Windows has only a script for shells, so the program behind it is run, which is beside Node. */
-export function runNpm(args: readonly string[]): Promise<void> {
+export async function runNpm(args: readonly string[]): Promise<void> {
   const program = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
   const [file, all] =
     process.platform === "win32" && existsSync(program) ? [process.execPath, [program, ...args]] : ["npm", [...args]];
-  return new Promise((resolve, reject) => {
-    execFile(file, all, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, windowsHide: true }, (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
+  await promisify(execFile)(file, all, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, windowsHide: true });
 }

@@ -3,8 +3,8 @@
 import type { World } from "../../world.ts";
 import { readBody } from "../http.ts";
 import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
+import type { Entered } from "./data.ts";
 import { type Access, notFound, type Refusal, type Route, refuse, refuseRole, type TeamServer } from "./route.ts";
-import type { Entered } from "./team-data.ts";
 
 /** Nothing of the body is read here, so that a caller without a right cannot make us hold one. */
 export function checkForm({ limits }: TeamServer, { access }: Route, url: string, headers: Headers): void {

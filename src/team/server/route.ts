@@ -3,7 +3,8 @@
 import type * as v from "valibot";
 import type { World } from "../../world.ts";
 import { LIMITS, type ProblemAnswer, type Role } from "../protocol.ts";
-import type { Caller, TeamData } from "./team-data.ts";
+import type { TeamData } from "./data.ts";
+import type { Caller } from "./data-base.ts";
 
 /** Bytes and counts, and how many requests a token has in a window. */
 export interface ServerLimits {

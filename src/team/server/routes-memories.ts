@@ -7,9 +7,9 @@ import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
+import type { SharedMemory } from "./data-search.ts";
 import { holdsTag, readPrecondition } from "./request.ts";
 import { type Answer, type Asked, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
-import type { SharedMemory } from "./team-data.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const READER = { to: "repository", role: "reader" } as const;
@@ -44,18 +44,17 @@ export const MEMORY_ROUTES = [
     reply: [200, "The texts.", protocol.FetchAnswer],
     async answer({ data }, { caller, repository, body }) {
       const wanted = [...new Set(body.paths)];
-      if (wanted.some((path) => protocol.findEntryProblem(path)))
-        throw refuse(
-          422,
-          "path",
-          "one of the paths cannot belong to a shared memory: ask only for paths from the list",
-        );
+      const problem = "one of the paths cannot belong to a shared memory: ask only for paths from the list";
+      if (wanted.some((path) => protocol.findEntryProblem(path))) throw refuse(422, "path", problem);
       const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
-      const read = { action: "fetch", repository, outcome: "ok" };
-      await data.audit(
-        caller,
-        memories.map(({ path, revision }) => ({ ...read, path, revision })),
-      );
+      const rows = memories.map(({ path, revision }) => ({
+        action: "fetch",
+        repository,
+        outcome: "ok",
+        path,
+        revision,
+      }));
+      if (rows.length > 0) await data.audit(caller, rows);
       return { body: { memories } };
     },
   }),
@@ -145,24 +144,18 @@ const MEANING_CHARACTERS = 1000;
 /** The memory, or why it is not taken: a secret, something private, or what cannot be read for certain. */
 function examine(path: string, text: string): Memory | Refusal {
   const secrets = findSecrets(text).map(({ rule, line }) => ({ rule, line }));
-  if (secrets.length > 0) {
-    const message = "the memory contains what looks like a secret: remove it, revoke it, and send the memory again";
-    return refuse(422, "secret", message, { secrets });
-  }
+  if (secrets.length > 0) return refuse(422, "secret", REFUSED.secret, { secrets });
   const memory = parseMemory(path, text);
-  if (memory.broken) {
-    // It is unclear then whether it is private.
-    const message =
-      "its frontmatter cannot be parsed reliably: fix it (`memdir lint` names the line) and send it again";
-    return refuse(422, "form", message);
-  }
-  if (isPrivate(memory)) {
-    const message =
-      "a memory about a user is private: write `share: true` into its frontmatter if the team should have it";
-    return refuse(422, "private", message);
-  }
-  return memory;
+  // It is unclear then whether it is private.
+  if (memory.broken) return refuse(422, "form", REFUSED.form);
+  return isPrivate(memory) ? refuse(422, "private", REFUSED.private) : memory;
 }
+
+const REFUSED = {
+  secret: "the memory contains what looks like a secret: remove it, revoke it, and send the memory again",
+  form: "its frontmatter cannot be parsed reliably: fix it (`memdir lint` names the line) and send it again",
+  private: "a memory about a user is private: write `share: true` into its frontmatter if the team should have it",
+};
 
 /**
  * Marked as private, or of type user by its own word or by its folder. A file that names no type at all does not count as one:

@@ -3,12 +3,12 @@
 import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
 import { HealthAnswer, numberUpTo, SearchAnswer, TeamAnswer } from "../protocol.ts";
+import type { StoredCounts } from "./data.ts";
 import { type Metrics, openMetrics } from "./metrics.ts";
 import { makeOpenApi } from "./openapi.ts";
 import { type Route, refuse, route, type TeamServer } from "./route.ts";
 import { ADMIN_ROUTES } from "./routes-admin.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
-import type { StoredCounts } from "./team-data.ts";
 
 /** In the order in which they are described. */
 export function makeRoutes(metrics: Metrics = openMetrics()): Route[] {

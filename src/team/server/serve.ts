@@ -91,10 +91,10 @@ function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts):
 /** Contents and tokens travel over TLS, or not beyond this machine. */
 export function checkHost(host: string, isCovered: boolean): void {
   if (isCovered || isLoopback(host)) return;
-  throw new MemdirError(
-    "usage",
-    `--host ${JSON.stringify(host)} lets other machines in, and tokens and memories would travel in the clear: give --tls-cert and --tls-key, or --behind-tls when a proxy in front does TLS and nothing else reaches the port`,
-  );
+  const danger = "lets other machines in, and tokens and memories would travel in the clear";
+  const advice =
+    "give --tls-cert and --tls-key, or --behind-tls when a proxy in front does TLS and nothing else reaches the port";
+  throw new MemdirError("usage", `--host ${JSON.stringify(host)} ${danger}: ${advice}`);
 }
 
 async function endServer(server: Server, withinMs: number): Promise<void> {

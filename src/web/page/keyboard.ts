@@ -5,19 +5,19 @@ import { go } from "./router.ts";
 /** By the browser's name of the key, such as "/", "e", "ArrowDown". */
 type Keys = Record<string, (event: KeyboardEvent) => void>;
 
-/** The letter after `g`: the first of the view's name, or the second where the first is taken. */
-export const LETTERS: Record<string, string> = {
-  o: "overview",
-  m: "memories",
-  r: "recall",
-  c: "context",
-  t: "timeline",
-  a: "map",
-  i: "inbox",
-  d: "dream",
-  e: "team",
-  s: "sessions",
-};
+/** The places of the navigation; the letter is the key after `g`. */
+export const PLACES: { view: string; title: string; letter: string }[] = [
+  { view: "overview", title: "Overview", letter: "o" },
+  { view: "memories", title: "Memories", letter: "m" },
+  { view: "recall", title: "Recall", letter: "r" },
+  { view: "context", title: "Context", letter: "c" },
+  { view: "timeline", title: "Timeline", letter: "t" },
+  { view: "map", title: "Map", letter: "a" },
+  { view: "inbox", title: "Inbox", letter: "i" },
+  { view: "dream", title: "Dream", letter: "d" },
+  { view: "team", title: "Team", letter: "e" },
+  { view: "sessions", title: "Sessions", letter: "s" },
+];
 
 export const KEYS_SHOWN: [string, string][] = [
   ["/", "search the memories"],
@@ -29,6 +29,7 @@ export const KEYS_SHOWN: [string, string][] = [
   ["Esc", "back"],
   ["Ctrl S", "review your changes, then save"],
   ["?", "show the shortcuts"],
+  ...PLACES.map(({ letter, view }): [string, string] => [`g ${letter}`, view]),
 ];
 
 /** A second key later than this is no longer part of `g …`. */
@@ -46,11 +47,10 @@ export function startKeyboard(): void {
     if (isTyping(event.target) && event.key !== "Escape") return;
     if (performance.now() - sinceG < SEQUENCE_MS) {
       sinceG = Number.NEGATIVE_INFINITY;
-      const view = LETTERS[event.key];
-      if (view !== undefined) {
+      const place = PLACES.find(({ letter }) => letter === event.key);
+      if (place !== undefined) {
         event.preventDefault();
-        go(view);
-        return;
+        return go(place.view);
       }
     }
     if (event.key === "g") {

@@ -1,7 +1,7 @@
 /** Server-sent events: changes on disk and the progress of jobs, and answers that are fetched again with them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job, LiveEvent, Start } from "../api.ts";
-import { type Failure, formatQuery, get, type Query } from "./remote.ts";
+import { type Failure, formatQuery, get, type Query, send } from "./remote.ts";
 import { makeStore, useStore } from "./store.ts";
 
 export interface Live<T> {
@@ -72,8 +72,15 @@ export function startLive(): void {
   };
 }
 
-/** The answer to a GET, fetched again with every change on disk; `path` null fetches nothing. */
-export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
+interface Asking {
+  /** The query is sent as the body of a POST. */
+  isPosted?: boolean;
+  /** Asked once, for what a person works on and must not change under their hands. */
+  isOnce?: boolean;
+}
+
+/** The answer to a question, fetched again with every change on disk; `path` null fetches nothing. */
+export function useLive<T>(path: string | null, query: Query = {}, { isPosted, isOnce }: Asking = {}): Live<T> {
   const key = path === null ? "" : path + formatQuery(query);
   const version = useStore(changes);
   const [asked, setAsked] = useState(0);
@@ -86,7 +93,8 @@ export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
     if (key === "") return;
     const calling = new AbortController();
     setAnswer({ ...latest.current, isLoading: true });
-    get<T>(key, {}, calling.signal).then(({ value, failure }) => {
+    const call = isPosted ? send<T>("POST", path ?? "", query, calling.signal) : get<T>(key, {}, calling.signal);
+    call.then(({ value, failure }) => {
       if (calling.signal.aborted) return;
       if (failure === null) keep(key, value);
       // While the server is briefly unavailable, the page keeps what it shows.
@@ -94,7 +102,7 @@ export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
       setAnswer({ key, value: shown, failure, isLoading: false });
     });
     return () => calling.abort();
-  }, [key, version, asked]);
+  }, [key, isOnce ? 0 : version, asked]);
   return { ...current, reload: () => setAsked((count) => count + 1) };
 }
 

@@ -7,7 +7,7 @@ import { isConnected, start, startLive } from "./live.ts";
 import { Button } from "./parts/basics.tsx";
 import { Questions } from "./parts/dialog.tsx";
 import { JobTray } from "./parts/jobs.tsx";
-import { Empty, PageHead } from "./parts/layout.tsx";
+import { Empty, Loading, PageHead } from "./parts/layout.tsx";
 import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
 import { get } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
@@ -66,7 +66,7 @@ function Page(): VNode {
         <Side view={at.view} />
         <main class="content" id="content" tabIndex={-1} ref={content}>
           {useStore(isConnected) ? null : (
-            <p class="status-line" role="status">
+            <p class="status-line notice tone-warn small" role="status">
               The server is not responding, so this page may be out of date. If you stopped it, run{" "}
               <code>memdir ui</code> again.
             </p>
@@ -74,7 +74,7 @@ function Page(): VNode {
           <Shown key={shown} view={at.view} params={at.params} />
         </main>
       </div>
-      <div class="corner">
+      <div class="corner stack-xs">
         <JobTray />
         <Messages />
       </div>
@@ -89,7 +89,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
     return (
       <Notice tone="bad">
         <p>This view failed: {String((error as Error).message)}</p>
-        <Button onClick={retry}>Try again</Button>
+        <Button text="Try again" onClick={retry} />
       </Notice>
     );
   const Known = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
@@ -115,7 +115,7 @@ function LaterMap({ params }: { params: URLSearchParams }): VNode {
     return (
       <>
         <PageHead title="Map" />
-        <p class="waiting">Loading…</p>
+        <Loading />
       </>
     );
   return <Loaded params={params} />;

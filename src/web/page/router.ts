@@ -9,13 +9,6 @@ export interface Route {
   key: string;
 }
 
-/** A view that must not be left without asking. */
-interface Guard {
-  /** Whether there are unsaved changes. */
-  isNeeded: () => boolean;
-  mayLeave: () => Promise<boolean>;
-}
-
 const FIRST = "overview";
 
 /** A view has to fetch before it is tall enough to scroll; after this long it stays where it is. */
@@ -25,7 +18,8 @@ const SCROLLS = "memdir-places";
 
 export const route = makeStore<Route>({ view: FIRST, params: new URLSearchParams(), key: "" });
 
-let guard: Guard | null = null;
+/** Asks whether a view with unsaved changes may be left. */
+let guard: (() => Promise<boolean>) | null = null;
 const scrolls = new Map<string, number>();
 let nextKey = 0;
 /** The entry of the history with which the page was opened. */
@@ -75,20 +69,16 @@ export function amend(query: Query): void {
   route.set(next);
 }
 
-/** Returns a function that removes the guard. */
-export function guardRoute(by: Guard): () => void {
+export function guardRoute(by: typeof guard): void {
   guard = by;
-  return () => {
-    if (guard === by) guard = null;
-  };
 }
 
 async function follow(): Promise<void> {
   const here = route.get();
-  if (guard?.isNeeded() && location.hash !== formatHash(here)) {
+  if (guard !== null && location.hash !== formatHash(here)) {
     // The address has already changed, so it is restored while the question is open.
     history.pushState({ key: here.key }, "", formatHash(here));
-    if (!(await guard.mayLeave())) return;
+    if (!(await guard())) return;
     guard = null;
     history.back();
     return;
@@ -115,7 +105,6 @@ function restore(key: string, top: number): void {
   requestAnimationFrame(step);
 }
 
-function formatHash(at: Route): string {
-  const asked = at.params.toString();
-  return `#/${at.view}${asked === "" ? "" : `?${asked}`}`;
+function formatHash({ view, params }: Route): string {
+  return formatRoute(view, Object.fromEntries(params));
 }

@@ -3,26 +3,13 @@
  */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { KEYS_SHOWN, LETTERS, useKeys } from "./keyboard.ts";
+import { KEYS_SHOWN, PLACES, useKeys } from "./keyboard.ts";
 import { useStart } from "./live.ts";
-import { Button } from "./parts/basics.tsx";
+import { Button, List } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { formatRoute, go } from "./router.ts";
 import { makeStore, useStore } from "./store.ts";
-
-const TITLES: [view: string, title: string][] = [
-  ["overview", "Overview"],
-  ["memories", "Memories"],
-  ["recall", "Recall"],
-  ["context", "Context"],
-  ["timeline", "Timeline"],
-  ["map", "Map"],
-  ["inbox", "Inbox"],
-  ["dream", "Dream"],
-  ["team", "Team"],
-  ["sessions", "Sessions"],
-];
 
 export function Side({ view }: { view: string }): VNode {
   const { project, version, readOnly } = useStart();
@@ -38,14 +25,12 @@ export function Side({ view }: { view: string }): VNode {
   });
   useEffect(() => setOpen(false), [view]);
   const current = ["memory", "edit", "new"].includes(view) ? "memories" : view;
+  const title = PLACES.find((place) => place.view === current)?.title ?? "Menu";
   return (
     <header class={`side${isOpen ? " is-open" : ""}`}>
       <div class="side-top">
         <p class="brand">
-          <a href={formatRoute("overview")}>memdir</a>
-          <span class="brand-project" dir="auto">
-            {project}
-          </span>
+          <a href={formatRoute("overview")}>memdir</a> <span class="soft small" dir="auto" children={project} />
         </p>
         <button
           type="button"
@@ -54,30 +39,25 @@ export function Side({ view }: { view: string }): VNode {
           aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
         >
-          {TITLES.find(([id]) => id === current)?.[1] ?? "Menu"} <span aria-hidden="true">{isOpen ? "▴" : "▾"}</span>
+          {title} <span aria-hidden="true">{isOpen ? "▴" : "▾"}</span>
         </button>
       </div>
       <nav id="navigation" aria-label="Views">
-        <ul class="nav-list">
-          {TITLES.map(([id, title]) => (
-            <li key={id}>
-              <a
-                href={formatRoute(id)}
-                aria-current={id === current ? "page" : undefined}
-                onClick={() => setOpen(false)}
-              >
-                {title}
-              </a>
-            </li>
-          ))}
-        </ul>
+        <List class="nav-list" rows={PLACES}>
+          {({ view: to, title: name }) => (
+            <a
+              href={formatRoute(to)}
+              aria-current={to === current ? "page" : undefined}
+              onClick={() => setOpen(false)}
+              children={name}
+            />
+          )}
+        </List>
       </nav>
       <div class="side-foot">
         <ThemeButton />
-        <Button kind="quiet" isSmall onClick={() => setHasKeys(true)}>
-          Keys
-        </Button>
-        <span class="version">
+        <Button text="Keys" kind="quiet" isSmall onClick={() => setHasKeys(true)} />
+        <span class="soft small">
           {readOnly && version !== "" ? "read-only · " : ""}
           {version}
         </span>
@@ -90,9 +70,13 @@ export function Side({ view }: { view: string }): VNode {
 function ThemeButton(): VNode {
   const current = useStore(theme);
   return (
-    <Button kind="quiet" isSmall label={`Theme: ${current}. Change it`} onClick={turnTheme}>
-      Theme: {current}
-    </Button>
+    <Button
+      text={`Theme: ${current}`}
+      kind="quiet"
+      isSmall
+      aria-label={`Theme: ${current}. Change it`}
+      onClick={turnTheme}
+    />
   );
 }
 
@@ -116,34 +100,23 @@ function turnTheme(): void {
 
 function applyTheme(to: Theme): void {
   theme.set(to);
-  if (to === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = to;
+  document.documentElement.style.colorScheme = to === "system" ? "" : to;
 }
 
 function KeyTable({ onClose }: { onClose: () => void }): VNode {
   return (
-    <Dialog
-      title="Keys"
-      onClose={onClose}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          Close
-        </Button>
-      }
-    >
-      <dl class="keys">
-        {[...KEYS_SHOWN, ...Object.entries(LETTERS).map(([letter, to]) => [`g ${letter}`, to] as const)].map(
-          ([keys, says]) => (
-            <div key={keys}>
-              <dt>
-                {keys.split(" ").map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{says}</dd>
-            </div>
-          ),
-        )}
+    <Dialog title="Keys" onClose={onClose} actions={<Button text="Close" kind="primary" onClick={onClose} />}>
+      <dl class="facts keys">
+        {KEYS_SHOWN.map(([keys, says]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{says}</dd>
+          </div>
+        ))}
       </dl>
     </Dialog>
   );

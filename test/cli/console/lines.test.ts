@@ -1,10 +1,10 @@
 /** Spinner, tool lines, diff preview and chart: pure functions of what they show and the columns there are. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diffPreview } from "../../../src/cli/console/diff-preview.ts";
 import { drawWindow } from "../../../src/cli/console/slash-session.ts";
 import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
 import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
+import { diffLines } from "../../../src/cli/say.ts";
 import { openPaint } from "../../../src/cli/terminal.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
@@ -21,9 +21,7 @@ describe("spinner", () => {
     expect(spinnerLine(spinning, 20, plain).slice(2)).toBe("Thinking… 12s");
     expect(spinnerLine({ ...spinning, label: "x".repeat(99) }, 10, plain).slice(2)).toBe("xxxxxxx…");
     expect(widthOf(spinnerLine({ ...spinning, label: "a\x1b[2Jb\nc" }, 30, colored))).toBeLessThanOrEqual(30);
-    expect(spinnerLine({ label: "a\x1b[2Jb\nc", elapsedMs: 0, tokens: null, hint: "" }, 30, plain).slice(2)).toBe(
-      "ab c 0s",
-    );
+    expect(spinnerLine({ label: "a\x1b[2Jb\nc", elapsedMs: 0, tokens: null }, 10, plain).slice(2)).toBe("ab c 0s");
   });
 
   it("turns with the time and writes numbers shortly", () => {
@@ -81,8 +79,7 @@ describe("tool line", () => {
 });
 
 describe("diff preview", () => {
-  const show = (before: string | null, after: string, maxLines = 20) =>
-    diffPreview(before, after, { columns: 30, maxLines, paint: plain });
+  const show = (before: string | null, after: string, maxLines = 20) => diffLines({ before, after }, plain, maxLines);
 
   it("shows what goes and what comes between the lines that stay", () => {
     expect(show("a\nb\nc\nold\nd\ne\nf\n", "a\nb\nc\nnew\nnewer\nd\ne\nf\n")).toEqual([
@@ -100,7 +97,7 @@ describe("diff preview", () => {
     expect(show("a\na\n", "a\na\na\n")).toEqual(["  a", "  a", "+ a"]);
   });
 
-  it("cuts what is long and what is wide, and removes control sequences", () => {
+  it("cuts what is long, and removes control sequences", () => {
     const many = Array.from({ length: 100 }, (_, i) => `n${i}`).join("\n");
     expect(show("x", many, 6)).toEqual(["- x", "+ n0", "+ n1", "+ n2", "+ n3", "+ n4", "+ … 95 more lines"]);
     expect(show(many.replaceAll("n", "o"), many, 4)).toEqual([
@@ -111,7 +108,7 @@ describe("diff preview", () => {
       "+ n1",
       "+ … 98 more lines",
     ]);
-    expect(show(null, `\x1b[2J\t${"w".repeat(50)}`)).toEqual([`+     ${"w".repeat(23)}…`]);
+    expect(show(null, `\x1b[2J\t${"w".repeat(50)}`)).toEqual([`+     ${"w".repeat(50)}`]);
   });
 });
 

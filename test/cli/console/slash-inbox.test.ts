@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { greet } from "../../../src/cli/console/line.ts";
-import { completeSlash } from "../../../src/cli/console/slash-commands.ts";
+import { completeLine } from "../../../src/cli/console/slash-commands.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import { widthOf } from "../../../src/text/wrap.ts";
 import { propose } from "../../learn/proposals.ts";
@@ -156,7 +156,7 @@ describe("/inbox", () => {
         message: expect.stringContaining("inbox"),
       });
     expect((await errorOf(seat.type("/inbox accept ffff"))).message).toContain("lists them");
-    expect(completeSlash("/inbox ed").map(({ text }) => text)).toEqual(["/inbox edit "]);
+    expect(completeLine("/inbox ed", []).map(({ insert }) => insert)).toEqual(["/inbox edit "]);
   });
 
   test("foreign text is harmless, in views, answers and errors", async () => {

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MemdirError } from "../../../src/errors.ts";
+import type { TeamData } from "../../../src/team/server/data.ts";
 import { openTeamData } from "../../../src/team/server/data.ts";
 import type { Database } from "../../../src/team/server/database.ts";
 import { TENANT_TABLES } from "../../../src/team/server/schema.ts";
-import type { TeamData } from "../../../src/team/server/team-data.ts";
 import { callerOf } from "./caller.ts";
 import { addCaller, type DataStage, find, LIMITS, makeTeam, openStage, put } from "./data-world.ts";
 

@@ -1,9 +1,10 @@
 /** A team's data for tests: a clock to set, teams with people, memories without ceremony. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { openTeamData } from "../../../src/team/server/data.ts";
+import { openTeamData, type TeamData } from "../../../src/team/server/data.ts";
+import type { Caller } from "../../../src/team/server/data-base.ts";
+import type { DataLimits } from "../../../src/team/server/data-memories.ts";
 import type { Database } from "../../../src/team/server/database.ts";
-import type { Caller, DataLimits, TeamData } from "../../../src/team/server/team-data.ts";
 import { termsOf } from "../../../src/text/terms.ts";
 import { mustCall } from "./caller.ts";
 

@@ -1,8 +1,8 @@
 /** A team server for tests: two teams, people of every role, and a way to ask it. */
 
 import { makeApp } from "../../../src/team/server/app.ts";
+import type { TeamData } from "../../../src/team/server/data.ts";
 import type { ServerLimits } from "../../../src/team/server/route.ts";
-import type { TeamData } from "../../../src/team/server/team-data.ts";
 import { START } from "../../world.ts";
 import { mustCall } from "./caller.ts";
 

@@ -2,7 +2,8 @@
 
 import { MemdirError } from "../../../src/errors.ts";
 import type { AuditRow, RemoteEntry, Role, SearchHit } from "../../../src/team/protocol.ts";
-import type { AuditEntry, Caller, TeamData } from "../../../src/team/server/team-data.ts";
+import type { TeamData } from "../../../src/team/server/data.ts";
+import type { AuditEntry, Caller } from "../../../src/team/server/data-base.ts";
 
 interface Version {
   revision: string;

@@ -1,12 +1,12 @@
 import { gzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TeamData } from "../../../src/team/server/data.ts";
 import { openTeamData } from "../../../src/team/server/data.ts";
 import { openPglite } from "../../../src/team/server/pglite.ts";
 import { type Route, SERVER_LIMITS } from "../../../src/team/server/route.ts";
 import { makeRoutes } from "../../../src/team/server/routes.ts";
 import { type RunningServer, startServer } from "../../../src/team/server/serve.ts";
-import type { TeamData } from "../../../src/team/server/team-data.ts";
 import { DAY, START } from "../../world.ts";
 import { mustCall } from "./caller.ts";
 import { APP, note, populate, requestOf, type Told } from "./desk.ts";

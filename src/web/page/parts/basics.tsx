@@ -1,86 +1,179 @@
-/** Small elements: buttons, tags, bars, ages, links to memories, and text fields with their labels. */
-import type { ComponentChildren, TextareaHTMLAttributes, VNode } from "preact";
-import { useId } from "preact/hooks";
+/** Small elements: buttons, fields with their labels, tags, bars, ages, lists, and links to memories. */
+import type { ButtonHTMLAttributes, ComponentChildren, TextareaHTMLAttributes, VNode } from "preact";
+import { useId, useState } from "preact/hooks";
 import type { MemoryTitle, Ref } from "../../api.ts";
 import { formatRoute } from "../router.ts";
 import { formatAge, formatMoment, keyOf, showName } from "./format.ts";
 
 export type Tone = "plain" | "accent" | "good" | "warn" | "bad";
 
-interface ButtonStyle {
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "onClick"> {
+  text?: string;
   kind?: "plain" | "primary" | "danger" | "quiet";
   /** Within a line. */
   isSmall?: boolean;
-  children: ComponentChildren;
-}
-
-interface ButtonProps extends ButtonStyle {
-  onClick: () => void;
-  isDisabled?: boolean;
   /** Work is in progress: it cannot be pressed again. */
   isBusy?: boolean;
-  /** If the text on it is not clear enough. */
-  label?: string;
-  isPressed?: boolean;
+  /** A link that looks like a button. */
+  href?: string;
+  onClick?: () => unknown;
 }
 
 export function Button(props: ButtonProps): VNode {
+  const { text, kind = "plain", isSmall = false, isBusy = false, href, onClick, children, ...more } = props;
+  const looks = `button button-${kind}${isSmall ? " button-small" : ""}`;
+  if (href !== undefined)
+    return (
+      <a class={looks} href={href}>
+        {text}
+      </a>
+    );
+  const isDisabled = isBusy || more.disabled === true;
   return (
-    <button
-      type="button"
-      class={classOf(props)}
-      onClick={props.onClick}
-      disabled={(props.isDisabled ?? false) || (props.isBusy ?? false)}
-      aria-busy={props.isBusy ?? false}
-      aria-label={props.label}
-      aria-pressed={props.isPressed}
-    >
-      {props.children}
+    <button type="button" {...more} class={looks} disabled={isDisabled} aria-busy={isBusy} onClick={() => onClick?.()}>
+      {text}
+      {children}
     </button>
   );
 }
 
-export function LinkButton(props: ButtonStyle & { href: string }): VNode {
+/** A button that looks like a link. */
+export function TextButton({ text, ...more }: { text: string } & ButtonHTMLAttributes<HTMLButtonElement>): VNode {
   return (
-    <a class={classOf(props)} href={props.href}>
-      {props.children}
-    </a>
+    <button type="button" class="link" {...more}>
+      <bdi>{text}</bdi>
+    </button>
   );
 }
 
-function classOf({ kind = "plain", isSmall = false }: ButtonStyle): string {
-  return `button button-${kind}${isSmall ? " button-small" : ""}`;
+type Option = string | readonly [value: string, title: string];
+
+type Attributes = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "onInput" | "label">;
+
+interface FieldProps extends Attributes {
+  label: string;
+  /** The label is read aloud only. */
+  isBare?: boolean;
+  value?: string;
+  onInput: (value: string) => void;
+  /** A sentence under the field. */
+  says?: string;
+  /** One line by default. */
+  rows?: number;
+  type?: "text" | "search" | "date";
+  /** To choose from. */
+  options?: readonly Option[];
+  /** The id of a list of suggestions. */
+  list?: string;
+  /** For the field with its label. */
+  fieldClass?: string;
+}
+
+export function Field(props: FieldProps): VNode {
+  const { label, isBare = false, onInput, says, rows, type = "text", options, fieldClass = "field", ...more } = props;
+  const id = useId();
+  // The three take the same attributes except `type` and `rows`.
+  const Element = (options ? "select" : rows === undefined ? "input" : "textarea") as "textarea";
+  return (
+    <div class={fieldClass}>
+      <label for={id} class={isBare ? "hidden" : undefined}>
+        {label}
+      </label>
+      <Element
+        id={id}
+        {...(options ? {} : rows === undefined ? { type } : { rows })}
+        dir="auto"
+        aria-describedby={says === undefined ? undefined : `${id}-says`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        {...more}
+      >
+        {options?.map((option) => {
+          const [value, title] = typeof option === "string" ? [option, option] : option;
+          return <option key={value} value={value} children={title} />;
+        })}
+      </Element>
+      {says === undefined ? null : <p id={`${id}-says`} class="soft small" children={says} />}
+    </div>
+  );
+}
+
+/** The values of a form, and what a field of it needs. */
+export function useForm<Values extends Record<string, string>>(first: Values) {
+  const [values, setValues] = useState(first);
+  const field = (key: keyof Values) => ({
+    value: values[key] as string,
+    onInput: (value: string) => setValues({ ...values, [key]: value }),
+  });
+  return { values, field };
+}
+
+interface ListProps<Row> {
+  rows: readonly Row[];
+  children: (row: Row, at: number) => ComponentChildren;
+  /** Its place by default. */
+  keyOf?: (row: Row) => string;
+  class?: string;
+  /** Of every item. */
+  item?: string;
+  label?: string;
+  isOrdered?: boolean;
+  /** In its place if there are no rows. */
+  none?: ComponentChildren;
+  /** How many are shown at first; a button shows as many more. */
+  first?: number;
+}
+
+export function List<Row>(props: ListProps<Row>): VNode {
+  const { rows, children, keyOf: key, class: looks = "list", item, label, isOrdered = false, none, first } = props;
+  const [shown, more] = useFirst(rows, first);
+  if (rows.length === 0) return <>{none}</>;
+  const Element = isOrdered ? "ol" : "ul";
+  return (
+    <>
+      <Element class={looks} aria-label={label}>
+        {shown.map((row, at) => (
+          <li key={key?.(row) ?? at} class={item}>
+            {children(row, at)}
+          </li>
+        ))}
+      </Element>
+      {more}
+    </>
+  );
+}
+
+/** The first rows of a list, and a button that shows more; null if all are shown. */
+export function useFirst<Row>(rows: readonly Row[], first = Number.POSITIVE_INFINITY): [readonly Row[], VNode | null] {
+  const [count, setCount] = useState(first);
+  const text = `Show more of ${rows.length.toLocaleString()}`;
+  const more = count < rows.length ? <Button text={text} onClick={() => setCount(count + first * 3)} /> : null;
+  return [rows.slice(0, count), more];
 }
 
 /** A small word on a coloured ground: a scope, a verdict. */
-export function Tag(props: { children: ComponentChildren; tone?: Tone; title?: string }): VNode {
-  return (
-    <span class={`tag tone-${props.tone ?? "plain"}`} title={props.title}>
-      {props.children}
-    </span>
-  );
+export function Tag({ text, tone = "plain", title }: { text: ComponentChildren; tone?: Tone; title?: string }): VNode {
+  return <span class={`tag tone-${tone}`} title={title} children={text} />;
 }
 
 /** A word after a dot in the colour of its class. */
-export function Dotted({ dot, children }: { dot: string; children: ComponentChildren }): VNode {
+export function Dotted({ dot, text }: { dot: string; text: string }): VNode {
   return (
     <span class="type">
       <span class={`dot ${dot}`} aria-hidden="true" />
-      {children}
+      {text}
     </span>
   );
 }
 
 export function TypeTag({ type }: { type: string }): VNode {
-  return <Dotted dot={`type-${type}`}>{type}</Dotted>;
+  return <Dotted dot={`type-${type}`} text={type} />;
 }
+
+const TONES: Record<string, Tone> = { holds: "good", gone: "bad", expired: "bad", moved: "warn", doubtful: "warn" };
 
 /** The tone of a verdict on a memory or a claim. */
 export function toneOf(verdict: string): Tone {
-  if (verdict === "holds") return "good";
-  if (verdict === "gone" || verdict === "expired") return "bad";
-  if (verdict === "moved" || verdict === "doubtful") return "warn";
-  return "plain";
+  return TONES[verdict] ?? "plain";
 }
 
 /** `share` is clamped to 0…1; `label` is read aloud, such as "words, 62 %". */
@@ -95,30 +188,18 @@ export function Bar({ share, label, tone = "accent" }: { share: number; label: s
 
 /** How long ago something was, with the exact time on hover. */
 export function Age({ at }: { at: string }): VNode {
-  const then = new Date(at);
-  if (Number.isNaN(then.getTime())) return <span class="age">{at}</span>;
-  return (
-    <time class="age" dateTime={at} title={formatMoment(at)}>
-      {formatAge(Date.now() - then.getTime())}
-    </time>
-  );
+  const ms = Date.now() - new Date(at).getTime();
+  if (Number.isNaN(ms)) return <span>{at}</span>;
+  return <time class="age" dateTime={at} title={formatMoment(at)} children={formatAge(ms)} />;
 }
 
 /** A paragraph in a soft colour with automatic text direction; nothing if there is no text. */
 export function Soft({ text }: { text: string }): VNode | null {
-  return text === "" ? null : (
-    <p class="soft" dir="auto">
-      {text}
-    </p>
-  );
+  return text === "" ? null : <p class="soft" dir="auto" children={text} />;
 }
 
 export function MemoryLink({ memory }: { memory: MemoryTitle }): VNode {
-  return (
-    <a class="memory-link" href={formatMemoryRoute(memory)} dir="auto">
-      {showName(memory.name)}
-    </a>
-  );
+  return <a class="memory-link" href={formatMemoryRoute(memory)} dir="auto" children={showName(memory.name)} />;
 }
 
 /** Links side by side; `more` is how many memories are not named, `href` where to find them. */
@@ -127,7 +208,7 @@ export function LinkRow(props: { memories: MemoryTitle[]; more?: number; href?: 
   if (memories.length === 0) return null;
   const rest = `and ${more.toLocaleString()} more`;
   return (
-    <ul class="link-row">
+    <ul class="row row-wide">
       {memories.map((memory) => (
         <li key={keyOf(memory)}>
           <MemoryLink memory={memory} />
@@ -140,41 +221,4 @@ export function LinkRow(props: { memories: MemoryTitle[]; more?: number; href?: 
 
 export function formatMemoryRoute({ directory, file }: Ref): string {
   return formatRoute("memory", { directory, file });
-}
-
-interface FieldProps extends Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "onInput" | "label"> {
-  label: string;
-  value: string;
-  onInput: (value: string) => void;
-  /** A sentence under the field. */
-  says?: string;
-  /** One line by default. */
-  rows?: number;
-  /** For the field with its label. */
-  fieldClass?: string;
-}
-
-export function TextField({ label, value, onInput, says, rows, fieldClass = "", ...more }: FieldProps): VNode {
-  const id = useId();
-  // The two take the same attributes except `type` and `rows`.
-  const Element = (rows === undefined ? "input" : "textarea") as "textarea";
-  return (
-    <div class={`field ${fieldClass}`.trim()}>
-      <label for={id}>{label}</label>
-      <Element
-        id={id}
-        {...(rows === undefined ? { type: "text" } : { rows })}
-        dir="auto"
-        aria-describedby={says === undefined ? undefined : `${id}-says`}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-        {...more}
-      />
-      {says === undefined ? null : (
-        <p class="soft small" id={`${id}-says`}>
-          {says}
-        </p>
-      )}
-    </div>
-  );
 }

@@ -1,16 +1,13 @@
 /** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
 import type { ChangedAnswer, Ref, UndoAnswer, VerbAnswer } from "../../api.ts";
 import { changes, start } from "../live.ts";
-import { send } from "../remote.ts";
+import { type Answer, send } from "../remote.ts";
 import { ask } from "./dialog.tsx";
 import { tell, tellFailure } from "./notice.tsx";
 
 /** Must not throw; null if it failed, which the person has been told. */
 export async function change(path: string, body: unknown): Promise<ChangedAnswer | null> {
-  const { value, failure } = await send<ChangedAnswer>("POST", path, body);
-  if (failure !== null) tellFailure(failure);
-  else tellChanged(value.message, value.entry);
-  return value;
+  return told(await send<ChangedAnswer>("POST", path, body), tellDone);
 }
 
 /** A verb on one memory; `says` begins the sentence that its file ends. */
@@ -19,10 +16,13 @@ export async function changeMemory(
   says: string,
   body: Ref & Record<string, unknown>,
 ): Promise<VerbAnswer | null> {
-  const { value, failure } = await send<VerbAnswer>("POST", `/api/${verb}`, body);
-  if (failure !== null) tellFailure(failure);
-  else tellChanged([`${says} ${value.file}`, ...(value.notices ?? [])].join("; "), value.undo);
-  return value;
+  return told(await send<VerbAnswer>("POST", `/api/${verb}`, body), ({ file, notices = [], undo: entry }) =>
+    tellChanged([`${says} ${file}`, ...notices].join("; "), entry),
+  );
+}
+
+export function tellDone({ message, entry }: ChangedAnswer): void {
+  tellChanged(message, entry);
 }
 
 export function tellChanged(message: string, entry: string | null): void {
@@ -33,13 +33,9 @@ export function tellChanged(message: string, entry: string | null): void {
 
 /** Does not ask first: for buttons that say what they undo. `entry` null is the last change. */
 export async function undo(entry: string | null): Promise<void> {
-  const { value, failure } = await send<UndoAnswer>("POST", "/api/undo", entry === null ? {} : { id: entry });
-  if (failure !== null) tellFailure(failure);
-  else
-    tellChanged(
-      [`undid ${value.action} ${value.undone}: ${value.files.join(", ")}`, ...value.notices].join("; "),
-      null,
-    );
+  told(await send<UndoAnswer>("POST", "/api/undo", entry === null ? {} : { id: entry }), (done) =>
+    tellChanged([`undid ${done.action} ${done.undone}: ${done.files.join(", ")}`, ...done.notices].join("; "), null),
+  );
 }
 
 export async function undoLast(): Promise<void> {
@@ -50,4 +46,10 @@ export async function undoLast(): Promise<void> {
     yes: "Undo",
   });
   if (given !== null) await undo(null);
+}
+
+function told<T>({ value, failure }: Answer<T>, say: (value: T) => void): T | null {
+  if (failure !== null) tellFailure(failure);
+  else say(value);
+  return value;
 }

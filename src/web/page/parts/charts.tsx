@@ -1,7 +1,7 @@
-/** Small charts: counts as rows of bars, parts of a whole, and days as a strip of columns; each with its figures as a table. */
+/** Small charts: counts as rows of bars, parts of a whole, and days as a strip of columns; each with its figures as text. */
 import type { ComponentChildren, VNode } from "preact";
 import type { Overview } from "../../api.ts";
-import { Bar } from "./basics.tsx";
+import { Bar, List, Soft } from "./basics.tsx";
 import { type DayColumn, formatBytes, formatDay } from "./format.ts";
 import { Table } from "./layout.tsx";
 
@@ -12,32 +12,18 @@ interface Count {
   title?: ComponentChildren;
 }
 
-interface CountsProps {
-  counts: Count[];
-  caption: string;
-  /** Names of memories are longer than other labels, and their caption is shown. */
-  areNames?: boolean;
-}
-
-export function Counts({ counts, caption, areNames = false }: CountsProps): VNode {
+export function Counts({ counts, caption }: { counts: Count[]; caption: string }): VNode {
   const most = Math.max(1, ...counts.map(({ count }) => count));
   return (
-    <table class={areNames ? "counts counts-names" : "counts"}>
-      <caption class={areNames ? undefined : "hidden"}>{caption}</caption>
-      <tbody>
-        {counts.map(({ label, count, title }, at) => (
-          <tr key={at}>
-            <th scope="row" dir={areNames ? undefined : "auto"}>
-              {title ?? label}
-            </th>
-            <td class="counts-bar" aria-hidden="true">
-              <Bar share={count / most} label={label} tone="plain" />
-            </td>
-            <td class="number">{count.toLocaleString()}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <List class="counts" label={caption} rows={counts}>
+      {({ label, count, title }) => (
+        <>
+          <span dir="auto">{title ?? label}</span>
+          <Bar share={count / most} label={label} tone="plain" />
+          <span class="number">{count.toLocaleString()}</span>
+        </>
+      )}
+    </List>
   );
 }
 
@@ -46,64 +32,48 @@ const COLOURS = 6;
 
 /** What fills the model's context: one bar of all parts, with a legend as a table of bytes and tokens. */
 export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
-  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-  if (bytes === 0)
+  const sum = (of: "bytes" | "tokens") => parts.reduce((total, part) => total + part[of], 0);
+  const total = { part: "Total", bytes: sum("bytes"), tokens: sum("tokens"), class: "hidden" };
+  if (total.bytes === 0)
     return (
-      <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here, sorted by size.</p>
+      <Soft text="Nothing yet. Instructions, the index, rules and recalled memories appear here, sorted by size." />
     );
-  const widthOf = (part: { bytes: number }) => `${((part.bytes / bytes) * 100).toFixed(2)}%`;
+  const rows = parts.map((part, at) => ({ ...part, class: `swatch chart-${(at % COLOURS) + 1}` }));
   return (
-    <div class="context-bar">
+    <div class="parts">
       <div
         class="stacked-bar"
         role="img"
-        aria-label={`${formatBytes(bytes)} in ${parts.length} parts; the table has the sizes`}
+        aria-label={`${formatBytes(total.bytes)} in ${parts.length} parts; the table has the sizes`}
       >
-        {parts.map((part, at) =>
-          part.bytes === 0 ? null : (
+        {rows.map(({ part, bytes, class: colour }) =>
+          bytes === 0 ? null : (
             <span
-              key={part.part}
-              class={`chart-${(at % COLOURS) + 1}`}
-              style={{ width: widthOf(part) }}
-              title={`${part.part} ${formatBytes(part.bytes)}`}
+              key={part}
+              class={colour}
+              style={{ width: `${((bytes / total.bytes) * 100).toFixed(2)}%` }}
+              title={`${part} ${formatBytes(bytes)}`}
             />
           ),
         )}
       </div>
-      <table class="counts legend-table">
-        <caption class="hidden">Parts of the context with bytes and tokens</caption>
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col" class="number">
-              Size
-            </th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map((part, at) => (
-            <tr key={part.part}>
-              <th scope="row">
-                <span class={`swatch chart-${(at % COLOURS) + 1}`} aria-hidden="true" />
-                {part.part}
-              </th>
-              <td class="number">{formatBytes(part.bytes)}</td>
-              <td class="number">≈ {part.tokens.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            <td class="number">{formatBytes(bytes)}</td>
-            <td class="number">≈ {tokens.toLocaleString()}</td>
-          </tr>
-        </tfoot>
-      </table>
+      <Table
+        caption="Parts of the context with bytes and tokens"
+        columns={[
+          {
+            title: "Part",
+            cell: ({ part, class: colour }) => (
+              <>
+                <span class={colour} aria-hidden="true" /> {part}
+              </>
+            ),
+          },
+          { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+          { title: "Tokens", isNumber: true, cell: ({ tokens }) => `≈ ${tokens.toLocaleString()}` },
+        ]}
+        rows={[...rows, total]}
+        keyOf={({ part }) => part}
+      />
     </div>
   );
 }
@@ -126,9 +96,7 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
   const most = Math.max(...columns.map(sumOf), Number.MIN_VALUE);
   return (
     <figure class="columns">
-      <div class="columns-scale soft" aria-hidden="true">
-        <span>{most > 1e-6 ? format(most) : ""}</span>
-      </div>
+      <p class="soft small" aria-hidden="true" children={most > 1e-6 ? format(most) : ""} />
       <svg
         viewBox={`0 0 ${columns.length} ${HEIGHT}`}
         preserveAspectRatio="none"
@@ -143,20 +111,13 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
             <rect class="columns-ground" x={at} y={0} width={1} height={HEIGHT} />
             {stack(column, most).map(({ y, height }, kind) =>
               height === 0 ? null : (
-                <rect
-                  key={kinds[kind]?.title}
-                  class={kinds[kind]?.class}
-                  x={at + 0.1}
-                  y={y}
-                  width={0.8}
-                  height={height}
-                />
+                <rect key={kind} class={kinds[kind]?.class} x={at + 0.1} y={y} width={0.8} height={height} />
               ),
             )}
           </g>
         ))}
       </svg>
-      <div class="columns-days soft" aria-hidden="true">
+      <div class="row between soft small" aria-hidden="true">
         {pickDays(columns).map((day) => (
           <span key={day}>{formatDay(day)}</span>
         ))}

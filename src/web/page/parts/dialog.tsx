@@ -1,19 +1,20 @@
 /** Questions that block everything else: the browser's own dialog, so that focus and Esc behave. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
-import { Button, TextField } from "./basics.tsx";
+import { Button, Field } from "./basics.tsx";
 
 interface Props {
   title: string;
+  isWide?: boolean;
   onClose: () => void;
   children?: ComponentChildren;
   /** Buttons; the dialog has none of its own. */
   actions: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children, actions }: Props): VNode {
+export function Dialog({ title, isWide = false, onClose, children, actions }: Props): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -26,7 +27,7 @@ export function Dialog({ title, onClose, children, actions }: Props): VNode {
   return (
     <dialog
       ref={element}
-      class="dialog"
+      class={`dialog stack${isWide ? " dialog-wide" : ""}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
@@ -35,7 +36,7 @@ export function Dialog({ title, onClose, children, actions }: Props): VNode {
     >
       <h2 id={id}>{title}</h2>
       {children}
-      <div class="actions">{actions}</div>
+      <div class="row">{actions}</div>
     </dialog>
   );
 }
@@ -78,36 +79,31 @@ export function Questions(): VNode | null {
 }
 
 function QuestionDialog({ question }: { question: Asked }): VNode {
-  const [text, setText] = useState(question.field?.value ?? "");
-  const isReady = question.field?.isRequired !== true || text.trim() !== "";
+  const { title, text: says, yes, no = "Cancel", isDanger, field, answer } = question;
+  const [text, setText] = useState(field?.value ?? "");
+  const isReady = field?.isRequired !== true || text.trim() !== "";
+  const cancel = () => answer(null);
+  const confirm = () => answer(text.trim());
   return (
     <Dialog
-      title={question.title}
-      onClose={() => question.answer(null)}
+      title={title}
+      onClose={cancel}
       actions={
         <>
-          <Button kind="quiet" onClick={() => question.answer(null)}>
-            {question.no ?? "Cancel"}
-          </Button>
-          <Button
-            kind={question.isDanger ? "danger" : "primary"}
-            isDisabled={!isReady}
-            onClick={() => question.answer(text.trim())}
-          >
-            {question.yes}
-          </Button>
+          <Button kind="quiet" text={no} onClick={cancel} />
+          <Button kind={isDanger ? "danger" : "primary"} text={yes} disabled={!isReady} onClick={confirm} />
         </>
       }
     >
-      {question.text === undefined ? null : <p>{question.text}</p>}
-      {question.field === undefined ? null : (
-        <TextField
-          label={question.field.label}
+      {says === undefined ? null : <p>{says}</p>}
+      {field === undefined ? null : (
+        <Field
+          label={field.label}
           autocomplete="off"
           value={text}
           onInput={setText}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && isReady && !event.isComposing) question.answer(text.trim());
+            if (event.key === "Enter" && isReady && !event.isComposing) confirm();
           }}
         />
       )}
@@ -115,28 +111,20 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
   );
 }
 
-/** Asks before unsaved text is left; returns a function that removes the guard. */
+/** Asks before unsaved text is left; returns what ends that. */
 export function useGuard(isDirty: boolean): () => void {
-  const needed = useRef(isDirty);
-  needed.current = isDirty;
-  const isOver = useRef(false);
-  useEffect(() => {
-    const isNeeded = () => needed.current && !isOver.current;
-    const mayLeave = async () => {
+  useLayoutEffect(() => {
+    if (!isDirty) return;
+    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", unload);
+    guardRoute(async () => {
       const text = "Your changes are not saved. This tab keeps them: edit this memory again to continue.";
       return (await ask({ title: "Leave without saving?", text, yes: "Leave", no: "Stay" })) !== null;
-    };
-    const unload = (event: BeforeUnloadEvent) => {
-      if (isNeeded()) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", unload);
-    const free = guardRoute({ isNeeded, mayLeave });
+    });
     return () => {
       window.removeEventListener("beforeunload", unload);
-      free();
+      guardRoute(null);
     };
-  }, []);
-  return () => {
-    isOver.current = true;
-  };
+  }, [isDirty]);
+  return () => guardRoute(null);
 }

@@ -7,8 +7,7 @@ import { formatQuery, send } from "../remote.ts";
 import { route } from "../router.ts";
 import { useStore } from "../store.ts";
 import { Button, Soft } from "./basics.tsx";
-import { STAYS_MS, useExpiry } from "./hooks.ts";
-import { tellFailure } from "./notice.tsx";
+import { Passing, tellFailure } from "./notice.tsx";
 
 const TITLES: Record<JobKind, string> = {
   warm: "Embedding memories",
@@ -22,26 +21,46 @@ export async function startJob(kind: JobKind): Promise<void> {
   else noteJob(value);
 }
 
-export async function stopJob({ id }: Job): Promise<void> {
+async function stopJob({ id }: Job): Promise<void> {
   const { failure } = await send("DELETE", `/api/jobs${formatQuery({ id })}`);
   if (failure !== null) tellFailure(failure);
 }
 
 /** Nothing if changes are not allowed. */
-export function JobButton({ kind, title, busy }: { kind: JobKind; title: string; busy: string }): VNode | null {
+export function JobButton({ kind, title }: { kind: JobKind; title: string }): VNode | null {
   const { readOnly } = useStart();
   const isRunning = useStore(jobs).some((job) => job.kind === kind && job.state === "running");
-  return readOnly ? null : (
-    <Button isSmall isDisabled={isRunning} onClick={() => void startJob(kind)}>
-      {isRunning ? busy : title}
-    </Button>
+  if (readOnly) return null;
+  return (
+    <Button isSmall disabled={isRunning} text={isRunning ? `${TITLES[kind]}…` : title} onClick={() => startJob(kind)} />
   );
 }
 
-/** A total of 0 means that it is unknown. */
-export function Progress({ job: { done, total }, label }: { job: Job; label: string }): VNode {
+/** What a job is doing, how far it is and a way to stop or close it. A total of 0 means that it is unknown. */
+export function JobState({ job, title, onClose }: { job: Job; title: string; onClose?: () => void }): VNode {
+  const { state, done, total } = job;
+  const isRunning = state === "running";
+  const action = isRunning ? "Stop" : "Close";
   return (
-    <progress class="progress" aria-label={label} value={total > 0 ? done : undefined} max={total > 0 ? total : 1} />
+    <>
+      <p class="grow">
+        <strong>{title}</strong>{" "}
+        <span class="soft" role="status">
+          {!isRunning ? state : total > 0 ? `${done} of ${total}` : ""}
+        </span>
+      </p>
+      <Button
+        isSmall
+        kind="quiet"
+        text={action}
+        aria-label={`${action}: ${title}`}
+        onClick={() => (isRunning ? stopJob(job) : onClose?.())}
+      />
+      {isRunning ? (
+        <progress class="wide" aria-label={title} value={total > 0 ? done : undefined} max={total || 1} />
+      ) : null}
+      <Soft text={job.says} />
+    </>
   );
 }
 
@@ -62,37 +81,16 @@ export function JobTray(): VNode | null {
   }, [told.join(" ")]);
   if (shown.length === 0) return null;
   return (
-    <section class="tray" aria-label="Jobs">
-      {shown.map((job) => (
-        <JobLine key={job.id} job={job} onClose={() => setClosed([...closed, job.id])} />
-      ))}
+    <section class="stack-xs" aria-label="Jobs">
+      {shown.map((job) => {
+        const close = () => setClosed([...closed, job.id]);
+        const tone = job.state === "failed" ? "bad" : "plain";
+        return (
+          <Passing key={job.id} tone={tone} isFinal={job.state !== "running"} onEnd={close}>
+            <JobState job={job} title={TITLES[job.kind]} onClose={close} />
+          </Passing>
+        );
+      })}
     </section>
-  );
-}
-
-function JobLine({ job, onClose }: { job: Job; onClose: () => void }): VNode {
-  const title = TITLES[job.kind];
-  const isRunning = job.state === "running";
-  const held = useExpiry(isRunning ? null : STAYS_MS, onClose);
-  const action = isRunning ? "Stop" : "Close";
-  return (
-    <div class={`job${job.state === "failed" ? " is-failed" : ""}`} {...held}>
-      <div class="job-words">
-        <strong>{title}</strong>{" "}
-        <span class="soft" role="status">
-          {!isRunning ? job.state : job.total > 0 ? `${job.done} of ${job.total}` : ""}
-        </span>
-      </div>
-      <Button
-        isSmall
-        kind="quiet"
-        label={`${action}: ${title}`}
-        onClick={isRunning ? () => void stopJob(job) : onClose}
-      >
-        {action}
-      </Button>
-      {isRunning ? <Progress job={job} label={title} /> : null}
-      <Soft text={job.says} />
-    </div>
   );
 }

@@ -2,7 +2,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Live } from "../live.ts";
-import { Button } from "./basics.tsx";
+import { amend } from "../router.ts";
+import { Button, useFirst } from "./basics.tsx";
 import { showName } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
@@ -13,86 +14,134 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
     document.title = `${title} · memdir`;
   }, [title]);
   return (
-    <header class="page-head">
-      <div class="page-head-words">
-        <h1 tabIndex={-1} dir="auto">
-          {title}
-        </h1>
-        {props.lead === undefined ? null : <p class="lead">{props.lead}</p>}
+    <header class="page-head row">
+      <div class="grow">
+        <h1 tabIndex={-1} dir="auto" children={title} />
+        {props.lead ? <p class="lead">{props.lead}</p> : null}
       </div>
-      {props.children ? <div class="actions">{props.children}</div> : null}
+      {props.children ? <div class="row">{props.children}</div> : null}
     </header>
   );
 }
 
 interface SectionProps {
   title: string;
-  /** Read aloud; the title by default. */
+  /** Read aloud; the title by default, "" for nothing. */
   label?: string;
   /** After the title. */
   count?: number | string;
+  class?: string;
   children: ComponentChildren;
 }
 
-export function Section({ title, label = title, count, children }: SectionProps): VNode {
+export function Section({ title, label = title, count, class: looks = "", children }: SectionProps): VNode {
   return (
-    <section class="stack" aria-label={label}>
+    <section class={`stack-s ${looks}`.trim()} aria-label={label || undefined}>
       <Heading title={title} count={count} />
       {children}
     </section>
   );
 }
 
-export function Heading({ title, count }: { title: string; count: number | string | undefined }): VNode {
+export function Heading({ title, count = "" }: { title: string; count?: number | string | undefined }): VNode {
   return (
     <h2>
-      {title}
-      {count === undefined ? null : (
-        <>
-          {" "}
-          <span class="soft">{count}</span>
-        </>
-      )}
+      {title} <span class="soft">{count}</span>
     </h2>
   );
 }
 
 /** An empty state: why it is empty, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }): VNode {
+export function Empty(props: { title: string; text?: string; children?: ComponentChildren }): VNode {
   return (
-    <div class="empty">
-      <p class="empty-title">{title}</p>
-      {children ? <div class="empty-words">{children}</div> : null}
+    <div class="empty stack-s">
+      <p class="empty-title">{props.title}</p>
+      {props.text === undefined ? null : <p>{props.text}</p>}
+      {props.children}
     </div>
   );
 }
 
-/** Shown until the first answer arrives: nothing for a moment, then a line, or the error with a way to try again. */
-export function Waiting({ live }: { live: Live<unknown> }): VNode {
-  if (live.failure !== null && !live.isLoading)
-    return (
-      <Failed failure={live.failure}>
-        <Button onClick={live.reload}>Try again</Button>
-      </Failed>
-    );
+export function Loading({ text = "Loading…" }: { text?: string }): VNode {
+  return <p class="waiting" role="status" children={text} />;
+}
+
+/** What an answer shows; until it arrives nothing for a moment, then a line, or the error with a way to try again. */
+export function Answered<T>({ live, children }: { live: Live<T>; children: (value: T) => ComponentChildren }): VNode {
+  if (live.value !== null) return <>{children(live.value)}</>;
+  if (live.failure === null || live.isLoading) return <Loading />;
   return (
-    <p class="waiting" role="status">
-      Loading…
-    </p>
+    <Failed failure={live.failure}>
+      <Button text="Try again" onClick={live.reload} />
+    </Failed>
   );
+}
+
+interface PageProps<T> {
+  title: string;
+  lead?: ComponentChildren;
+  live: Live<T>;
+  /** Buttons in its head. */
+  actions?: ComponentChildren;
+  /** Shown in place of the rest if it returns something. */
+  none?: (value: T) => VNode | null;
+  children: (value: T) => ComponentChildren;
+}
+
+/** A view that shows the answer to one question. */
+export function Page<T>({ title, lead, live, actions, none, children }: PageProps<T>): VNode {
+  return (
+    <>
+      <PageHead title={title} lead={lead} children={actions} />
+      <Answered live={live}>{(value) => none?.(value) ?? children(value)}</Answered>
+    </>
+  );
+}
+
+interface KindsProps<Kind> {
+  label: string;
+  kinds: readonly { kind: Kind; title: string; class: string }[];
+  countOf: (kind: Kind) => number;
+  /** Those that are hidden, as the address has them. */
+  without: ReadonlySet<string>;
+}
+
+/** Which kinds of something are shown: a button each, pressed or not. */
+export function Kinds<Kind extends string>({ label, kinds, countOf, without }: KindsProps<Kind>): VNode {
+  const turn = (kind: Kind) => {
+    const hidden = without.has(kind) ? [...without].filter((other) => other !== kind) : [...without, kind];
+    amend({ without: hidden.join(",") });
+  };
+  return (
+    <fieldset class="row plain-set">
+      <legend class="hidden">{label}</legend>
+      {kinds.map(({ kind, title, class: sample }) => (
+        <Button key={kind} isSmall aria-pressed={!without.has(kind)} onClick={() => turn(kind)}>
+          <span class={`swatch ${sample}`} aria-hidden="true" />
+          {title} <span class="soft">{countOf(kind).toLocaleString()}</span>
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+export function readWithout(params: URLSearchParams): ReadonlySet<string> {
+  return new Set((params.get("without") ?? "").split(",").filter((kind) => kind !== ""));
 }
 
 interface TabsProps {
   label: string;
-  tabs: { id: string; title: string; count?: number }[];
-  current: string;
-  onChange: (id: string) => void;
-  /** The panel of the current tab. */
-  children: ComponentChildren;
+  tabs: { id: string; title: string; count?: number; panel: ComponentChildren }[];
+  /** Which tab is open is kept in the address under this name. */
+  name: string;
+  params: URLSearchParams;
 }
 
-export function Tabs({ label, tabs, current, onChange, children }: TabsProps): VNode {
+/** The first is open unless the address names another. */
+export function Tabs({ label, tabs, name, params }: TabsProps): VNode {
   const base = useId();
+  const current = (tabs.find(({ id }) => id === params.get(name)) ?? tabs[0])?.id;
+  const onChange = (id: string) => amend({ [name]: id === tabs[0]?.id ? null : id });
   const list = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -105,8 +154,8 @@ export function Tabs({ label, tabs, current, onChange, children }: TabsProps): V
     list.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(next.id)}"]`)?.focus();
   };
   return (
-    <div class="tabs">
-      <div role="tablist" aria-label={label} class="tab-list" ref={list} onKeyDown={move}>
+    <div>
+      <div role="tablist" aria-label={label} class="tab-list row row-wide" ref={list} onKeyDown={move}>
         {tabs.map((tab) => (
           <button
             key={tab.id}
@@ -119,13 +168,12 @@ export function Tabs({ label, tabs, current, onChange, children }: TabsProps): V
             tabIndex={tab.id === current ? 0 : -1}
             onClick={() => onChange(tab.id)}
           >
-            {tab.title}
-            {tab.count === undefined ? null : <span class="count">{tab.count}</span>}
+            {tab.title} <span class="small">{tab.count}</span>
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`${base}-panel`} aria-labelledby={`${base}-${current}`} class="tab-panel">
-        {children}
+      <div role="tabpanel" id={`${base}-panel`} aria-labelledby={`${base}-${current}`} class="tab-panel stack">
+        {tabs.find(({ id }) => id === current)?.panel}
       </div>
     </div>
   );
@@ -140,36 +188,43 @@ interface Column<Row> {
 
 interface TableProps<Row> {
   caption: string;
+  /** Said in its place if there are no rows. */
+  none?: string;
   columns: Column<Row>[];
   rows: Row[];
   keyOf: (row: Row) => string;
+  /** How many are shown at first; a button shows as many more. */
+  first?: number;
 }
 
 /** A plain table of a few dozen rows; on a narrow screen a row becomes a block with the column's name before each value. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, none = "", columns, rows, keyOf, first }: TableProps<Row>): VNode {
+  const [shown, more] = useFirst(rows, first);
+  if (rows.length === 0) return <p class="soft">{none}</p>;
   return (
-    <table class="table">
-      <caption class="hidden">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map(({ title, isNumber }) => (
-            <th key={title} scope="col" class={isNumber ? "number" : undefined}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            {columns.map(({ title, isNumber, cell }) => (
-              <td key={title} class={isNumber ? "number" : undefined} data-title={title} dir="auto">
-                {cell(row)}
-              </td>
+    <>
+      <table class="table wide">
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber ? "number" : undefined} children={title} />
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, isNumber, cell }) => (
+                <td key={title} class={isNumber ? "number" : undefined} data-title={title} dir="auto">
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more}
+    </>
   );
 }

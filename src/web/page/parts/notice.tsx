@@ -1,16 +1,12 @@
 /** Notices: a box within a view, and short messages in the corner that disappear on their own. */
 import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, type Tone } from "./basics.tsx";
-import { STAYS_MS, useExpiry } from "./hooks.ts";
 
 export function Notice({ tone = "plain", children }: { tone?: Tone; children: ComponentChildren }): VNode {
-  return (
-    <div class={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>
-      {children}
-    </div>
-  );
+  return <div class={`notice stack-xs tone-${tone}`} role={tone === "bad" ? "alert" : undefined} children={children} />;
 }
 
 /** One paragraph each; nothing if there are none. */
@@ -18,9 +14,7 @@ export function Lines({ lines, tone = "warn" }: { lines: readonly string[]; tone
   return lines.length === 0 ? null : (
     <Notice tone={tone}>
       {lines.map((line) => (
-        <p key={line} dir="auto">
-          {line}
-        </p>
+        <p key={line} dir="auto" children={line} />
       ))}
     </Notice>
   );
@@ -42,6 +36,8 @@ interface Message {
   action: { title: string; run: () => void } | null;
 }
 
+/** Long enough to read two lines and reach the button. */
+const STAYS_MS = 9000;
 /** An error takes longer to read, and may be copied. */
 const FAILURE_STAYS_MS = 30_000;
 /** More would cover what they are about. */
@@ -52,10 +48,9 @@ let nextId = 0;
 
 /** Shows a message in the corner and reads it aloud; an error stays longer. */
 export function tell(text: string, tone: Tone = "plain", action: Message["action"] = null): void {
-  const id = nextId++;
   // A repeated message replaces the earlier one.
   const others = messages.get().filter((message) => message.text !== text);
-  messages.set([...others.slice(1 - MOST), { id, text, tone, action }]);
+  messages.set([...others.slice(1 - MOST), { id: nextId++, text, tone, action }]);
 }
 
 export function tellFailure(failure: Failure): void {
@@ -64,7 +59,7 @@ export function tellFailure(failure: Failure): void {
 
 export function Messages(): VNode {
   return (
-    <div class="messages" role="status" aria-live="polite" aria-label="Messages">
+    <div class="stack-xs" role="status" aria-live="polite" aria-label="Messages">
       {useStore(messages).map((message) => (
         <MessageLine key={message.id} message={message} />
       ))}
@@ -72,24 +67,43 @@ export function Messages(): VNode {
   );
 }
 
-function MessageLine({ message: { id, text, tone, action } }: { message: Message }): VNode {
-  const close = () => messages.set(messages.get().filter((message) => message.id !== id));
-  const held = useExpiry(tone === "bad" ? FAILURE_STAYS_MS : STAYS_MS, close);
+function MessageLine({ message }: { message: Message }): VNode {
+  const { text, tone, action } = message;
+  const close = () => messages.set(messages.get().filter((other) => other !== message));
   const act = () => {
     close();
     action?.run();
   };
   return (
-    <div class={`message tone-${tone}`} {...held}>
-      <p dir="auto">{text}</p>
-      {action === null ? null : (
-        <Button isSmall onClick={act}>
-          {action.title}
-        </Button>
-      )}
-      <Button kind="quiet" isSmall label="Close this message" onClick={close}>
-        ×
-      </Button>
-    </div>
+    <Passing tone={tone} isFinal onEnd={close} ms={tone === "bad" ? FAILURE_STAYS_MS : STAYS_MS}>
+      <p class="grow" dir="auto" children={text} />
+      {action === null ? null : <Button isSmall text={action.title} onClick={act} />}
+      <Button kind="quiet" isSmall text="×" aria-label="Close this message" onClick={close} />
+    </Passing>
   );
+}
+
+interface PassingProps {
+  tone: Tone;
+  /** Whether its time runs. */
+  isFinal: boolean;
+  ms?: number;
+  onEnd: () => void;
+  children: ComponentChildren;
+}
+
+/** A box in the corner that goes after a while, but not while the pointer or the focus is on it. */
+export function Passing({ tone, isFinal, ms = STAYS_MS, onEnd, children }: PassingProps): VNode {
+  const [isHeld, setHeld] = useState(false);
+  const latest = useRef(onEnd);
+  latest.current = onEnd;
+  useEffect(() => {
+    if (!isFinal || isHeld) return;
+    const waiting = setTimeout(() => latest.current(), ms);
+    return () => clearTimeout(waiting);
+  }, [isFinal, isHeld]);
+  const hold = () => setHeld(true);
+  const free = () => setHeld(false);
+  const held = { onMouseEnter: hold, onMouseLeave: free, onFocusIn: hold, onFocusOut: free };
+  return <div class={`message row tone-${tone}`} {...held} children={children} />;
 }

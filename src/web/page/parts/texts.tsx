@@ -3,6 +3,9 @@ import type { ComponentChildren, VNode } from "preact";
 import type { DiffLine, MarkdownNode } from "../../api.ts";
 import { formatMemoryRoute } from "./basics.tsx";
 
+/** What scrolls must be reachable by keyboard. */
+const SCROLLS = { tabIndex: 0 };
+
 const SIGNS = { same: " ", added: "+", removed: "−", skipped: " ", file: " " };
 const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "", file: "" };
 
@@ -10,17 +13,12 @@ const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "", f
 export function Diff({ lines, label }: { lines: DiffLine[]; label: string }): VNode {
   if (lines.every(({ kind }) => kind !== "added" && kind !== "removed")) return <p class="soft">No changes.</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="diff" aria-label={label} tabIndex={0}>
+    <section class="box diff" aria-label={label} {...SCROLLS}>
       {lines.map((line, at) => (
         <div key={at} class={`diff-line diff-${line.kind}`}>
-          <span class="diff-sign" aria-hidden="true">
-            {SIGNS[line.kind]}
-          </span>
+          <span aria-hidden="true">{SIGNS[line.kind]}</span>
           <span class="hidden">{WORDS[line.kind]}</span>
-          <span class="diff-text" dir="auto">
-            {line.kind === "skipped" ? `⋯ ${line.text}` : line.text}
-          </span>
+          <span dir="auto">{line.kind === "skipped" ? `⋯ ${line.text}` : line.text}</span>
         </div>
       ))}
     </section>
@@ -31,13 +29,10 @@ export function Diff({ lines, label }: { lines: DiffLine[]; label: string }): VN
 export function Sent({ text, label }: { text: string; label: string }): VNode {
   const lines = text.split("\n");
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="sent" aria-label={label} tabIndex={0}>
+    <section class="box sent" aria-label={label} {...SCROLLS}>
       <pre>
         {lines.map((line, at) => (
-          <span key={`${at}`} class="line" dir="auto">
-            {at === lines.length - 1 ? line : `${line}\n`}
-          </span>
+          <span key={`${at}`} dir="auto" children={at === lines.length - 1 ? line : `${line}\n`} />
         ))}
       </pre>
     </section>
@@ -47,11 +42,11 @@ export function Sent({ text, label }: { text: string; label: string }): VNode {
 /** Two texts side by side, or one below the other if there is no space. */
 export function Sides({ left, right }: Record<"left" | "right", { title: string; text: string }>): VNode {
   return (
-    <div class="sides">
+    <div class="even">
       {[left, right].map(({ title, text }, at) => (
         <figure key={at}>
-          <figcaption>
-            <bdi>{title}</bdi>
+          <figcaption class="small">
+            <strong dir="auto">{title}</strong>
           </figcaption>
           <Sent text={text} label={title} />
         </figure>
@@ -71,75 +66,38 @@ const LINK = /^(https?:|mailto:)/i;
 /** A node of an unknown kind is shown as its text. */
 export function Markdown({ nodes }: { nodes: MarkdownNode[] }): VNode {
   return (
-    <div class="markdown" dir="auto">
+    <div class="markdown stack" dir="auto">
       {nodes.map(render)}
     </div>
   );
 }
 
 function render(node: MarkdownNode, at: number): ComponentChildren {
-  const inner = () => (node.children ? node.children.map(render) : node.text);
-  const { kind } = node;
-  if (kind === "text") return node.text ?? "";
+  const { kind, text = "", href = "", checked = false } = node;
+  if (kind === "text") return text;
   if (kind === "hr") return <hr key={at} />;
   if (kind === "br") return <br key={at} />;
-  if (kind === "pre")
-    return (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      <pre key={at} tabIndex={0} dir="auto">
-        {inner()}
-      </pre>
-    );
-  if (kind === "table")
-    return (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      <div key={at} class="scroll-x" tabIndex={0}>
-        <table>{inner()}</table>
-      </div>
-    );
-  if (kind === "a")
-    return LINK.test(node.href ?? "") ? (
-      <a key={at} href={node.href} target="_blank" rel="noreferrer noopener">
-        {inner()}
-      </a>
-    ) : (
-      <span key={at}>{inner()}</span>
-    );
   if (kind === "memory-link") return renderMemoryLink(node, at);
   if (kind === "task")
-    return (
-      <input
-        key={at}
-        type="checkbox"
-        checked={node.checked ?? false}
-        disabled
-        aria-label={node.checked ? "done" : "to do"}
-      />
-    );
-  if (PLAIN.has(kind)) {
-    // The view's own title is the only h1.
-    const Element = (kind === "h1" ? "h2" : kind) as "p";
-    return (
-      // The list and not its items, because the list has the space for the markers.
-      <Element key={at} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined}>
-        {inner()}
-      </Element>
-    );
-  }
-  return <span key={at}>{inner()}</span>;
+    return <input key={at} type="checkbox" checked={checked} disabled aria-label={checked ? "done" : "to do"} />;
+  const children = node.children ? node.children.map(render) : text;
+  if (kind === "pre") return <pre key={at} dir="auto" {...SCROLLS} children={children} />;
+  if (kind === "table") return <div key={at} class="scroll-x" {...SCROLLS} children={<table>{children}</table>} />;
+  if (kind === "a" && LINK.test(href))
+    return <a key={at} href={href} target="_blank" rel="noreferrer noopener" children={children} />;
+  // The view's own title is the only h1.
+  const Element = (!PLAIN.has(kind) ? "span" : kind === "h1" ? "h2" : kind) as "p";
+  // The list and not its items, because the list has the space for the markers.
+  return <Element key={at} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined} children={children} />;
 }
 
-function renderMemoryLink(node: MarkdownNode, at: number): VNode {
-  const name = node.text ?? node.href ?? "";
-  if (!node.ref)
-    return (
-      <span key={at} class="dangling" title={`There is no memory named ${node.href ?? name}`}>
-        {name}
-      </span>
-    );
-  return (
-    <a key={at} class="memory-link" href={formatMemoryRoute(node.ref)}>
-      {name}
-    </a>
-  );
+function renderMemoryLink({ text, href = "", ref }: MarkdownNode, at: number): VNode {
+  const name = text ?? href;
+  if (ref) return <a key={at} class="memory-link" href={formatMemoryRoute(ref)} children={name} />;
+  return <Dangling key={at} name={name} says={`There is no memory named ${href || name}`} />;
+}
+
+/** A link to a memory that does not exist. */
+export function Dangling({ name, says }: { name: string; says: string }): VNode {
+  return <span class="dangling" title={says} dir="auto" children={name} />;
 }

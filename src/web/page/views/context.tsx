@@ -1,63 +1,53 @@
 /** The context: every instruction file, loaded or not, with the reason, and what touching a file would add. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { ContextAnswer, InstructionRow } from "../../api.ts";
 import { type Live, useLive } from "../live.ts";
-import { Bar, Tag, TextField } from "../parts/basics.tsx";
+import { Bar, Field, List, Soft, Tag } from "../parts/basics.tsx";
 import { formatBytes, formatCount } from "../parts/format.ts";
-import { useLast, useLater } from "../parts/hooks.ts";
-import { Empty, PageHead, Section, Table, Waiting } from "../parts/layout.tsx";
-import { Failed, Lines } from "../parts/notice.tsx";
+import { useAsked, useLast } from "../parts/hooks.ts";
+import { Answered, Empty, Page, Section, Table } from "../parts/layout.tsx";
+import { Lines } from "../parts/notice.tsx";
 import { Sent } from "../parts/texts.tsx";
-import { amend } from "../router.ts";
 
 const PAUSE_MS = 300;
+const LEAD =
+  "What the model is shown before the first prompt: instruction files in the order they are sent, and the index.";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
-  const [touch, setTouch] = useState(params.get("touch") ?? "");
-  const [asked, askNow] = useLater(touch.trim(), PAUSE_MS);
+  const { typed, setTyped, asked, askNow } = useAsked(params, "touch", PAUSE_MS);
   const live = useLive<ContextAnswer>("/api/context", { touch: asked });
-  const value = useLast(live.value);
-  useEffect(() => {
-    if ((params.get("touch") ?? "") !== asked) amend({ touch: asked });
-  }, [asked]);
+  const last = useLast(live.value);
   return (
-    <>
-      <PageHead
-        title="Context"
-        lead="What the model is shown before the first prompt: instruction files in the order they are sent, and the index."
-      />
-      {value === null ? (
-        <Waiting live={live} />
-      ) : (
+    <Page title="Context" lead={LEAD} live={{ ...live, value: last }}>
+      {({ warnings, loaded, index, notLoaded }) => (
         <>
-          <Lines lines={value.warnings} />
-          <Loaded rows={value.loaded} />
+          <Lines lines={warnings} />
+          <Loaded rows={loaded} />
           <Section title="Touch a file">
             <form
               onSubmit={(event) => {
                 event.preventDefault();
-                askNow(touch.trim());
+                askNow();
               }}
             >
-              <TextField
+              <Field
                 label="Path of a file that an agent reads or writes"
-                class="wide mono"
+                class="mono"
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck={false}
                 placeholder="src/server/routes.ts"
-                value={touch}
-                onInput={setTouch}
+                value={typed}
+                onInput={setTyped}
               />
             </form>
             {asked === "" ? null : <Added live={live} asked={asked} />}
           </Section>
-          <IndexText index={value.index} />
-          <NotLoaded rows={value.notLoaded} />
+          <IndexText index={index} />
+          <NotLoaded rows={notLoaded} />
         </>
       )}
-    </>
+    </Page>
   );
 }
 
@@ -75,9 +65,9 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
         </Empty>
       ) : (
         <>
-          <p class="soft">
-            {formatCount(rows.length, "file")}, {formatBytes(bytes)}, about {formatCount(tokens, "token")}
-          </p>
+          <Soft
+            text={`${formatCount(rows.length, "file")}, ${formatBytes(bytes)}, about ${formatCount(tokens, "token")}`}
+          />
           <Instructions rows={rows} />
         </>
       )}
@@ -88,61 +78,54 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
 function Instructions({ rows }: { rows: InstructionRow[] }): VNode {
   const most = Math.max(1, ...rows.map(({ bytes }) => bytes));
   return (
-    <ul class="files">
-      {rows.map((row, at) => (
-        <li key={`${at} ${row.path}`}>
-          <details>
-            <summary>
-              <span class="file-path mono" dir="auto">
-                {row.path}
-              </span>
-              <Tag>{row.source}</Tag>
-              <span class="file-size">
-                <Bar share={row.bytes / most} label={formatBytes(row.bytes)} tone="plain" />
-                <span class="number">{formatBytes(row.bytes)}</span>
-                <span class="number soft">≈ {row.tokens.toLocaleString()} tokens</span>
-              </span>
-              <span class="file-why soft" dir="auto">
-                {row.reason}
-              </span>
-            </summary>
-            <Sent text={row.text} label={`Text of ${row.path}`} />
-          </details>
-        </li>
-      ))}
-    </ul>
+    <List class="ruled" rows={rows}>
+      {({ path, source, bytes, tokens, reason, text }) => (
+        <details class="stack-s">
+          <summary class="row">
+            <span class="grow mono" dir="auto" children={path} />
+            <Tag text={source} />
+            <span class="file-size small">
+              <Bar share={bytes / most} label={formatBytes(bytes)} tone="plain" />
+              <span class="number">{formatBytes(bytes)}</span>
+              <span class="number soft">≈ {tokens.toLocaleString()} tokens</span>
+            </span>
+            <span class="wide soft small" dir="auto" children={reason} />
+          </summary>
+          <Sent text={text} label={`Text of ${path}`} />
+        </details>
+      )}
+    </List>
   );
 }
 
 function Added({ live, asked }: { live: Live<ContextAnswer>; asked: string }): VNode {
-  if (live.failure !== null) return <Failed failure={live.failure} />;
-  if (live.value === null) return <p class="waiting">Loading…</p>;
-  const { added } = live.value;
   return (
-    <div class="stack" aria-live="polite">
-      <p>
-        Touching <code>{asked}</code> adds{" "}
-        {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
-      </p>
-      {added.length === 0 ? null : <Instructions rows={added} />}
-    </div>
+    <Answered live={live}>
+      {({ added }) => (
+        <div class="stack" aria-live="polite">
+          <p>
+            Touching <code>{asked}</code> adds{" "}
+            {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
+          </p>
+          {added.length === 0 ? null : <Instructions rows={added} />}
+        </div>
+      )}
+    </Answered>
   );
 }
 
 function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
+  if (index === null)
+    return (
+      <Section title="The index">
+        <Soft text="There is no index yet. It is created with the first memory." />
+      </Section>
+    );
+  const how = index.isCut ? "; it is cut at its limit, and the rest is found by recall" : ", sent completely";
   return (
     <Section title="The index">
-      {index === null ? (
-        <p class="soft">There is no index yet. It is created with the first memory.</p>
-      ) : (
-        <>
-          <p class="soft">
-            {formatBytes(index.bytes)}
-            {index.isCut ? "; it is cut at its limit, and the rest is found by recall" : ", sent completely"}
-          </p>
-          <Sent text={index.text} label="Text of the index" />
-        </>
-      )}
+      <Soft text={formatBytes(index.bytes) + how} />
+      <Sent text={index.text} label="Text of the index" />
     </Section>
   );
 }
@@ -150,19 +133,16 @@ function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
 function NotLoaded({ rows }: { rows: ContextAnswer["notLoaded"] }): VNode {
   return (
     <Section title="Not loaded">
-      {rows.length === 0 ? (
-        <p class="soft">Every instruction file that was found is loaded.</p>
-      ) : (
-        <Table
-          caption="Instruction files that are not loaded, with the reason"
-          columns={[
-            { title: "File", cell: (row) => <span class="mono">{row.path}</span> },
-            { title: "Reason", cell: (row) => row.reason },
-          ]}
-          rows={rows}
-          keyOf={(row) => `${row.path} ${row.reason}`}
-        />
-      )}
+      <Table
+        caption="Instruction files that are not loaded, with the reason"
+        none="Every instruction file that was found is loaded."
+        columns={[
+          { title: "File", cell: (row) => <span class="mono">{row.path}</span> },
+          { title: "Reason", cell: (row) => row.reason },
+        ]}
+        rows={rows}
+        keyOf={(row) => `${row.path} ${row.reason}`}
+      />
     </Section>
   );
 }

@@ -1,16 +1,20 @@
 /** The dream: a plan to tidy up the memories, made by a job that can be stopped, shown as diffs, applied and undone. */
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { DreamAnswer, Job } from "../../api.ts";
 import { jobs, useLive, useStart } from "../live.ts";
-import { Age, Button } from "../parts/basics.tsx";
+import { Age, Button, List } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
 import { formatCount } from "../parts/format.ts";
-import { Progress, startJob, stopJob } from "../parts/jobs.tsx";
-import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { useBusy } from "../parts/hooks.ts";
+import { JobState, startJob } from "../parts/jobs.tsx";
+import { Empty, Page } from "../parts/layout.tsx";
 import { Failed, Lines, tell } from "../parts/notice.tsx";
 import { Diff } from "../parts/texts.tsx";
 import { useStore } from "../store.ts";
+
+const WHAT =
+  "A dream reads all memories and the latest conversations and plans what to merge, rewrite or retire. Nothing changes until you apply the plan.";
 
 export function View(_: { params: URLSearchParams }): VNode {
   const live = useLive<DreamAnswer>("/api/dream");
@@ -18,45 +22,32 @@ export function View(_: { params: URLSearchParams }): VNode {
   const job = useStore(jobs).findLast(({ kind }) => kind === "dream") ?? null;
   const isRunning = job?.state === "running";
   const wasRunning = useRef(false);
-  const wasMade = useRef(false);
-  useEffect(() => {
-    // A plan is not on disk, so no change event reports it.
-    if (wasRunning.current && !isRunning) {
-      live.reload();
-      wasMade.current = job?.state === "done";
-    }
-    wasRunning.current = isRunning;
-  }, [isRunning]);
+  wasRunning.current ||= isRunning;
   const plan = live.value?.plan ?? null;
   useEffect(() => {
-    if (live.isLoading || !wasMade.current) return;
-    wasMade.current = false;
+    if (isRunning || live.isLoading || !wasRunning.current) return;
+    wasRunning.current = false;
     // A plan is visible; an empty result has to be announced.
-    if (plan === null && job !== null) tell(job.says, "good");
+    if (plan === null && job?.state === "done") tell(job.says, "good");
   }, [live.isLoading]);
+  const [kind, text] = plan === null ? (["primary", "Make a plan"] as const) : (["plain", "Make a new plan"] as const);
+  const start =
+    readOnly || isRunning || live.value === null ? null : (
+      <Button kind={kind} text={text} onClick={() => startJob("dream")} />
+    );
   return (
-    <>
-      <PageHead title="Dream" lead={<Lead last={live.value?.last ?? null} />}>
-        {readOnly || isRunning || live.value === null ? null : (
-          <Button kind={plan === null ? "primary" : "plain"} onClick={() => void startJob("dream")}>
-            {plan === null ? "Make a plan" : "Make a new plan"}
-          </Button>
-        )}
-      </PageHead>
-      {job === null ? null : <DreamJob job={job} />}
-      {live.value === null ? (
-        <Waiting live={live} />
-      ) : plan !== null ? (
-        <Plan plan={plan} isRunning={isRunning} onApplied={live.reload} />
-      ) : isRunning ? null : (
-        <Empty title="No plan is waiting">
-          <p>
-            A dream reads all memories and the latest conversations and plans what to merge, rewrite or retire. Nothing
-            changes until you apply the plan.
-          </p>
-        </Empty>
+    <Page title="Dream" lead={<Lead last={live.value?.last ?? null} />} live={live} actions={start}>
+      {() => (
+        <>
+          {job === null ? null : <DreamJob job={job} />}
+          {plan !== null ? (
+            <Plan plan={plan} isRunning={isRunning} />
+          ) : isRunning ? null : (
+            <Empty title="No plan is waiting" text={WHAT} />
+          )}
+        </>
       )}
-    </>
+    </Page>
   );
 }
 
@@ -81,37 +72,19 @@ function DreamJob({ job }: { job: Job }): VNode | null {
   if (job.state === "stopped") return <Lines tone="plain" lines={["Planning was stopped. Nothing was changed."]} />;
   if (job.state === "done") return null;
   return (
-    <section class="card dream-job" aria-label="Making a plan">
-      <p class="grow" role="status" dir="auto">
-        {job.says || "Making a plan…"}
-      </p>
-      <span class="soft number">{job.total > 0 ? `${job.done} of ${job.total}` : ""}</span>
-      <Button isSmall onClick={() => void stopJob(job)}>
-        Stop
-      </Button>
-      <Progress job={job} label="Making a plan" />
+    <section class="card row" aria-label="Making a plan">
+      <JobState job={job} title="Making a plan" />
     </section>
   );
 }
 
-interface PlanProps {
-  plan: NonNullable<DreamAnswer["plan"]>;
-  isRunning: boolean;
-  onApplied: () => void;
-}
-
-function Plan({ plan, isRunning, onApplied }: PlanProps): VNode {
+function Plan({ plan, isRunning }: { plan: NonNullable<DreamAnswer["plan"]>; isRunning: boolean }): VNode {
   const { readOnly } = useStart();
-  const [isBusy, setBusy] = useState(false);
-  const apply = async () => {
-    setBusy(true);
-    const done = await change("/api/dream/apply", { plan: plan.id });
-    setBusy(false);
-    if (done !== null) onApplied();
-  };
+  const [isBusy, run] = useBusy();
+  const apply = () => run(change("/api/dream/apply", { plan: plan.id }));
   return (
     <section class="stack" aria-label="The plan">
-      <div class="plan-head">
+      <div class="row">
         <div class="grow">
           <h2>The plan</h2>
           <p dir="auto">{plan.summary}</p>
@@ -120,22 +93,20 @@ function Plan({ plan, isRunning, onApplied }: PlanProps): VNode {
           </p>
         </div>
         {readOnly || plan.ops.length === 0 ? null : (
-          <Button kind="primary" onClick={apply} isBusy={isBusy} isDisabled={isRunning}>
-            Apply the plan
-          </Button>
+          <Button text="Apply the plan" kind="primary" onClick={apply} isBusy={isBusy} disabled={isRunning} />
         )}
       </div>
       {plan.ops.length === 0 ? <Empty title="The memories are tidy; there is nothing to do" /> : null}
-      <ol class="ops">
-        {plan.ops.map((op, at) => (
-          <li key={at} class="card">
+      <List class="stack" item="card stack-s" isOrdered rows={plan.ops}>
+        {({ says, diff }, at) => (
+          <>
             <h3 dir="auto">
-              <span class="soft">{at + 1}.</span> {op.says}
+              <span class="soft">{at + 1}.</span> {says}
             </h3>
-            {op.diff.length === 0 ? null : <Diff lines={op.diff} label={`Step ${at + 1}`} />}
-          </li>
-        ))}
-      </ol>
+            {diff.length === 0 ? null : <Diff lines={diff} label={`Step ${at + 1}`} />}
+          </>
+        )}
+      </List>
     </section>
   );
 }

@@ -6,13 +6,13 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
-import { Button, TextField } from "../parts/basics.tsx";
+import { Button, Field } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { Findings, useCheck } from "../parts/check.tsx";
 import { ask, useGuard } from "../parts/dialog.tsx";
 import { keyOf } from "../parts/format.ts";
-import { useLast } from "../parts/hooks.ts";
-import { PageHead, Waiting } from "../parts/layout.tsx";
+import { useBusy, useLast } from "../parts/hooks.ts";
+import { Answered, Loading, PageHead, Section } from "../parts/layout.tsx";
 import { Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { Diff } from "../parts/texts.tsx";
 import { send } from "../remote.ts";
@@ -32,7 +32,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     return (
       <>
         <PageHead title={`Edit ${ref.file}`} />
-        <Waiting live={live} />
+        <Answered live={live}>{() => null}</Answered>
       </>
     );
   const { text, row } = memory;
@@ -59,7 +59,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const [draft, setDraft] = useState<Draft>(found ?? { base: text, text: toField(text) });
   const [isRestored, setRestored] = useState(found !== null);
   const [isReviewing, setReviewing] = useState(false);
-  const [isSaving, setSaving] = useState(false);
+  const [isSaving, run] = useBusy();
   const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
   const [check, isChecked, setCheck] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
@@ -75,9 +75,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     setReviewing(false);
   };
   const save = async () => {
-    setSaving(true);
-    const { value, failure } = await send<SavedAnswer>("PUT", "/api/memory", { ...reference, ...edited });
-    setSaving(false);
+    const { value, failure } = await run(send<SavedAnswer>("PUT", "/api/memory", { ...reference, ...edited }));
     if (value !== null) {
       dropDraft(sessionStorage, reference);
       leave();
@@ -111,25 +109,19 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     else if (mayReview) setReviewing(true);
   });
   useKeys({ Escape: () => (isReviewing ? setReviewing(false) : close()) });
-  const copyButton = <Button onClick={() => void copy(draft.text)}>Copy mine</Button>;
+  const copyButton = <Button text="Copy mine" onClick={() => copy(draft.text)} />;
   return (
     <>
       <PageHead title={`Edit ${name}`} lead={<code dir="auto">{reference.file}</code>}>
-        <Button kind="quiet" onClick={close}>
-          Close
-        </Button>
-        {isDirty ? <Button onClick={() => void discard()}>Discard</Button> : null}
+        <Button text="Close" kind="quiet" onClick={close} />
+        {isDirty ? <Button text="Discard" onClick={discard} /> : null}
         {isReviewing ? (
           <>
-            <Button onClick={() => setReviewing(false)}>Keep writing</Button>
-            <Button kind="primary" isBusy={isSaving} isDisabled={!maySave} onClick={() => void save()}>
-              Save
-            </Button>
+            <Button text="Keep writing" onClick={() => setReviewing(false)} />
+            <Button text="Save" kind="primary" isBusy={isSaving} disabled={!maySave} onClick={save} />
           </>
         ) : (
-          <Button kind="primary" isDisabled={!mayReview} onClick={() => setReviewing(true)}>
-            Review
-          </Button>
+          <Button text="Review" kind="primary" disabled={!mayReview} onClick={() => setReviewing(true)} />
         )}
       </PageHead>
       {isRestored ? <Notice tone="accent">Your unsaved changes were restored. They are not saved yet.</Notice> : null}
@@ -140,22 +132,17 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
         </Notice>
       ) : check?.conflict ? (
         <Conflict conflict={check.conflict} mine={check.diff}>
-          <Button onClick={() => startFrom(check.conflict?.text ?? "")}>Take theirs</Button>
-          <Button onClick={() => keep(check.conflict?.text ?? "")}>Merge mine onto theirs</Button>
+          <Button text="Take theirs" onClick={() => startFrom(check.conflict?.text ?? "")} />
+          <Button text="Merge mine onto theirs" onClick={() => keep(check.conflict?.text ?? "")} />
           {copyButton}
         </Conflict>
       ) : null}
       {isReviewing ? (
-        <section class="section">
-          <h2>What saving will change</h2>
-          {check !== null && isChecked ? (
-            <Diff lines={check.diff} label="What saving will change" />
-          ) : (
-            <p class="waiting">Loading…</p>
-          )}
-        </section>
+        <Section title="What saving will change" label="">
+          {check !== null && isChecked ? <Diff lines={check.diff} label="What saving will change" /> : <Loading />}
+        </Section>
       ) : (
-        <TextField
+        <Field
           label="The whole file"
           class="editor"
           spellcheck={false}
@@ -180,23 +167,21 @@ interface ConflictProps {
 /** The file was changed elsewhere: shows that change next to mine. */
 function Conflict({ conflict, mine, children }: ConflictProps): VNode {
   return (
-    <section class="conflict" aria-label="The file changed on disk">
+    <section class="stack" aria-label="The file changed on disk">
       <Notice tone="warn">
         <p role="alert">
           <strong>The file changed on disk while you were editing.</strong> Nothing is overwritten until you decide.
         </p>
-        <div class="actions">{children}</div>
+        <div class="row">{children}</div>
       </Notice>
-      <div class="beside">
-        <div class="section">
-          <h2>Changed on disk</h2>
+      <div class="even">
+        <Section title="Changed on disk" label="">
           {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
           <Diff lines={conflict.diff} label="Changed on disk" />
-        </div>
-        <div class="section">
-          <h2>Changed by you</h2>
+        </Section>
+        <Section title="Changed by you" label="">
           <Diff lines={mine} label="Changed by you" />
-        </div>
+        </Section>
       </div>
     </section>
   );

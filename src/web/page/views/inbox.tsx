@@ -1,77 +1,67 @@
 /** The inbox: proposals as diffs, accepted, edited or rejected one by one, with the mouse or the keyboard. */
 import type { VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type InboxAnswer, MEMORY_TYPES, type ProposalRow } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
-import { Age, Button, Soft, Tag, TextField, TypeTag } from "../parts/basics.tsx";
+import { Age, Button, Field, Soft, Tag, TypeTag, useForm } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatCount, linesOf, showName } from "../parts/format.ts";
-import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { useBusy } from "../parts/hooks.ts";
+import { Empty, Page } from "../parts/layout.tsx";
 import { Diff } from "../parts/texts.tsx";
+
+const NONE = "When learning is set to inbox mode, its proposals appear here as diffs, with their origin.";
 
 export function View(_: { params: URLSearchParams }): VNode {
   const live = useLive<InboxAnswer>("/api/inbox");
-  const proposals = live.value?.proposals ?? [];
+  const count = live.value?.proposals.length ?? 0;
+  const lead =
+    count === 0
+      ? "Proposals from agents wait here until you accept them."
+      : `${formatCount(count, "proposal")} waiting for your decision.`;
   return (
-    <>
-      <PageHead
-        title="Inbox"
-        lead={
-          proposals.length === 0
-            ? "Proposals from agents wait here until you accept them."
-            : `${formatCount(proposals.length, "proposal")} waiting for your decision.`
-        }
-      />
-      {live.value === null ? (
-        <Waiting live={live} />
-      ) : proposals.length === 0 ? (
-        <Empty title="The inbox is empty">
-          <p>When learning is set to inbox mode, its proposals appear here as diffs, with their origin.</p>
-        </Empty>
-      ) : (
-        <Proposals proposals={proposals} onChanged={live.reload} />
-      )}
-    </>
+    <Page
+      title="Inbox"
+      lead={lead}
+      live={live}
+      none={() => (count === 0 ? <Empty title="The inbox is empty" text={NONE} /> : null)}
+    >
+      {({ proposals }) => <Proposals proposals={proposals} />}
+    </Page>
   );
 }
 
-function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChanged: () => void }): VNode {
+function Proposals({ proposals }: { proposals: ProposalRow[] }): VNode {
   const { readOnly } = useStart();
   const [chosen, setChosen] = useState(0);
   const [editing, setEditing] = useState<string | null>(null);
-  const [busy, setBusy] = useState<string | null>(null);
+  const [isBusy, run] = useBusy();
   const list = useRef<HTMLUListElement>(null);
   const at = Math.min(chosen, proposals.length - 1);
   const current = proposals[at];
   const isMoved = useRef(false);
   useEffect(() => {
     // Only after a key press: do not move a person who scrolls.
-    if (isMoved.current) list.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus();
+    if (isMoved.current) (list.current?.children[at] as HTMLElement | undefined)?.focus();
     isMoved.current = false;
   }, [at, proposals.length]);
 
   const decide = async (proposal: ProposalRow, path: string, body: object) => {
-    if (busy !== null) return;
-    setBusy(proposal.id);
-    const done = await change(path, { id: proposal.id, ...body });
-    setBusy(null);
-    if (done === null) return;
+    if (isBusy || (await run(change(path, { id: proposal.id, ...body }))) === null) return;
     setEditing(null);
     isMoved.current = true;
-    onChanged();
   };
   const accept = (proposal: ProposalRow, amended?: Amended) =>
     decide(proposal, "/api/inbox/accept", amended === undefined ? {} : { amended });
   const reject = async (proposal: ProposalRow) => {
-    const given = await ask({
-      title: `Reject “${proposal.name}”?`,
-      text: "It will not be proposed again.",
-      yes: "Reject",
-      isDanger: true,
-    });
+    const title = `Reject “${proposal.name}”?`;
+    const given = await ask({ title, text: "It will not be proposed again.", yes: "Reject", isDanger: true });
     if (given !== null) await decide(proposal, "/api/inbox/reject", {});
+  };
+  const edit = (proposal: ProposalRow) => {
+    if (isEditable(proposal)) setEditing(proposal.id);
   };
   const move = (by: number) => (event: KeyboardEvent) => {
     // There the arrow keys scroll.
@@ -80,41 +70,27 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
     isMoved.current = true;
     setChosen(Math.min(proposals.length - 1, Math.max(0, at + by)));
   };
+  const press = (act: (proposal: ProposalRow) => unknown) => (event: KeyboardEvent) => {
+    if (readOnly || current === undefined || editing !== null) return;
+    event.preventDefault();
+    void act(current);
+  };
   useKeys({
     ArrowDown: move(1),
     ArrowUp: move(-1),
-    ...(readOnly || current === undefined || editing !== null
-      ? {}
-      : {
-          a: () => void accept(current),
-          r: (event) => {
-            event.preventDefault();
-            void reject(current);
-          },
-          e: (event) => {
-            event.preventDefault();
-            if (isEditable(current)) setEditing(current.id);
-          },
-        }),
+    a: press((each) => accept(each)),
+    r: press(reject),
+    e: press(edit),
   });
   return (
     <>
-      <p class="soft small keys-line">
-        <kbd>↑</kbd> <kbd>↓</kbd> move
-        {readOnly ? null : (
-          <>
-            {" · "}
-            <kbd>a</kbd> accept · <kbd>e</kbd> edit · <kbd>r</kbd> reject
-          </>
-        )}
-      </p>
-      <ul class="proposals" ref={list}>
+      <KeysLine readOnly={readOnly} />
+      <ul class="stack list" ref={list}>
         {proposals.map((proposal, place) => (
           <li
             key={proposal.id}
-            class={`card proposal${place === at ? " is-current" : ""}`}
+            class={`card proposal stack-s${place === at ? " is-current" : ""}`}
             tabIndex={place === at ? 0 : -1}
-            data-at={place}
             aria-current={place === at}
             aria-label={`${proposal.action}: ${proposal.name}`}
             onFocusIn={() => setChosen(place)}
@@ -123,22 +99,18 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
             {editing === proposal.id ? (
               <ProposalForm
                 proposal={proposal}
-                isBusy={busy === proposal.id}
+                isBusy={isBusy}
                 onCancel={() => setEditing(null)}
-                onAccept={(amended) => void accept(proposal, amended)}
+                onAccept={(amended) => accept(proposal, amended)}
               />
             ) : (
               <>
                 <Diff lines={proposal.diff} label={`What ${proposal.name} would change`} />
                 {readOnly ? null : (
-                  <div class="actions">
-                    <Button kind="primary" isBusy={busy === proposal.id} onClick={() => void accept(proposal)}>
-                      Accept
-                    </Button>
-                    {isEditable(proposal) ? <Button onClick={() => setEditing(proposal.id)}>Edit first</Button> : null}
-                    <Button kind="danger" onClick={() => void reject(proposal)}>
-                      Reject
-                    </Button>
+                  <div class="row">
+                    <Button text="Accept" kind="primary" isBusy={isBusy} onClick={() => accept(proposal)} />
+                    {isEditable(proposal) ? <Button text="Edit first" onClick={() => edit(proposal)} /> : null}
+                    <Button text="Reject" kind="danger" onClick={() => reject(proposal)} />
                   </div>
                 )}
               </>
@@ -150,6 +122,19 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   );
 }
 
+function KeysLine({ readOnly }: { readOnly: boolean }): VNode {
+  const keys = { "↑ ↓": "move", ...(readOnly ? {} : { a: "accept", e: "edit", r: "reject" }) };
+  return (
+    <p class="row soft small keys-line">
+      {Object.entries(keys).map(([key, says]) => (
+        <span key={key}>
+          <kbd>{key}</kbd> {says}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 /** A proposal to forget a memory has no text to edit. */
 function isEditable({ action }: ProposalRow): boolean {
   return action !== "forget";
@@ -157,12 +142,12 @@ function isEditable({ action }: ProposalRow): boolean {
 
 function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
   return (
-    <div class="proposal-head">
+    <div class="stack-xs">
       <h2>
         <bdi>{showName(proposal.name)}</bdi>
       </h2>
       <p class="row">
-        <Tag tone={proposal.action === "forget" ? "bad" : "accent"}>{proposal.action}</Tag>
+        <Tag text={proposal.action} tone={proposal.action === "forget" ? "bad" : "accent"} />
         <TypeTag type={proposal.type} />
         <span class="soft">
           from {proposal.from}, <Age at={proposal.at} />
@@ -173,7 +158,7 @@ function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
   );
 }
 
-type Amended = Pick<ProposalRow, "name" | "type" | "description" | "body" | "cues">;
+type Amended = Record<string, string | string[]>;
 
 interface FormProps {
   proposal: ProposalRow;
@@ -185,16 +170,13 @@ interface FormProps {
 /** A proposal's fields, to be changed before it is accepted. */
 function ProposalForm({ proposal, isBusy, onAccept, onCancel }: FormProps): VNode {
   const { name, type, description, body, cues } = proposal;
-  const [amended, setAmended] = useState({ name, type, description, body, cues: cues.join("\n") });
-  const id = useId();
+  const { values, field } = useForm({ name, type: type as string, description, body, cues: cues.join("\n") });
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const set = (key: keyof typeof amended) => (value: string) => setAmended({ ...amended, [key]: value });
-  const field = (key: keyof typeof amended) => ({ value: amended[key], onInput: set(key) });
-  const accept = () => onAccept({ ...amended, cues: linesOf(amended.cues) });
+  const accept = () => onAccept({ ...values, cues: linesOf(values.cues) });
   return (
     <form
-      class="proposal-form"
+      class="stack-s"
       ref={form}
       onSubmit={(event) => {
         event.preventDefault();
@@ -207,27 +189,16 @@ function ProposalForm({ proposal, isBusy, onAccept, onCancel }: FormProps): VNod
         onCancel();
       }}
     >
-      <div class="form-row">
-        <TextField label="Name" fieldClass="grow" required {...field("name")} />
-        <div class="field">
-          <label for={id}>Type</label>
-          <select id={id} value={amended.type} onChange={(event) => set("type")(event.currentTarget.value)}>
-            {MEMORY_TYPES.map((known) => (
-              <option key={known}>{known}</option>
-            ))}
-          </select>
-        </div>
+      <div class="row">
+        <Field label="Name" fieldClass="field grow" required {...field("name")} />
+        <Field label="Type" options={MEMORY_TYPES} {...field("type")} />
       </div>
-      <TextField label="Description" {...field("description")} />
-      <TextField label="Text" rows={8} {...field("body")} />
-      <TextField label="Cues, one per line: what a person would say when it helps" rows={3} {...field("cues")} />
-      <div class="actions">
-        <button type="submit" class="button button-primary" disabled={isBusy}>
-          Accept with changes
-        </button>
-        <Button kind="quiet" onClick={onCancel}>
-          Cancel
-        </Button>
+      <Field label="Description" {...field("description")} />
+      <Field label="Text" rows={8} {...field("body")} />
+      <Field label="Cues, one per line: what a person would say when it helps" rows={3} {...field("cues")} />
+      <div class="row">
+        <Button type="submit" text="Accept with changes" kind="primary" disabled={isBusy} />
+        <Button text="Cancel" kind="quiet" onClick={onCancel} />
       </div>
     </form>
   );

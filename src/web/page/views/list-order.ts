@@ -47,14 +47,10 @@ export function orderRows(rows: ListedMemory[], asked: Asked, hits: SearchAnswer
 }
 
 function matches(row: ListedMemory, asked: Asked): boolean {
-  if (asked.type !== "" && row.type !== asked.type) return false;
-  if (asked.scope !== "" && row.scope !== asked.scope) return false;
-  if (asked.verdict !== "" && (row.verdict?.state ?? "unchecked") !== asked.verdict) return false;
-  return asked.age === "" || ageOf(row) === asked.age;
-}
-
-function ageOf(row: ListedMemory): string {
-  return AGES.find((age) => row.ageDays < age.days)?.label ?? "older";
+  const age = AGES.find(({ days }) => row.ageDays < days)?.label ?? "older";
+  const known = { type: row.type, scope: row.scope, verdict: row.verdict?.state ?? "unchecked", age };
+  const filters = Object.entries(known) as [keyof typeof known, string][];
+  return filters.every(([name, value]) => asked[name] === "" || asked[name] === value);
 }
 
 /** What a person looks for comes first: doubts, many cues, often recalled, young. */

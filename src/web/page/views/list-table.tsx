@@ -16,14 +16,14 @@ interface Props {
   onSort: (sort: Sort) => void;
 }
 
-export const COLUMNS: [Sort, string][] = [
-  ["type", "Type"],
-  ["name", "Memory"],
-  ["scope", "Scope"],
-  ["age", "Age"],
-  ["verdict", "Verdict"],
-  ["cues", "Cues"],
-  ["recalled", "Recalled"],
+export const COLUMNS: [sort: Sort, title: string, width: string][] = [
+  ["type", "Type", "7rem"],
+  ["name", "Memory", "auto"],
+  ["scope", "Scope", "6.5rem"],
+  ["age", "Age", "7.5rem"],
+  ["verdict", "Verdict", "7rem"],
+  ["cues", "Cues", "4.25rem"],
+  ["recalled", "Recalled", "6rem"],
 ];
 
 /** The largest come first, unless reversed. */
@@ -60,11 +60,12 @@ export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
       <caption class="hidden">Memories, {rows.length} of them</caption>
       <thead>
         <tr aria-rowindex={1}>
-          {COLUMNS.map(([id, title]) => (
+          {COLUMNS.map(([id, title, width]) => (
             <th
               key={id}
               scope="col"
               class={`col-${id}`}
+              style={{ width }}
               aria-sort={sort !== id ? undefined : isRising ? "ascending" : "descending"}
             >
               <button type="button" onClick={() => onSort(id)}>
@@ -103,6 +104,8 @@ interface RowProps {
 }
 
 function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
+  const { state, says } = row.verdict ?? { state: "unchecked", says: "its claims were not checked yet" };
+  const [name, description] = [showName(row.name), showName(row.description)];
   return (
     <tr class={`entry${isSelected ? " is-selected" : ""}`} aria-rowindex={at + 2} data-key={keyOf(row)}>
       <td class="col-type">
@@ -111,20 +114,12 @@ function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
       <td class="col-name">
         <span class="name">
           {" "}
-          <a
-            href={formatMemoryRoute(row)}
-            tabIndex={isReachable ? 0 : -1}
-            dir="auto"
-            title={showName(row.name)}
-            onFocus={onFocus}
-          >
-            {showName(row.name)}
+          <a href={formatMemoryRoute(row)} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
+            {name}
           </a>
-          {row.pinned ? <Tag tone="accent">pinned</Tag> : null}
+          {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
         </span>{" "}
-        <span class="description" dir="auto" title={showName(row.description)}>
-          {showName(row.description)}
-        </span>
+        <span class="description" dir="auto" title={description} children={description} />
       </td>
       <td class="col-scope" dir="auto">
         <span class="narrow-only">in </span>
@@ -134,14 +129,10 @@ function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
         <Age at={row.modified} />
       </td>
       <td class="col-verdict">
-        {row.verdict === null || row.verdict.state === "unchecked" ? (
-          <span class="soft" title={row.verdict?.says ?? "its claims were not checked yet"}>
-            unchecked
-          </span>
+        {state === "unchecked" ? (
+          <span class="soft" title={says} children={state} />
         ) : (
-          <Tag tone={toneOf(row.verdict.state)} title={row.verdict.says}>
-            {row.verdict.state}
-          </Tag>
+          <Tag tone={toneOf(state)} title={says} text={state} />
         )}
       </td>
       <td class="col-cues number">{row.cues}</td>
@@ -182,12 +173,12 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
       if (frame === 0) frame = requestAnimationFrame(measure);
     };
     measure();
-    window.addEventListener("scroll", soon, { passive: true });
-    window.addEventListener("resize", soon);
+    const listening = new AbortController();
+    for (const kind of ["scroll", "resize"])
+      window.addEventListener(kind, soon, { passive: true, signal: listening.signal });
     return () => {
       cancelAnimationFrame(frame);
-      window.removeEventListener("scroll", soon);
-      window.removeEventListener("resize", soon);
+      listening.abort();
     };
   }, [count]);
   if (count <= FEW) return [0, count];

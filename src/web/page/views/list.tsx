@@ -1,12 +1,12 @@
 /** All memories: searched while typing, filtered and sorted by every column. */
-import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import type { TargetedKeyboardEvent, VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AGES, type ListedMemory, MEMORY_TYPES, type MemoryList, type SearchAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { changes, useLive, useStart } from "../live.ts";
-import { Button, LinkButton } from "../parts/basics.tsx";
+import { Button, Field, List } from "../parts/basics.tsx";
 import { formatCount } from "../parts/format.ts";
-import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { Answered, Empty, Loading, PageHead } from "../parts/layout.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute, route } from "../router.ts";
 import { useStore } from "../store.ts";
@@ -45,20 +45,24 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   return (
     <>
       <PageHead title="Memories" lead={all === undefined ? undefined : saysCount(rows.length, all.length)}>
-        {readOnly ? null : <LinkButton href={formatRoute("new")}>New memory</LinkButton>}
+        {readOnly ? null : <Button text="New memory" href={formatRoute("new")} />}
       </PageHead>
-      <div class="list-tools">
+      <div class="row">
         <SearchField q={q} onInput={setQ} onLeave={keepWords} wantsFocus={params.get("focus") === "search"} />
         <Filters rows={all ?? []} asked={asked} onSort={sortBy} />
       </div>
-      {all === undefined ? (
-        <Waiting live={live} />
-      ) : rows.length === 0 ? (
-        <NothingFound isEmpty={all.length === 0} ranking={ranking} onClear={clear} />
-      ) : (
-        <MemoryTable rows={rows} sort={asked.sort} isReversed={asked.isReversed} onSort={sortBy} />
-      )}
-      <Skipped skipped={live.value?.skipped ?? []} />
+      <Answered live={live}>
+        {(listed) => (
+          <>
+            {rows.length === 0 ? (
+              <NothingFound isEmpty={listed.rows.length === 0} isSearching={ranking.isSearching} onClear={clear} />
+            ) : (
+              <MemoryTable rows={rows} sort={asked.sort} isReversed={asked.isReversed} onSort={sortBy} />
+            )}
+            <Skipped skipped={listed.skipped} />
+          </>
+        )}
+      </Answered>
     </>
   );
 }
@@ -110,12 +114,12 @@ interface SearchProps {
 }
 
 function SearchField(props: SearchProps): VNode {
-  const input = useRef<HTMLInputElement>(null);
-  const id = useId();
+  const place = useRef<HTMLElement>(null);
   const focus = (event?: KeyboardEvent) => {
     event?.preventDefault();
-    input.current?.focus();
-    input.current?.select();
+    const input = place.current?.querySelector("input");
+    input?.focus();
+    input?.select();
   };
   useKeys({ "/": focus });
   useEffect(() => {
@@ -127,11 +131,11 @@ function SearchField(props: SearchProps): VNode {
     });
     return () => cancelAnimationFrame(frame);
   }, [props.wantsFocus]);
-  const press = (event: KeyboardEvent) => {
+  const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
     if (event.isComposing) return;
     if (event.key === "Escape") {
       event.preventDefault();
-      if (props.q === "") input.current?.blur();
+      if (props.q === "") event.currentTarget.blur();
       else props.onInput("");
     }
     if (event.key === "ArrowDown" || event.key === "Enter") {
@@ -142,20 +146,16 @@ function SearchField(props: SearchProps): VNode {
     }
   };
   return (
-    <search class="list-search">
-      <label class="hidden" for={id}>
-        Search the memories
-      </label>
-      <input
-        ref={input}
-        id={id}
+    <search class="list-search" ref={place}>
+      <Field
+        label="Search the memories"
+        isBare
         type="search"
-        dir="auto"
         placeholder="Search…  /"
         autocomplete="off"
         spellcheck={false}
         value={props.q}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
+        onInput={props.onInput}
         onKeyDown={press}
         onBlur={props.onLeave}
       />
@@ -167,65 +167,39 @@ function Filters({ rows, asked, onSort }: { rows: ListedMemory[]; asked: Asked; 
   const scopes = useMemo(() => [...new Set(rows.map((row) => row.scope))].sort(), [rows]);
   const ages = AGES.map(({ label }) => label);
   const filters = { type: MEMORY_TYPES, scope: scopes, verdict: VERDICTS, age: ages };
-  const sorts = COLUMNS.map(([sort, title]): Option => [sort, `By ${sort === "name" ? "name" : title.toLowerCase()}`]);
+  const sorts = COLUMNS.map(([sort, title]) => [sort, `By ${sort === "name" ? "name" : title.toLowerCase()}`] as const);
   return (
-    <div class="filters">
+    <div class="filters row">
       {Object.entries(filters).map(([name, known]) => {
         const value = asked[name as keyof typeof filters];
         // The filter in the address is shown, even if no memory matches it.
         const options = value === "" || known.some((each) => each === value) ? known : [value, ...known];
         return (
-          <Choice
+          <Field
             key={name}
             label={name.replace(/^./, (first) => first.toUpperCase())}
+            isBare
+            fieldClass={`field${value === "" ? "" : " is-set"}`}
             value={value}
-            options={[["", `Any ${name}`], ...options.map((option): Option => [option, option])]}
-            class={value === "" ? "" : "is-set"}
-            onChange={(chosen) => amend({ [name]: chosen })}
+            options={[["", `Any ${name}`], ...options]}
+            onInput={(chosen) => amend({ [name]: chosen })}
           />
         );
       })}
       {/* Where the table has no head: on a narrow screen. */}
-      <Choice
+      <Field
         label="Sort by"
+        isBare
+        fieldClass="narrow-only"
         value={asked.sort}
         options={asked.q === "" ? sorts : [["rank", "By rank"], ...sorts]}
-        class="sort-choice"
-        onChange={(sort) => onSort(sort as Sort)}
+        onInput={(sort) => onSort(sort as Sort)}
       />
     </div>
   );
 }
 
-type Option = [value: string, title: string];
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  options: Option[];
-  class: string;
-  onChange: (value: string) => void;
-}
-
-function Choice(props: ChoiceProps): VNode {
-  const id = useId();
-  return (
-    <span class={`choice ${props.class}`.trim()}>
-      <label class="hidden" for={id}>
-        {props.label}
-      </label>
-      <select id={id} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </span>
-  );
-}
-
-function NothingFound(props: { isEmpty: boolean; ranking: Ranking; onClear: () => void }): VNode {
+function NothingFound(props: { isEmpty: boolean; isSearching: boolean; onClear: () => void }): VNode {
   if (props.isEmpty)
     return (
       <Empty title="No memories yet">
@@ -235,27 +209,26 @@ function NothingFound(props: { isEmpty: boolean; ranking: Ranking; onClear: () =
         </p>
       </Empty>
     );
-  if (props.ranking.isSearching) return <p class="waiting">Searching…</p>;
+  if (props.isSearching) return <Loading text="Searching…" />;
   return (
-    <Empty title="Nothing matches">
-      <p>No memory matches this search and these filters.</p>
-      <Button onClick={props.onClear}>Show all memories</Button>
+    <Empty title="Nothing matches" text="No memory matches this search and these filters.">
+      <Button text="Show all memories" onClick={props.onClear} />
     </Empty>
   );
 }
 
-function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): ComponentChildren {
+function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): VNode | null {
   if (skipped.length === 0) return null;
   return (
-    <details class="skipped small">
+    <details class="stack-xs small">
       <summary>{formatCount(skipped.length, "file is", "files are")} no memory</summary>
-      <ul>
-        {skipped.map(({ path, reason }) => (
-          <li key={path}>
+      <List rows={skipped}>
+        {({ path, reason }) => (
+          <>
             <code dir="auto">{path}</code> <span class="soft">{reason}</span>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </List>
     </details>
   );
 }

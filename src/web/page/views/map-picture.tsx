@@ -9,7 +9,6 @@ import {
   forceSimulation,
   forceX,
   forceY,
-  type Simulation,
   type SimulationNodeDatum,
 } from "d3-force";
 import type { VNode } from "preact";
@@ -18,33 +17,36 @@ import type { MemoryMap } from "../../api.ts";
 import { Button } from "../parts/basics.tsx";
 import { keyOf } from "../parts/format.ts";
 import { listenToGestures } from "./gestures.ts";
-import { fitTo, move, type Viewport, zoomBy } from "./viewport.ts";
+import { fitTo, move, type Spot, type Viewport, zoomBy } from "./viewport.ts";
 
-export type EdgeKind = MemoryMap["edges"][number]["kind"];
+type Node = MemoryMap["nodes"][number];
 
 interface Props {
   map: MemoryMap;
   edges: MemoryMap["edges"];
-  chosen: number | null;
-  onChoose: (node: number | null) => void;
+  chosen: Node | undefined;
+  onChoose: (node: Node | undefined) => void;
 }
 
-const EDGE_KINDS: EdgeKind[] = ["near", "link", "supersedes"];
+const EDGE_KINDS = ["near", "link", "supersedes"];
 /** More names than this overlap. */
 const MOST_NAMES = 14;
 /** A letter of a name on the screen, about; measuring each would cost more than it is worth. */
 const NAME_PX = { width: 6.6, height: 15 };
 
-export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
+export function MapPicture({ map, edges, chosen: node, onChoose }: Props): VNode {
+  const chosen = node === undefined ? null : map.nodes.indexOf(node);
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const picture = useMemo(makePicture, []);
   const linked = useMemo(() => neighbours(map.nodes.length, edges), [map, edges]);
   useEffect(() => {
     if (svg.current === null || world.current === null) return;
-    return picture.show(svg.current, world.current, map, edges);
+    const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
+    return picture.show(svg.current, world.current, map.nodes, edges, onClick);
   }, [map, edges]);
-  useEffect(() => (svg.current === null ? undefined : picture.listen(svg.current, onChoose)), [onChoose]);
   useEffect(() => picture.redraw(), [chosen, map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const named = namesShown(map, linked, chosen);
@@ -84,16 +86,10 @@ export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
           </g>
         </g>
       </svg>
-      <div class="map-tools">
-        <Button isSmall label="Zoom in" onClick={() => picture.zoom(1.4)}>
-          +
-        </Button>
-        <Button isSmall label="Zoom out" onClick={() => picture.zoom(1 / 1.4)}>
-          −
-        </Button>
-        <Button isSmall label="Fit all of the map" onClick={() => picture.fit()}>
-          Fit
-        </Button>
+      <div class="map-tools row">
+        <Button isSmall text="+" aria-label="Zoom in" onClick={() => picture.zoom(1.4)} />
+        <Button isSmall text="−" aria-label="Zoom out" onClick={() => picture.zoom(1 / 1.4)} />
+        <Button isSmall text="Fit" aria-label="Fit all of the map" onClick={picture.fit} />
       </div>
     </div>
   );
@@ -103,7 +99,7 @@ export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
 function makePicture() {
   let points: Point[] = [];
   let edges: MemoryMap["edges"] = [];
-  let settling: Settling | null = null;
+  let settling: ReturnType<typeof settle> | null = null;
   let viewport: Viewport = { k: 1, x: 0, y: 0 };
   let isFitted = true;
   let svg: SVGSVGElement | null = null;
@@ -136,15 +132,29 @@ function makePicture() {
   return {
     redraw,
     /** Points that were there before begin where they were. */
-    show(shown: SVGSVGElement, inside: SVGGElement, map: MemoryMap, joined: MemoryMap["edges"]) {
+    show(
+      shown: SVGSVGElement,
+      inside: SVGGElement,
+      nodes: MemoryMap["nodes"],
+      joined: MemoryMap["edges"],
+      onClick: (at: number | null) => void,
+    ) {
       [svg, world, edges] = [shown, inside, joined];
+      const stopListening = listenToGestures(shown, {
+        onClick,
+        onDrag: (at, { x, y }) =>
+          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
+        onDrop: (at) => settling?.hold(at, null),
+        onMove: (x, y) => change(move(viewport, x, y)),
+        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
+      });
       const isAgain = known.size > 0;
-      const linked = neighbours(map.nodes.length, joined);
-      points = map.nodes.map((node, at) => {
+      const linked = neighbours(nodes.length, joined);
+      points = nodes.map((node, at) => {
         const key = keyOf(node);
         const { x, y } = known.get(key) ?? placeOnSpiral(at);
         const degree = linked[at]?.size ?? 0;
-        const point = { x, y, degree, radius: radiusOf(degree, map.nodes.length) };
+        const point = { x, y, degree, radius: radiusOf(degree, nodes.length) };
         known.set(key, point);
         return point;
       });
@@ -153,10 +163,11 @@ function makePicture() {
         return source && target ? [{ source, target, share: kind === "near" ? share : 1 }] : [];
       });
       const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      settling = settle(points, links, { isStill, isAgain }, redraw);
+      settling = settle(points, links, isStill, isAgain, redraw);
       const sizing = new ResizeObserver(redraw);
       sizing.observe(shown);
       return () => {
+        stopListening();
         settling?.stop();
         sizing.disconnect();
       };
@@ -167,16 +178,6 @@ function makePicture() {
     fit() {
       isFitted = true;
       redraw();
-    },
-    listen(shown: SVGSVGElement, onChoose: (node: number | null) => void) {
-      return listenToGestures(shown, {
-        onClick: onChoose,
-        onDrag: (at, { x, y }) =>
-          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
-        onDrop: (at) => settling?.hold(at, null),
-        onMove: (x, y) => change(move(viewport, x, y)),
-        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
-      });
     },
   };
 }
@@ -256,41 +257,24 @@ interface Link {
   share: number;
 }
 
-interface Settling {
-  /** Holds a point under the pointer; null lets it go. */
-  hold: (point: number, at: { x: number; y: number } | null) => void;
-  stop: () => void;
-}
-
 /** Runs before the first frame, so that it does not start as an explosion. */
 const TICKS_BEFORE = 80;
 /** From here on nothing moves by more than a pixel. */
 const TICKS_TO_REST = 260;
 
 /** `isStill` settles at once, for those who want no motion; `isAgain` only nudges points that have their place already. */
-function settle(
-  points: Point[],
-  links: Link[],
-  { isStill, isAgain }: { isStill: boolean; isAgain: boolean },
-  onTick: () => void,
-): Settling {
-  const simulation: Simulation<Point, Link> = forceSimulation(points)
-    .force(
-      "apart",
-      forceManyBody<Point>()
-        .strength(({ degree }) => (degree === 0 ? -50 : -130))
-        .distanceMax(500)
-        .theta(1),
-    )
+function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boolean, onTick: () => void) {
+  const apart = forceManyBody<Point>().strength(({ degree }) => (degree === 0 ? -50 : -130));
+  const joined = forceLink<Point, Link>(links).distance(({ share }) => 36 + (1 - share) * 70);
+  const simulation = forceSimulation(points)
+    .force("apart", apart.distanceMax(500).theta(1))
     .force(
       "links",
-      forceLink<Point, Link>(links)
-        .distance(({ share }) => 36 + (1 - share) * 70)
-        .strength(({ share }) => 0.15 + share * 0.35),
+      joined.strength(({ share }) => 0.15 + share * 0.35),
     )
     .force(
       "collide",
-      forceCollide<Point>().radius(({ radius }) => radius + 2),
+      forceCollide<Point>(({ radius }) => radius + 2),
     )
     // A little more across than down: screens are wide. Points without links would drift out of sight.
     .force(
@@ -307,7 +291,8 @@ function settle(
   onTick();
   if (!isStill) simulation.alpha(Math.min(simulation.alpha(), 0.3)).on("tick", onTick).restart();
   return {
-    hold: (number, at) => {
+    /** Holds a point under the pointer; null lets it go. */
+    hold: (number: number, at: Spot | null) => {
       const point = points[number];
       if (point === undefined) return;
       point.fx = at?.x ?? null;
@@ -322,7 +307,7 @@ function settle(
 }
 
 /** A point's first place: a spiral, so that no two begin on the same spot and the map looks the same every time. */
-function placeOnSpiral(at: number): { x: number; y: number } {
+function placeOnSpiral(at: number): Spot {
   const angle = at * 2.399963;
   const radius = 9 * Math.sqrt(at + 0.5);
   return { x: Math.cos(angle) * radius, y: Math.sin(angle) * radius };

@@ -3,14 +3,14 @@ import type { ComponentChildren, VNode } from "preact";
 import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
-import { Age, Button, LinkButton, MemoryLink, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
+import { Age, Button, List, MemoryLink, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
 import { changeMemory, undo } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatBytes, formatCount, formatMoment } from "../parts/format.ts";
-import { Empty, PageHead, Tabs, Waiting } from "../parts/layout.tsx";
+import { Answered, Empty, PageHead, Tabs } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
-import { Diff, Markdown } from "../parts/texts.tsx";
-import { amend, formatRoute, go, goBack, replace } from "../router.ts";
+import { Dangling, Diff, Markdown } from "../parts/texts.tsx";
+import { formatRoute, go, goBack, replace } from "../router.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const query = { directory: params.get("directory") ?? "0", file: params.get("file") ?? "" };
@@ -28,7 +28,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     return (
       <>
         <PageHead title={query.file} />
-        {live.failure?.status === 404 ? <Gone /> : <Waiting live={live} />}
+        {live.failure?.status === 404 ? <Gone /> : <Answered live={live}>{() => null}</Answered>}
       </>
     );
   return (
@@ -36,68 +36,57 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       <PageHead title={memory.row.name} lead={<span dir="auto">{memory.row.description}</span>}>
         {mayChange ? <Actions memory={memory} /> : null}
       </PageHead>
-      <Marks memory={memory} />
+      <Marks row={memory.row} />
       <Lines lines={memory.row.problems} />
-      <div class="memory">
-        <article class="memory-body" aria-label="Content">
+      <div class="split">
+        <article class="main" aria-label="Content">
           {memory.body.length === 0 ? (
-            <p class="soft">The memory has no text beyond its description.</p>
+            <Soft text="The memory has no text beyond its description." />
           ) : (
             <Markdown nodes={memory.body} />
           )}
         </article>
         <MemorySide memory={memory} />
       </div>
-      <Records memory={memory} current={params.get("tab") ?? "claims"} />
+      <Tabs label="Details" tabs={listTabs(memory)} name="tab" params={params} />
     </>
   );
 }
 
-function Marks({ memory }: { memory: MemoryView }): VNode {
-  const { row } = memory;
+function Marks({ row }: { row: MemoryView["row"] }): VNode {
+  const marks = [
+    <TypeTag key="type" type={row.type} />,
+    `in ${row.scope}`,
+    row.author === null ? null : `by ${row.author}`,
+    <span key="age">
+      changed <Age at={row.modified} />
+    </span>,
+    formatBytes(row.bytes),
+    `recalled ${row.recalled === 0 ? "never" : `${row.recalled}×`}`,
+    row.pinned ? "pinned" : null,
+    row.isReadOnly ? "read-only" : null,
+    row.verdict === null ? null : (
+      <Tag key="verdict" tone={toneOf(row.verdict.state)} text={row.verdict.says || row.verdict.state} />
+    ),
+  ];
   return (
-    <ul class="marks soft small">
-      <li>
-        <TypeTag type={row.type} />
-      </li>
-      <li dir="auto">in {row.scope}</li>
-      {row.author === null ? null : <li dir="auto">by {row.author}</li>}
-      <li>
-        changed <Age at={row.modified} />
-      </li>
-      <li>{formatBytes(row.bytes)}</li>
-      <li>recalled {row.recalled === 0 ? "never" : `${row.recalled}×`}</li>
-      {row.pinned ? <li>pinned</li> : null}
-      {row.isReadOnly ? <li>read-only</li> : null}
-      {row.verdict === null ? null : (
-        <li>
-          <Tag tone={toneOf(row.verdict.state)}>{row.verdict.says || row.verdict.state}</Tag>
-        </li>
-      )}
-    </ul>
+    <List class="row row-wide soft small" rows={marks.filter((mark) => mark !== null)}>
+      {(mark) => <span dir="auto">{mark}</span>}
+    </List>
   );
 }
 
-function Records({ memory, current }: { memory: MemoryView; current: string }): VNode {
-  const tabs = [
-    { id: "claims", title: "Claims", count: memory.claims.length },
-    { id: "history", title: "History", count: memory.history.length },
-    { id: "surfaced", title: "Surfaced", count: memory.surfaced.length },
+function listTabs({ claims, history, surfaced }: MemoryView) {
+  return [
+    { id: "claims", title: "Claims", count: claims.length, panel: <Claims claims={claims} /> },
+    { id: "history", title: "History", count: history.length, panel: <History rows={history} /> },
+    { id: "surfaced", title: "Surfaced", count: surfaced.length, panel: <Surfacings rows={surfaced} /> },
   ];
-  const known = tabs.some((tab) => tab.id === current) ? current : "claims";
-  return (
-    <Tabs label="Details" tabs={tabs} current={known} onChange={(tab) => amend({ tab })}>
-      {known === "claims" ? <Claims claims={memory.claims} /> : null}
-      {known === "history" ? <History rows={memory.history} /> : null}
-      {known === "surfaced" ? <Surfacings rows={memory.surfaced} /> : null}
-    </Tabs>
-  );
 }
 
 function Gone(): VNode {
   return (
-    <Empty title="This memory no longer exists">
-      <p>It was forgotten or renamed. The timeline shows when.</p>
+    <Empty title="This memory no longer exists" text="It was forgotten or renamed. The timeline shows when.">
       <p>
         <a href={formatRoute("memories")}>All memories</a> · <a href={formatRoute("timeline")}>Timeline</a>
       </p>
@@ -133,13 +122,9 @@ function Actions({ memory }: { memory: MemoryView }): VNode {
   };
   return (
     <>
-      <LinkButton kind="primary" href={formatRoute("edit", { directory, file })}>
-        Edit
-      </LinkButton>
-      <Button onClick={() => void rename()}>Rename</Button>
-      <Button kind="danger" onClick={() => void forget()}>
-        Forget
-      </Button>
+      <Button text="Edit" kind="primary" href={formatRoute("edit", { directory, file })} />
+      <Button text="Rename" onClick={rename} />
+      <Button text="Forget" kind="danger" onClick={forget} />
     </>
   );
 }
@@ -158,19 +143,13 @@ function MemorySide({ memory }: { memory: MemoryView }): VNode {
     (fact) => !fields.some(({ key, value }) => key === fact.key && value === fact.value),
   );
   return (
-    <aside class="memory-side small" aria-label="About this memory">
+    <aside class="stack small" aria-label="About this memory">
       <SidePart title="Links" isEmpty={links.to.length + links.from.length === 0}>
         <LinkList title="To" links={links.to} />
         <LinkList title="From" links={links.from} />
       </SidePart>
       <SidePart title="Cues" isEmpty={cues.length === 0}>
-        <ul class="plain-list">
-          {cues.map((cue) => (
-            <li key={cue} dir="auto">
-              {cue}
-            </li>
-          ))}
-        </ul>
+        <List rows={cues}>{(cue) => <span dir="auto">{cue}</span>}</List>
       </SidePart>
       <Facts title="Fields" facts={fields} />
       <Facts title="Where it comes from" facts={origin} />
@@ -180,31 +159,28 @@ function MemorySide({ memory }: { memory: MemoryView }): VNode {
 
 function SidePart(props: { title: string; isEmpty: boolean; children: ComponentChildren }): VNode | null {
   return props.isEmpty ? null : (
-    <section class="aside-part">
-      <h2>{props.title}</h2>
+    <section class="stack-xs">
+      <h2 class="small">{props.title}</h2>
       {props.children}
     </section>
   );
 }
 
 function LinkList({ title, links }: { title: string; links: (MemoryTitle | { name: string })[] }): VNode | null {
-  return links.length === 0 ? null : (
-    <>
-      <h3 class="soft">{title}</h3>
-      <ul class="plain-list">
-        {links.map((link, at) => (
-          <li key={at}>
-            {"file" in link ? (
-              <MemoryLink memory={link} />
-            ) : (
-              <span class="dangling" title="There is no memory with this name" dir="auto">
-                {link.name}
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
+  if (links.length === 0) return null;
+  return (
+    <div>
+      <h3 class="soft small">{title}</h3>
+      <List rows={links}>
+        {(link) =>
+          "file" in link ? (
+            <MemoryLink memory={link} />
+          ) : (
+            <Dangling name={link.name} says="There is no memory with this name" />
+          )
+        }
+      </List>
+    </div>
   );
 }
 
@@ -230,46 +206,30 @@ function formatFact(value: string): ComponentChildren {
 }
 
 function Claims({ claims }: { claims: ClaimRow[] }): VNode {
-  if (claims.length === 0)
-    return (
-      <Empty title="No claims to check">
-        <p>memdir checks paths, commands, versions and dates in a memory against the project.</p>
-      </Empty>
-    );
+  const what = "memdir checks paths, commands, versions and dates in a memory against the project.";
   return (
-    <ul class="records">
-      {claims.map((claim) => (
-        <li key={`${claim.line} ${claim.kind} ${claim.text}`} class="record">
+    <List class="ruled" item="record" rows={claims} none={<Empty title="No claims to check" text={what} />}>
+      {({ verdict, text, kind, line, evidence }) => (
+        <>
           <div class="row">
-            <Tag tone={toneOf(claim.verdict)}>{claim.verdict}</Tag>
-            <code dir="auto">{claim.text}</code>
-            <span class="soft">
-              {claim.kind}
-              {claim.line > 0 ? `, line ${claim.line}` : ""}
-            </span>
+            <Tag tone={toneOf(verdict)} text={verdict} />
+            <code dir="auto">{text}</code>
+            <span class="soft">{line > 0 ? `${kind}, line ${line}` : kind}</span>
           </div>
-          <Soft text={claim.evidence} />
-        </li>
-      ))}
-    </ul>
+          <Soft text={evidence} />
+        </>
+      )}
+    </List>
   );
 }
 
 function History({ rows }: { rows: HistoryRow[] }): VNode {
-  if (rows.length === 0)
-    return (
-      <Empty title="No recorded changes">
-        <p>The journal begins with the first change that memdir makes.</p>
-      </Empty>
-    );
+  const what = "The journal begins with the first change that memdir makes.";
+  const none = <Empty title="No recorded changes" text={what} />;
   return (
-    <ol class="records">
-      {rows.map((row, at) => (
-        <li key={row.id} class="record">
-          <Change row={row} isOpen={at === 0} />
-        </li>
-      ))}
-    </ol>
+    <List class="ruled" item="record" isOrdered rows={rows} none={none} keyOf={({ id }) => id}>
+      {(row, at) => <Change row={row} isOpen={at === 0} />}
+    </List>
   );
 }
 
@@ -283,50 +243,43 @@ function Change({ row, isOpen }: { row: HistoryRow; isOpen: boolean }): VNode {
     });
     if (given !== null) await undo(row.id);
   };
+  const isUndoable = row.canUndo && !row.undone && !readOnly;
   return (
-    <details open={isOpen}>
+    <details class="stack-s" open={isOpen}>
       <summary>
         <strong>{row.action}</strong>{" "}
         <span class="soft">
           <Age at={row.at} /> by {row.by}
         </span>{" "}
-        {row.undone ? <Tag>undone</Tag> : null}
+        {row.undone ? <Tag text="undone" /> : null}
       </summary>
       {row.reason === "" ? null : <p dir="auto">{row.reason}</p>}
       {row.diff.length === 0 ? (
-        <p class="soft">The text of this change is no longer kept.</p>
+        <Soft text="The text of this change is no longer kept." />
       ) : (
         <Diff lines={row.diff} label={`What ${row.action} changed`} />
       )}
-      {row.canUndo && !row.undone && !readOnly ? (
-        <Button isSmall onClick={() => void undoThis()}>
-          Undo this change
-        </Button>
-      ) : null}
+      {isUndoable ? <Button isSmall text="Undo this change" onClick={undoThis} /> : null}
     </details>
   );
 }
 
 function Surfacings({ rows }: { rows: MemoryView["surfaced"] }): VNode {
-  if (rows.length === 0)
-    return (
-      <Empty title="It was never shown to a model">
-        <p>Try prompts in the recall view to see which ones would show it.</p>
-      </Empty>
-    );
+  const what = "Try prompts in the recall view to see which ones would show it.";
+  if (rows.length === 0) return <Empty title="It was never shown to a model" text={what} />;
   return (
-    <ol class="records">
-      {rows.map((row) => (
-        <li key={`${row.at} ${row.session}`} class="record">
+    <List class="ruled" item="record" isOrdered rows={rows}>
+      {({ at, adapter, session, why }) => (
+        <>
           <p>
-            <Age at={row.at} /> <span class="soft">through {row.adapter}</span>
-            {row.session === null ? null : <code class="soft"> {row.session}</code>}
+            <Age at={at} /> <span class="soft">through {adapter}</span>
+            {session === null ? null : <code class="soft"> {session}</code>}
           </p>
-          {row.why.map((reason) => (
+          {why.map((reason) => (
             <Soft key={reason} text={reason} />
           ))}
-        </li>
-      ))}
-    </ol>
+        </>
+      )}
+    </List>
   );
 }

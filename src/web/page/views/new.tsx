@@ -4,13 +4,14 @@ import { useState } from "preact/hooks";
 import type { ChangedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useStart } from "../live.ts";
-import { Button, TextField } from "../parts/basics.tsx";
-import { tellChanged } from "../parts/change.ts";
+import { Button, Field, useForm } from "../parts/basics.tsx";
+import { tellDone } from "../parts/change.ts";
 import { useGuard } from "../parts/dialog.tsx";
 import { linesOf } from "../parts/format.ts";
+import { useBusy } from "../parts/hooks.ts";
 import { PageHead } from "../parts/layout.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { send } from "../remote.ts";
+import { Failed, Notice } from "../parts/notice.tsx";
+import { type Failure, send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
 
 const TYPES: [type: string, says: string][] = [
@@ -20,28 +21,23 @@ const TYPES: [type: string, says: string][] = [
   ["reference", "where something is found outside the project"],
 ];
 
-const EMPTY = { type: "feedback", name: "", description: "", cues: "", body: "" };
+const CUES = "Situations in which it should come to mind, one per line.";
 
 export function View(_: { params: URLSearchParams }): VNode {
   const { readOnly, version } = useStart();
-  const [form, setForm] = useState(EMPTY);
-  const [problem, setProblem] = useState("");
-  const [isSaving, setSaving] = useState(false);
-  const leave = useGuard(form.name + form.description + form.cues + form.body !== "");
-  useKeys({ Escape: () => goBack("memories") });
-  const field = (key: keyof typeof EMPTY) => ({
-    value: form[key],
-    onInput: (value: string) => setForm({ ...form, [key]: value }),
-  });
+  const { values, field } = useForm({ type: "feedback", name: "", description: "", cues: "", body: "" });
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isSaving, run] = useBusy();
+  const leave = useGuard(values.name + values.description + values.cues + values.body !== "");
+  const close = () => goBack("memories");
+  useKeys({ Escape: close });
   const save = async () => {
-    setSaving(true);
-    const { value, failure } = await send<ChangedAnswer>("POST", "/api/new", { ...form, cues: linesOf(form.cues) });
-    setSaving(false);
-    if (failure !== null) return setProblem(failure.message);
+    const answer = await run(send<ChangedAnswer>("POST", "/api/new", { ...values, cues: linesOf(values.cues) }));
+    if (answer.failure !== null) return setFailure(answer.failure);
     leave();
-    if (value.ref === null) replace("memories");
-    else replace("memory", { ...value.ref });
-    tellChanged(value.message, value.entry);
+    if (answer.value.ref === null) replace("memories");
+    else replace("memory", { ...answer.value.ref });
+    tellDone(answer.value);
   };
   if (readOnly && version !== "")
     return (
@@ -53,43 +49,34 @@ export function View(_: { params: URLSearchParams }): VNode {
   return (
     <>
       <PageHead title="New memory">
-        <Button kind="quiet" onClick={() => goBack("memories")}>
-          Cancel
-        </Button>
-        <Button kind="primary" isBusy={isSaving} isDisabled={form.name.trim() === ""} onClick={() => void save()}>
-          Save
-        </Button>
+        <Button text="Cancel" kind="quiet" onClick={close} />
+        <Button text="Save" kind="primary" isBusy={isSaving} disabled={values.name.trim() === ""} onClick={save} />
       </PageHead>
-      {problem === "" ? null : <Notice tone="bad">{problem}</Notice>}
-      <div class="form">
-        <TypeField type={form.type} onChange={(type) => setForm({ ...form, type })} />
-        <TextField label="Name" says="A short title." autocomplete="off" {...field("name")} />
-        <TextField
+      <Failed failure={failure} />
+      <div class="form stack">
+        <TypeField {...field("type")} />
+        <Field label="Name" says="A short title." autocomplete="off" {...field("name")} />
+        <Field
           label="Description"
           says="One line for the index: what it is about."
           autocomplete="off"
           {...field("description")}
         />
-        <TextField label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
-        <TextField
-          label="Cues"
-          says="Situations in which it should come to mind, one per line."
-          rows={3}
-          {...field("cues")}
-        />
+        <Field label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
+        <Field label="Cues" says={CUES} rows={3} {...field("cues")} />
       </div>
     </>
   );
 }
 
-function TypeField({ type, onChange }: { type: string; onChange: (type: string) => void }): VNode {
+function TypeField({ value, onInput }: { value: string; onInput: (type: string) => void }): VNode {
   return (
-    <fieldset class="field types">
+    <fieldset class="field plain-set">
       <legend>Type</legend>
       {TYPES.map(([id, says]) => (
-        <label key={id}>
-          <input type="radio" name="type" value={id} checked={id === type} onChange={() => onChange(id)} />
-          <span>
+        <label key={id} class="row">
+          <input type="radio" name="type" value={id} checked={id === value} onChange={() => onInput(id)} />
+          <span class="grow">
             {id} <span class="soft">{says}</span>
           </span>
         </label>

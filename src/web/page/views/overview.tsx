@@ -2,19 +2,24 @@
  * The overview: how many memories there are, what to fix first, what fills the model's context, what it costs and what
  * was recalled.
  */
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import type { Overview, RotView } from "../../api.ts";
 import { useLive, useStart } from "../live.ts";
-import { Bar, LinkButton, LinkRow, MemoryLink, type Tone } from "../parts/basics.tsx";
+import { Bar, Button, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
 import { Columns, ContextBar, Counts } from "../parts/charts.tsx";
 import { fillDays, formatCount } from "../parts/format.ts";
 import { JobButton } from "../parts/jobs.tsx";
-import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { Answered, Empty, Loading, PageHead, Section } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
 import { formatRoute } from "../router.ts";
 
 /** Memories named next to an advice; the rest is counted. */
 const NAMED = 6;
+
+const CUT = "It is cut: the model does not see what comes after the limit unless it is recalled.";
+const NOTHING_SPENT =
+  "Nothing was spent this month. The cost of extraction, dreams and selection by a model appears here by day.";
+const NOTHING_RECALLED = "Nothing was recalled yet. The most recalled memories appear here with their counts.";
 
 export function View(_: { params: URLSearchParams }): VNode {
   const live = useLive<Overview>("/api/overview", { rot: false });
@@ -25,37 +30,35 @@ export function View(_: { params: URLSearchParams }): VNode {
     <>
       <PageHead title="Overview" lead={value === null ? undefined : sumUp(value)} />
       <Lines lines={useStart().warnings} tone="plain" />
-      {value === null ? <Waiting live={live} /> : <Panels overview={value} rot={rot} />}
+      <Answered live={live}>{(overview) => <Panels overview={overview} rot={rot} />}</Answered>
     </>
   );
 }
 
 function Panels({ overview, rot }: { overview: Overview; rot: RotView | null }): VNode {
   return (
-    <div class="panels">
+    <>
       {overview.total === 0 ? (
-        <div class="panel-wide">
-          <Empty title="No memories yet">
-            <p>
-              Memories come from your agents as they work, from <code>memdir save</code>, or from here.
-            </p>
-            <LinkButton kind="primary" href={formatRoute("memories")}>
-              Go to the memories
-            </LinkButton>
-          </Empty>
-        </div>
+        <Empty title="No memories yet">
+          <p>
+            Memories come from your agents as they work, from <code>memdir save</code>, or from here.
+          </p>
+          <Button text="Go to the memories" kind="primary" href={formatRoute("memories")} />
+        </Empty>
       ) : (
         <Numbers overview={overview} />
       )}
-      <Panel title="Rot score" isWide>
-        {rot === null ? <p class="waiting">Reading every memory…</p> : <Health rot={rot} total={overview.total} />}
-      </Panel>
-      <Panel title="What fills the model’s context at the start" isWide>
+      <Section title="Rot score">
+        {rot === null ? <Loading text="Reading every memory…" /> : <Health rot={rot} total={overview.total} />}
+      </Section>
+      <Section title="What fills the model’s context at the start">
         <ContextBar parts={overview.context} />
-      </Panel>
-      <CostPanel cost={overview.cost} />
-      <RecalledPanel recalled={overview.recalled} total={overview.total} />
-    </div>
+      </Section>
+      <div class="even">
+        <CostPanel cost={overview.cost} />
+        <RecalledPanel recalled={overview.recalled} total={overview.total} />
+      </div>
+    </>
   );
 }
 
@@ -76,17 +79,15 @@ function Numbers({ overview }: { overview: Overview }): VNode {
     age: overview.byAge.map(({ label, count }) => [label, count]),
   };
   return (
-    <section class="panel panel-wide numbers" aria-label="Memories by type, scope and age">
+    <section class="even" style={{ "--least": "12rem" }} aria-label="Memories by type, scope and age">
       {Object.entries(counts).map(([key, all]) => (
-        <div key={key}>
-          <h2>By {key}</h2>
+        <Section key={key} title={`By ${key}`}>
           <Counts caption={`Memories by ${key}`} counts={all.map(([label, count]) => countOf(label, count, key))} />
-        </div>
+        </Section>
       ))}
-      <div>
-        <h2>The index</h2>
+      <Section title="The index">
         <IndexCap index={overview.index} />
-      </div>
+      </Section>
     </section>
   );
 }
@@ -97,7 +98,7 @@ function IndexCap({ index }: { index: Overview["index"] }): VNode {
     { what: "characters", used: index.chars, most: index.maxChars },
   ];
   return (
-    <div class="caps">
+    <div class="stack-xs">
       {caps.map(({ what, used, most }) => (
         <div key={what}>
           <p>
@@ -106,11 +107,7 @@ function IndexCap({ index }: { index: Overview["index"] }): VNode {
           <Bar share={used / most} label={`${what}: ${used} of ${most}`} tone={toneOfShare(used / most)} />
         </div>
       ))}
-      <p class="soft">
-        {index.isCut
-          ? "It is cut: the model does not see what comes after the limit unless it is recalled."
-          : "All of it is shown to the model."}
-      </p>
+      <Soft text={index.isCut ? CUT : "All of it is shown to the model."} />
     </div>
   );
 }
@@ -126,44 +123,35 @@ function toneOfShare(share: number): Tone {
   return share >= 1 ? "bad" : share > 0.85 ? "warn" : "accent";
 }
 
-function Panel(props: { title: string; isWide?: boolean; children: ComponentChildren }): VNode {
-  return (
-    <section class={`panel${props.isWide ? " panel-wide" : ""}`} aria-label={props.title}>
-      <h2>{props.title}</h2>
-      {props.children}
-    </section>
-  );
-}
-
 function Health({ rot, total }: { rot: RotView; total: number }): VNode {
   const tone = rot.score >= 90 ? "good" : rot.score >= 70 ? "warn" : "bad";
   return (
-    <div class="rot">
-      <div class="rot-score">
+    <div class="split" style={{ "--side": "12rem" }}>
+      <div class="stack-xs">
         <p class={`figure tone-${tone}`}>
           {rot.score}
           <span class="soft"> of 100</span>
         </p>
         <Bar share={rot.score / 100} label={`${rot.score} of 100`} tone={tone} />
         <p class="soft">100 means nothing is wrong.</p>
-        {total === 0 ? null : <JobButton kind="verify" title="Check all claims" busy="Checking claims…" />}
+        {total === 0 ? null : <JobButton kind="verify" title="Check all claims" />}
       </div>
       {rot.first.length === 0 ? (
-        <p class="soft">{total === 0 ? "What to fix first appears here." : "Nothing to fix: no problems are known."}</p>
+        <Soft text={total === 0 ? "What to fix first appears here." : "Nothing to fix: no problems are known."} />
       ) : (
-        <ol class="todo" aria-label="What to do first">
-          {rot.first.map((item) => (
-            <li key={item.title}>
-              <h3>{item.title}</h3>
-              <LinkRow memories={item.memories.slice(0, NAMED)} more={item.count - NAMED} />
-              {item.todo === "" ? null : (
+        <List class="todo stack main" label="What to do first" isOrdered rows={rot.first}>
+          {({ title, memories, count, todo }) => (
+            <>
+              <h3>{title}</h3>
+              <LinkRow memories={memories.slice(0, NAMED)} more={count - NAMED} />
+              {todo === "" ? null : (
                 <p class="soft small">
-                  in a terminal: <code>{item.todo}</code>
+                  in a terminal: <code>{todo}</code>
                 </p>
               )}
-            </li>
-          ))}
-        </ol>
+            </>
+          )}
+        </List>
       )}
     </div>
   );
@@ -178,20 +166,18 @@ function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
   const days = cost.byDay.map((day) => ({ day: day.day, values: [isPriced ? day.cost : day.tokens] }));
   const kinds = Object.entries(isPriced ? cost.byKind : cost.tokensByKind).filter(([, spent]) => spent > 0);
   const what = isPriced ? "Cost" : "Tokens";
+  const total = format(isPriced ? cost.total : tokens);
   return (
-    <Panel title={`Background work in ${formatMonth(cost.month)}`}>
+    <Section title={`Background work in ${formatMonth(cost.month)}`}>
       {tokens === 0 && cost.total === 0 ? (
-        <p class="soft">
-          Nothing was spent this month. The cost of extraction, dreams and selection by a model appears here by day.
-        </p>
+        <Soft text={NOTHING_SPENT} />
       ) : (
         <>
           <p class="figure">
-            {format(isPriced ? cost.total : tokens)}{" "}
-            <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
+            {total} <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
           </p>
           <Columns
-            label={`${what} of background work by day, ${format(isPriced ? cost.total : tokens)} in total`}
+            label={`${what} of background work by day, ${total} in total`}
             columns={fillDays(days, 1, `${cost.month}-01`)}
             kinds={[{ title: what, class: "chart-1" }]}
             format={format}
@@ -202,19 +188,16 @@ function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
               {unpriced.join(", ")}
             </p>
           )}
-          {kinds.length === 0 ? null : (
-            <dl class="pairs">
-              {kinds.map(([kind, spent]) => (
-                <div key={kind}>
-                  <dt>{kind}</dt>
-                  <dd>{format(spent)}</dd>
-                </div>
-              ))}
-            </dl>
-          )}
+          <List class="row row-wide small" rows={kinds}>
+            {([kind, spent]) => (
+              <>
+                <span class="soft">{kind}</span> {format(spent)}
+              </>
+            )}
+          </List>
         </>
       )}
-    </Panel>
+    </Section>
   );
 }
 
@@ -224,22 +207,18 @@ function RecalledPanel({ recalled, total }: { recalled: Overview["recalled"]; to
       ? ""
       : ` since ${new Date(recalled.since).toLocaleDateString(undefined, { dateStyle: "medium" })}`;
   return (
-    <Panel title="Recalled">
-      {recalled.most.length === 0 ? (
-        <p class="soft">Nothing was recalled yet. The most recalled memories appear here with their counts.</p>
-      ) : (
-        <Counts
-          caption={`Most${since}`}
-          areNames
-          counts={recalled.most.map((memory) => ({
-            label: memory.name,
-            count: memory.count,
-            title: <MemoryLink memory={memory} />,
-          }))}
-        />
-      )}
+    <Section title="Recalled">
+      <Soft text={recalled.most.length === 0 ? NOTHING_RECALLED : `Most${since}`} />
+      <Counts
+        caption="Most recalled"
+        counts={recalled.most.map((memory) => ({
+          label: memory.name,
+          count: memory.count,
+          title: <MemoryLink memory={memory} />,
+        }))}
+      />
       {recalled.neverCount === 0 ? (
-        <p class="soft">{total === 0 ? "" : "Every memory was recalled at least once."}</p>
+        <Soft text={total === 0 ? "" : "Every memory was recalled at least once."} />
       ) : (
         <>
           <h3>
@@ -252,7 +231,7 @@ function RecalledPanel({ recalled, total }: { recalled: Overview["recalled"]; to
           />
         </>
       )}
-    </Panel>
+    </Section>
   );
 }
 

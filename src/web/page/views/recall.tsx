@@ -1,139 +1,99 @@
 /** The recall inspector: a prompt, the memories that would be shown and those that nearly were, each with its reasons. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { InspectAnswer, InspectedMemory, Reason } from "../../api.ts";
-import { changes } from "../live.ts";
-import { Bar, Button, MemoryLink, Tag, TextField, TypeTag } from "../parts/basics.tsx";
+import { useLive } from "../live.ts";
+import { Bar, Button, Field, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
 import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
-import { useAnswer, useFirst, useLater } from "../parts/hooks.ts";
+import { useAsked, useLast } from "../parts/hooks.ts";
 import { JobButton } from "../parts/jobs.tsx";
 import { Empty, Heading, PageHead, Section } from "../parts/layout.tsx";
 import { Failed } from "../parts/notice.tsx";
 import { Sent } from "../parts/texts.tsx";
-import { send } from "../remote.ts";
 import { amend } from "../router.ts";
-import { useStore } from "../store.ts";
-
-type Adapter = InspectAnswer["adapter"];
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
 
+const ADAPTERS = [
+  ["hook", "a coding agent’s hook"],
+  ["library", "a program with the library"],
+] as const;
+
+const NONE =
+  "Recalled memories appear here, the most confident first, with a line at the threshold and the text that the model would get.";
+
 export function View({ params }: { params: URLSearchParams }): VNode {
-  const [prompt, setPrompt] = useState(params.get("q") ?? "");
-  const [adapter, setAdapter] = useState<Adapter>(params.get("adapter") === "library" ? "library" : "hook");
-  const [asked, askNow] = useLater(prompt, PAUSE_MS);
-  const isAsked = asked.trim() !== "";
-  const version = useStore(changes);
-  const {
-    value: answer,
-    failure,
-    isLoading,
-  } = useAnswer(
-    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/inspect", { prompt: asked, adapter }, signal) : null,
-    [asked, adapter, version],
-  );
-  useEffect(() => {
-    const shown = adapter === "hook" ? null : adapter;
-    if ((params.get("q") ?? "") !== asked || params.get("adapter") !== shown) amend({ q: asked, adapter: shown });
-  }, [asked, adapter]);
+  const { typed, setTyped, asked, askNow } = useAsked(params, "q", PAUSE_MS);
+  const adapter = params.get("adapter") === "library" ? "library" : "hook";
+  const isAsked = asked !== "";
+  const live = useLive<InspectAnswer>(isAsked ? "/api/inspect" : null, { prompt: asked, adapter }, { isPosted: true });
+  // The last answer stays until the next one arrives.
+  const last = useLast(live.value);
+  const answer = isAsked && live.failure === null ? last : null;
+  const choose = (chosen: string) => amend({ adapter: chosen === "hook" ? null : chosen });
   return (
     <>
       <PageHead title="Recall" lead="The memories that a prompt would recall, the ones that come close, and why.">
-        <JobButton kind="warm" title="Embed memories" busy="Embedding memories…" />
+        <JobButton kind="warm" title="Embed memories" />
       </PageHead>
       <form
-        class="prompt"
+        class="stack-s"
         onSubmit={(event) => {
           event.preventDefault();
-          askNow(prompt);
+          askNow();
         }}
       >
-        <TextField
+        <Field
           label="Prompt"
+          class="plain-text"
           rows={3}
           spellcheck={false}
           placeholder="How do we deploy to staging?"
-          value={prompt}
-          onInput={setPrompt}
+          value={typed}
+          onInput={setTyped}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow(prompt);
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow();
           }}
         />
-        <div class="row">
-          <button type="submit" class="button button-primary" disabled={prompt.trim() === ""}>
-            Recall
-          </button>
-          <AdapterChoice adapter={adapter} onChange={setAdapter} />
+        <div class="row row-wide">
+          <Button type="submit" text="Recall" kind="primary" disabled={typed.trim() === ""} />
+          <Field label="as asked by" fieldClass="row" options={ADAPTERS} value={adapter} onInput={choose} />
           <span class="soft small grow" role="status">
-            {answer === null || !isAsked ? "" : isLoading ? "Looking…" : sumUp(answer)}
+            {answer === null ? "" : live.isLoading ? "Looking…" : sumUp(answer)}
           </span>
         </div>
       </form>
-      <Failed failure={failure}>
-        <Button onClick={() => askNow(`${prompt} `)}>Try again</Button>
+      <Failed failure={live.failure}>
+        <Button text="Try again" onClick={live.reload} />
       </Failed>
-      {!isAsked ? (
-        <Empty title="No prompt yet">
-          <p>
-            Recalled memories appear here, the most confident first, with a line at the threshold and the text that the
-            model would get.
-          </p>
-        </Empty>
-      ) : answer !== null ? (
-        <Inspection answer={answer} />
-      ) : null}
+      {!isAsked ? <Empty title="No prompt yet" text={NONE} /> : answer === null ? null : <Inspection answer={answer} />}
     </>
   );
 }
 
-function AdapterChoice({ adapter, onChange }: { adapter: Adapter; onChange: (adapter: Adapter) => void }): VNode {
-  return (
-    <label class="row">
-      <span class="soft">as asked by</span>
-      <select value={adapter} onChange={(event) => onChange(event.currentTarget.value as Adapter)}>
-        <option value="hook">a coding agent’s hook</option>
-        <option value="library">a program with the library</option>
-      </select>
-    </label>
-  );
-}
-
 function Inspection({ answer }: { answer: InspectAnswer }): VNode {
-  const { threshold, bytes, maxBytes } = answer;
-  const most = Math.max(1, threshold, ...answer.memories.map(({ confidence }) => confidence));
-  const hits = (outcome: InspectedMemory["outcome"], title: string, none: string | null) => {
-    const memories = answer.memories.filter((memory) => memory.outcome === outcome);
-    return (
-      <>
-        {memories.length === 0 && outcome !== "shown" ? null : <Heading title={title} count={memories.length} />}
-        {memories.length > 0 ? (
-          <Hits memories={memories} threshold={threshold} most={most} />
-        ) : none === null ? null : (
-          <p class="soft">{none}</p>
-        )}
-      </>
-    );
-  };
+  const { threshold, bytes, maxBytes, memories } = answer;
+  const most = Math.max(1, threshold, ...memories.map(({ confidence }) => confidence));
+  const hits = (outcome: InspectedMemory["outcome"]) => (
+    <Hits outcome={outcome} memories={memories} threshold={threshold} most={most} />
+  );
   return (
     <>
       <section class="stack" aria-label="Memories">
-        {hits("shown", "Shown to the model", "No memory reaches the threshold for this prompt, so nothing is shown.")}
-        {hits("no-room", "Above the threshold, but over the budget", null)}
-        <p class="threshold">
+        {hits("shown")}
+        {hits("no-room")}
+        <p class="threshold small">
           <span>threshold {formatShare(threshold)}</span>
         </p>
-        {hits("unsure", "Nearly", "No memory came close.")}
+        {hits("unsure")}
       </section>
       <Section title="What the model would get">
-        <div class="budget">
+        <div class="budget row">
           <Bar share={maxBytes === 0 ? 0 : bytes / maxBytes} label={`${bytes} of ${maxBytes} bytes`} />
-          <p class="soft">
-            {formatBytes(bytes)} of {formatBytes(maxBytes)} that this adapter allows
-          </p>
+          <Soft text={`${formatBytes(bytes)} of ${formatBytes(maxBytes)} that this adapter allows`} />
         </div>
         {answer.text === "" ? (
-          <p class="soft">Nothing: the prompt is sent to the model unchanged.</p>
+          <Soft text="Nothing: the prompt is sent to the model unchanged." />
         ) : (
           <Sent text={answer.text} label="The text that is sent" />
         )}
@@ -150,40 +110,50 @@ function sumUp({ considered, tookMs, method }: InspectAnswer): string {
   return `${formatCount(considered, "memory", "memories")} ranked by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
 }
 
+const OUTCOMES = {
+  shown: {
+    title: "Shown to the model",
+    none: "No memory reaches the threshold for this prompt, so nothing is shown.",
+  },
+  "no-room": { title: "Above the threshold, but over the budget", none: "" },
+  unsure: { title: "Nearly", none: "No memory came close." },
+};
+
 /** Shown at first; the rest is less relevant. */
 const AT_FIRST = 8;
 
-/** Each reason begins with its kind, which is already shown in front of it. */
-const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
-
 interface HitsProps {
+  outcome: InspectedMemory["outcome"];
   memories: InspectedMemory[];
   threshold: number;
   /** The largest confidence of all: it fills its bar. */
   most: number;
 }
 
-function Hits({ memories, threshold, most }: HitsProps): VNode {
-  const [shown, more] = useFirst(memories, AT_FIRST, memories.length);
+function Hits({ outcome, memories, threshold, most }: HitsProps): VNode {
+  const hits = memories.filter((memory) => memory.outcome === outcome);
+  const { title, none } = OUTCOMES[outcome];
+  if (hits.length === 0 && outcome !== "shown") return <Soft text={none} />;
   return (
     <>
-      <ol class="hits">
-        {shown.map((memory) => (
-          <li key={keyOf(memory)} class={`hit hit-${memory.outcome}`}>
-            <div class="hit-head">
-              <h3>
+      <Heading title={title} count={hits.length} />
+      {hits.length === 0 ? <Soft text={none} /> : null}
+      <List class="ruled" item={`hit hit-${outcome} stack-xs`} isOrdered rows={hits} keyOf={keyOf} first={AT_FIRST}>
+        {(memory) => (
+          <>
+            <div class="row row-wide">
+              <h3 class="grow">
                 <MemoryLink memory={memory} />
               </h3>
               <p class="row soft small">
-                <TypeTag type={memory.type} /> <Tag>{memory.scope}</Tag>
+                <TypeTag type={memory.type} /> <Tag text={memory.scope} />
               </p>
               <Confidence confidence={memory.confidence} threshold={threshold} most={most} />
             </div>
             <Reasons reasons={memory.reasons} />
-          </li>
-        ))}
-      </ol>
-      {more === null ? null : <Button onClick={more}>{`Show ${memories.length - shown.length} more`}</Button>}
+          </>
+        )}
+      </List>
     </>
   );
 }
@@ -195,35 +165,30 @@ function formatShare(share: number): string {
 /** A bar with a mark at the threshold. */
 function Confidence({ confidence, threshold, most }: Record<"confidence" | "threshold" | "most", number>): VNode {
   const isSure = confidence >= threshold;
+  const label = `confidence ${formatShare(confidence)}, ${isSure ? "above" : "below"} the threshold`;
   return (
-    <div class="confidence">
-      <span class="number">{formatShare(confidence)}</span>
-      <div class="confidence-bar">
-        <Bar
-          share={confidence / most}
-          label={`confidence ${formatShare(confidence)}, ${isSure ? "above" : "below"} the threshold`}
-          tone={isSure ? "accent" : "plain"}
-        />
-        <span class="mark" style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />
+    <div class="confidence row small">
+      {formatShare(confidence)}
+      <div>
+        <Bar share={confidence / most} label={label} tone={isSure ? "accent" : "plain"} />
+        <span style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />
       </div>
     </div>
   );
 }
 
-function Reasons({ reasons }: { reasons: Reason[] }): VNode | null {
-  if (reasons.length === 0) return null;
+/** Each reason begins with its kind, which is already shown in front of it. */
+const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
+
+function Reasons({ reasons }: { reasons: Reason[] }): VNode {
   return (
-    <dl class="reasons">
-      {reasons.map((reason) => (
-        <div key={`${reason.what} ${reason.says}`}>
-          <dt>{reason.what === "other" ? "note" : reason.what}</dt>
-          <dd class="reason-bar">
-            {reason.share === null ? null : (
-              <Bar share={reason.share} label={`${reason.what} ${formatShare(reason.share)}`} />
-            )}
-          </dd>
-          <dd class="reason-says" dir="auto">
-            {reason.says.replace(PREFIX, "")}
+    <dl class="facts reasons small">
+      {reasons.map(({ what, says, share }) => (
+        <div key={`${what} ${says}`}>
+          <dt>{what === "other" ? "note" : what}</dt>
+          <dd class="row">
+            {share === null ? null : <Bar share={share} label={`${what} ${formatShare(share)}`} />}
+            <span dir="auto">{says.replace(PREFIX, "")}</span>
           </dd>
         </div>
       ))}

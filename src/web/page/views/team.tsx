@@ -1,50 +1,46 @@
 /** The team: where memories are shared, who wrote what, and conflicts side by side. */
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import type { TeamAnswer } from "../../api.ts";
 import { useLive, useStart } from "../live.ts";
-import { Age, Button, MemoryLink } from "../parts/basics.tsx";
+import { Age, Button, List, MemoryLink, Soft, TextButton } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
 import { formatCount, keyOf } from "../parts/format.ts";
-import { useFirst } from "../parts/hooks.ts";
-import { Empty, PageHead, Section, Table, Waiting } from "../parts/layout.tsx";
-import { MergeDialog, refOf } from "../parts/merge.tsx";
+import { useBusy } from "../parts/hooks.ts";
+import { Empty, Page, Section, Table } from "../parts/layout.tsx";
+import { MergeButton, refOf } from "../parts/merge.tsx";
 import { Diff, Sides } from "../parts/texts.tsx";
 import { amend } from "../router.ts";
-
-type Conflict = TeamAnswer["conflicts"][number];
 
 /** At first; the rest is shown on demand. */
 const ROWS_SHOWN = 50;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<TeamAnswer>("/api/team");
-  const team = live.value;
+  const by = params.get("by");
   return (
-    <>
-      <PageHead title="Team" lead={team === null ? undefined : <Place team={team} />} />
-      {team === null ? (
-        <Waiting live={live} />
-      ) : isAlone(team) ? (
-        <Empty title="Memories are not shared here">
-          <p>
-            With <code>memdir init --team</code> you share them through the repository, and with{" "}
-            <code>memdir join</code> through a team’s server. Authors and conflicts then appear here.
-          </p>
-        </Empty>
-      ) : (
+    <Page title="Team" lead={live.value && <Place team={live.value} />} live={live} none={sayAlone}>
+      {(team) => (
         <>
-          <Conflicts conflicts={team.conflicts} onChanged={live.reload} />
-          <People people={team.people} current={params.get("by")} />
-          <Written rows={team.rows} by={params.get("by")} />
+          <Section title="Conflicts" count={team.conflicts.length}>
+            <List
+              class="stack"
+              item="card proposal stack-s"
+              none={<Soft text="No conflicts." />}
+              rows={team.conflicts}
+              keyOf={({ copy }) => keyOf(copy)}
+            >
+              {(conflict) => <Conflict conflict={conflict} />}
+            </List>
+          </Section>
+          <People people={team.people} current={by} />
+          <Written rows={team.rows} by={by} />
         </>
       )}
-    </>
+    </Page>
   );
 }
 
-function Place({ team }: { team: TeamAnswer }): VNode {
-  const { place, lastSync } = team;
+function Place({ team: { place, lastSync } }: { team: TeamAnswer }): VNode {
   return (
     <>
       {place === null || place.kind === "none" ? (
@@ -64,130 +60,89 @@ function Place({ team }: { team: TeamAnswer }): VNode {
   );
 }
 
-function Conflicts({ conflicts, onChanged }: { conflicts: Conflict[]; onChanged: () => void }): VNode {
-  return (
-    <Section title="Conflicts" count={conflicts.length}>
-      {conflicts.length === 0 ? (
-        <p class="soft">No conflicts.</p>
-      ) : (
-        <ul class="proposals">
-          {conflicts.map((conflict) => (
-            <li key={keyOf(conflict.copy)} class="card proposal">
-              <ConflictCard conflict={conflict} onChanged={onChanged} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </Section>
-  );
-}
-
-function ConflictCard({ conflict, onChanged }: { conflict: Conflict; onChanged: () => void }): VNode {
-  const { readOnly } = useStart();
-  const [isBusy, setBusy] = useState(false);
-  const [isMerging, setMerging] = useState(false);
+function Conflict({ conflict }: { conflict: TeamAnswer["conflicts"][number] }): VNode {
   const { ours, copy, left, right, diff } = conflict;
-  const keep = async (text: string) => {
-    setBusy(true);
-    if (await change("/api/merge", { keep: refOf(ours), other: refOf(copy), text, left, right })) onChanged();
-    setBusy(false);
-  };
+  const { readOnly } = useStart();
+  const [isBusy, run] = useBusy();
+  const keep = (text: string) =>
+    run(change("/api/merge", { keep: refOf(ours), other: refOf(copy), text, left, right }));
+  const keepButton = (text: string, side: string) => (
+    <Button text={text} aria-label={`${text}: ${ours.name}`} isBusy={isBusy} onClick={() => keep(side)} />
+  );
+  const label = `Merge: ${ours.name}`;
   return (
     <>
       <h3>
         <MemoryLink memory={ours} />
       </h3>
       <Sides left={{ title: "Ours", text: left }} right={{ title: "Theirs", text: right }} />
-      <details>
+      <details class="stack-s">
         <summary>Show the diff</summary>
         <Diff lines={diff} label={`From ours to theirs: ${ours.name}`} />
       </details>
       {readOnly ? null : (
-        <div class="actions">
-          <Button onClick={() => void keep(left)} isBusy={isBusy} label={`Keep ours: ${ours.name}`}>
-            Keep ours
-          </Button>
-          <Button onClick={() => void keep(right)} isBusy={isBusy} label={`Keep theirs: ${ours.name}`}>
-            Keep theirs
-          </Button>
-          <Button kind="primary" onClick={() => setMerging(true)} isDisabled={isBusy} label={`Merge: ${ours.name}`}>
-            Merge…
-          </Button>
+        <div class="row">
+          {keepButton("Keep ours", left)}
+          {keepButton("Keep theirs", right)}
+          <MergeButton text="Merge…" kind="primary" keep={ours} other={copy} disabled={isBusy} aria-label={label} />
         </div>
       )}
-      {isMerging ? <MergeDialog keep={ours} other={copy} onClose={() => setMerging(false)} /> : null}
     </>
   );
 }
 
 function People({ people, current }: { people: TeamAnswer["people"]; current: string | null }): VNode {
+  const choose = (name: string) => amend({ by: name === current ? null : name });
   return (
     <Section title="People">
-      {people.length === 0 ? (
-        <p class="soft">There are no shared memories yet.</p>
-      ) : (
-        <Table
-          caption="Number of memories by author"
-          columns={[
-            {
-              title: "Name",
-              cell: ({ name }) => (
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={name === current}
-                  onClick={() => amend({ by: name === current ? null : name })}
-                >
-                  <bdi>{name}</bdi>
-                </button>
-              ),
-            },
-            { title: "Memories", isNumber: true, cell: ({ memories }) => memories.toLocaleString() },
-            { title: "Last", cell: ({ last }) => (last === null ? "never" : <Age at={last} />) },
-          ]}
-          rows={people}
-          keyOf={({ name }) => name}
-        />
-      )}
+      <Table
+        caption="Number of memories by author"
+        none="There are no shared memories yet."
+        columns={[
+          {
+            title: "Name",
+            cell: ({ name }) => <TextButton text={name} aria-pressed={name === current} onClick={() => choose(name)} />,
+          },
+          { title: "Memories", isNumber: true, cell: ({ memories }) => memories.toLocaleString() },
+          { title: "Last", cell: ({ last }) => (last === null ? "never" : <Age at={last} />) },
+        ]}
+        rows={people}
+        keyOf={({ name }) => name}
+      />
     </Section>
   );
 }
 
 function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }): VNode {
   const written = by === null ? rows : rows.filter(({ author }) => author === by);
-  const [shown, more] = useFirst(written, ROWS_SHOWN, 200);
+  const title = by === null ? "Who wrote what" : `Written by ${by}`;
   return (
-    <Section
-      title={by === null ? "Who wrote what" : `Written by ${by}`}
-      label="Who wrote what"
-      count={formatCount(written.length, "memory", "memories")}
-    >
-      {by === null ? null : (
-        <p>
-          <Button isSmall onClick={() => amend({ by: null })}>
-            Show all authors
-          </Button>
-        </p>
-      )}
-      {shown.length === 0 ? (
-        <p class="soft">No shared memories yet.</p>
-      ) : (
-        <Table
-          caption="Shared memories and their last authors"
-          columns={[
-            { title: "Memory", cell: (row) => <MemoryLink memory={row} /> },
-            { title: "By", cell: ({ author }) => author || <span class="soft">not shared yet</span> },
-            { title: "When", cell: ({ at }) => <Age at={at} /> },
-          ]}
-          rows={shown}
-          keyOf={keyOf}
-        />
-      )}
-      {more === null ? null : <Button onClick={more}>Show more</Button>}
+    <Section title={title} label="Who wrote what" count={formatCount(written.length, "memory", "memories")}>
+      {by === null ? null : <Button isSmall text="Show all authors" onClick={() => amend({ by: null })} />}
+      <Table
+        caption="Shared memories and their last authors"
+        none="No shared memories yet."
+        columns={[
+          { title: "Memory", cell: (row) => <MemoryLink memory={row} /> },
+          { title: "By", cell: ({ author }) => author || <span class="soft">not shared yet</span> },
+          { title: "When", cell: ({ at }) => <Age at={at} /> },
+        ]}
+        rows={written}
+        keyOf={keyOf}
+        first={ROWS_SHOWN}
+      />
     </Section>
   );
 }
 
-function isAlone({ place, rows, people, conflicts }: TeamAnswer): boolean {
-  return (place === null || place.kind === "none") && rows.length + people.length + conflicts.length === 0;
+function sayAlone({ place, rows, people, conflicts }: TeamAnswer): VNode | null {
+  if ((place !== null && place.kind !== "none") || rows.length + people.length + conflicts.length > 0) return null;
+  return (
+    <Empty title="Memories are not shared here">
+      <p>
+        With <code>memdir init --team</code> you share them through the repository, and with <code>memdir join</code>{" "}
+        through a team’s server. Authors and conflicts then appear here.
+      </p>
+    </Empty>
+  );
 }

@@ -4,23 +4,26 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { localDay } from "../../../text/local-day.ts";
 import type { Timeline, TimelineEvent } from "../../api.ts";
 import { useLive } from "../live.ts";
-import { Button, Dotted, MemoryLink } from "../parts/basics.tsx";
+import { Button, Dotted, Field, List, MemoryLink } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, fillDays, formatCount, formatDay, gatherDays, keyOf } from "../parts/format.ts";
-import { Empty, Heading, PageHead, Waiting } from "../parts/layout.tsx";
+import { useBusy } from "../parts/hooks.ts";
+import { Empty, Heading, Kinds, Page, readWithout } from "../parts/layout.tsx";
 import { tellFailure } from "../parts/notice.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
 
-type Kind = TimelineEvent["kind"];
-
-const KINDS: { kind: Kind; title: string; class: string }[] = [
+const KINDS: { kind: TimelineEvent["kind"]; title: string; class: string }[] = [
   { kind: "change", title: "Changes", class: "chart-1" },
   { kind: "recall", title: "Recalls", class: "chart-2" },
   { kind: "extraction", title: "Extractions", class: "chart-3" },
   { kind: "dream", title: "Dreams", class: "chart-4" },
   { kind: "sync", title: "Syncs", class: "chart-5" },
 ];
+
+const NONE = (
+  <Empty title="Nothing has happened yet" text="Every change to a memory and every recall appears here by day." />
+);
 
 const PAGE = 100;
 /** Enough characters to tell sessions apart; the whole id is shown on hover. */
@@ -32,35 +35,28 @@ const LEAST_DAYS = 30;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const until = params.get("until") ?? "";
-  const hidden = new Set((params.get("without") ?? "").split(",").filter((kind) => kind !== ""));
+  const without = readWithout(params);
   const live = useLive<Timeline>("/api/timeline", { limit: PAGE, before: until === "" ? null : endOf(until) });
   const more = useMore(live.value);
-  const turn = (kind: Kind) => {
-    if (!hidden.delete(kind)) hidden.add(kind);
-    amend({ without: [...hidden].join(",") });
-  };
   return (
-    <>
-      <PageHead title="Timeline" lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes." />
-      {live.value === null ? (
-        <Waiting live={live} />
-      ) : live.value.days.length === 0 && live.value.events.length === 0 ? (
-        <Empty title="Nothing has happened yet">
-          <p>Every change to a memory and every recall appears here by day.</p>
-        </Empty>
-      ) : (
+    <Page
+      title="Timeline"
+      lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes."
+      live={live}
+      none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
+    >
+      {({ days, events }) => (
         <>
-          <Strip days={live.value.days} hidden={hidden} onTurn={turn} />
-          <DayField until={until} />
-          <Events events={[...live.value.events, ...more.events].filter(({ kind }) => !hidden.has(kind))} />
-          {more.hasMore ? (
-            <More onMore={more.fetch} isBusy={more.isBusy} count={more.events.length} />
-          ) : (
-            <p class="soft">There are no older events.</p>
-          )}
+          <Strip days={days} without={without} />
+          <div class="row">
+            <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
+            {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
+          </div>
+          <Events events={[...events, ...more.events].filter(({ kind }) => !without.has(kind))} />
+          <More {...more} />
         </>
       )}
-    </>
+    </Page>
   );
 }
 
@@ -68,14 +64,12 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 function useMore(first: Timeline | null) {
   const none = { of: first, events: [] as TimelineEvent[], hasMore: first?.hasMore ?? false };
   const [state, setState] = useState(none);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, run] = useBusy();
   const current = state.of === first ? state : none;
   const fetch = async () => {
     const last = current.events.at(-1) ?? first?.events.at(-1);
     if (isBusy || last === undefined) return;
-    setBusy(true);
-    const { value, failure } = await get<Timeline>("/api/timeline", { limit: PAGE, before: last.at });
-    setBusy(false);
+    const { value, failure } = await run(get<Timeline>("/api/timeline", { limit: PAGE, before: last.at }));
     if (failure !== null) return tellFailure(failure);
     setState({
       of: first,
@@ -86,14 +80,8 @@ function useMore(first: Timeline | null) {
   return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
 }
 
-interface StripProps {
-  days: Timeline["days"];
-  hidden: Set<string>;
-  onTurn: (kind: Kind) => void;
-}
-
-function Strip({ days, hidden, onTurn }: StripProps): VNode {
-  const shown = KINDS.filter(({ kind }) => !hidden.has(kind));
+function Strip({ days, without }: { days: Timeline["days"]; without: ReadonlySet<string> }): VNode {
+  const shown = KINDS.filter(({ kind }) => !without.has(kind));
   const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
   const first = days[0]?.day;
   const last = days.at(-1)?.day;
@@ -102,86 +90,69 @@ function Strip({ days, hidden, onTurn }: StripProps): VNode {
   const { columns, each } = gatherDays(fillDays(all, shown.length, from, last), MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
-      <fieldset class="row choices">
-        <legend class="hidden">Kinds shown</legend>
-        {KINDS.map(({ kind, title, class: colour }) => (
-          <Button key={kind} isSmall isPressed={!hidden.has(kind)} onClick={() => onTurn(kind)}>
-            <span class={`swatch ${hidden.has(kind) ? "" : colour}`} aria-hidden="true" />
-            {title} <span class="soft">{days.reduce((sum, day) => sum + day[kind], 0).toLocaleString()}</span>
-          </Button>
-        ))}
-      </fieldset>
+      <Kinds
+        label="Kinds shown"
+        kinds={KINDS}
+        countOf={(kind) => days.reduce((sum, day) => sum + day[kind], 0)}
+        without={without}
+      />
       {first === undefined || last === undefined ? null : (
         <Columns
           label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}
           columns={columns}
           kinds={shown}
           format={(count) => count.toLocaleString()}
-          onChoose={(day) => amend({ until: each === 1 ? day : addDays(day, each - 1) })}
+          onChoose={(day) => goTo(each === 1 ? day : addDays(day, each - 1))}
         />
       )}
     </section>
   );
 }
 
-function DayField({ until }: { until: string }): VNode {
-  return (
-    <div class="row">
-      <label class="row" for="until">
-        <span class="soft">Events up to</span>
-      </label>
-      <input id="until" type="date" value={until} onChange={(event) => amend({ until: event.currentTarget.value })} />
-      {until === "" ? null : (
-        <Button kind="quiet" onClick={() => amend({ until: null })}>
-          Go to the newest
-        </Button>
-      )}
-    </div>
-  );
-}
-
 function Events({ events }: { events: TimelineEvent[] }): VNode {
   if (events.length === 0) return <Empty title="No matching events" />;
   return (
-    <div class="events">
+    <div class="stack">
       {groupByDay(events).map(({ day, events: these }) => (
-        <section key={day} class="day">
+        <section key={day} class="day stack-xs">
           <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
-          <ul>
-            {these.map((event, at) => (
-              <li key={`${event.at} ${at}`} class="event">
-                <time class="soft number" dateTime={event.at}>
-                  {timeOf(event.at)}
-                </time>
-                <Dotted dot={KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}>{event.kind}</Dotted>
-                <div class="event-words">
-                  <span dir="auto">{event.says}</span>{" "}
-                  {event.session === undefined ? null : (
-                    <span class="soft">
-                      in session{" "}
-                      <a href={formatRoute("sessions", { id: event.session })} title={event.session}>
-                        {event.session.slice(0, SHORT_ID)}
-                      </a>
-                    </span>
-                  )}{" "}
-                  {event.memories.map((memory) => (
-                    <MemoryLink key={keyOf(memory)} memory={memory} />
-                  ))}
-                </div>
-              </li>
-            ))}
-          </ul>
+          <List class="ruled" item="event row" rows={these}>
+            {(event) => (
+              <>
+                <time class="soft" dateTime={event.at} children={timeOf(event.at)} />
+                <Dotted dot={KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""} text={event.kind} />
+                <EventWords event={event} />
+              </>
+            )}
+          </List>
         </section>
       ))}
     </div>
   );
 }
 
+function EventWords({ event: { says, session, memories } }: { event: TimelineEvent }): VNode {
+  return (
+    <div class="row row-wide grow">
+      <span dir="auto">{says}</span>
+      {session === undefined ? null : (
+        <span class="soft">
+          in session{" "}
+          <a href={formatRoute("sessions", { id: session })} title={session} children={session.slice(0, SHORT_ID)} />
+        </span>
+      )}
+      {memories.map((memory) => (
+        <MemoryLink key={keyOf(memory)} memory={memory} />
+      ))}
+    </div>
+  );
+}
+
 /** Fetches automatically when it is scrolled into view; the button is for everyone else. */
-function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; count: number }): VNode {
+function More({ fetch, isBusy, hasMore, events }: ReturnType<typeof useMore>): VNode {
   const place = useRef<HTMLDivElement>(null);
-  const latest = useRef(onMore);
-  latest.current = onMore;
+  const latest = useRef(fetch);
+  latest.current = fetch;
   useEffect(() => {
     const watching = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current();
@@ -189,14 +160,17 @@ function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; 
     if (place.current !== null) watching.observe(place.current);
     return () => watching.disconnect();
     // It may still be in view after that: observed again.
-  }, [count]);
+  }, [events.length, hasMore]);
+  if (!hasMore) return <p class="soft">There are no older events.</p>;
   return (
     <div ref={place}>
-      <Button onClick={onMore} isBusy={isBusy}>
-        Older events
-      </Button>
+      <Button text="Older events" onClick={fetch} isBusy={isBusy} />
     </div>
   );
+}
+
+function goTo(until: string): void {
+  amend({ until });
 }
 
 function groupByDay(events: TimelineEvent[]): { day: string; events: TimelineEvent[] }[] {

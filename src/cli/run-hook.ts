@@ -3,9 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findPlace } from "../directories.ts";
 import { MemdirError } from "../errors.ts";
 import { readInput } from "../hooks/event.ts";
+import { findPlace } from "../project/scopes.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import type { Env } from "../world.ts";
 import type { Call, Run } from "./command.ts";
