@@ -53,6 +53,6 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   /** Format and wording of every memory, and the index; each with what to do. */
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;
-  findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[] }>;
+  findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[]; top: string | null }>;
   adopt(from: string): Promise<AdoptResult>;
 }

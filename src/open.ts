@@ -6,7 +6,7 @@ import type { InstructionOptions, Memdir } from "./memdir.ts";
 import { findNamed } from "./memory/find.ts";
 import { openMemories } from "./memory/memories.ts";
 import { type Location, warningsOf } from "./project/locate.ts";
-import { findOrphans } from "./project/older.ts";
+import { findOrphans, findTopMemory } from "./project/older.ts";
 import { claimDirectory, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./project/scopes.ts";
 import type { Recaller } from "./recall/recaller.ts";
@@ -51,7 +51,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const findAdoptable = async () => {
     const identity = await identifyProject(location.project, env);
     const orphans = findOrphans({ config, identity, dir: location.dir });
-    return { orphans: orphans.filter(({ dir }) => isOpen(main, dir, dir.endsWith("memory"))), older };
+    const top = findTopMemory(location.project, directories);
+    return { orphans: orphans.filter(({ dir }) => isOpen(main, dir, dir.endsWith("memory"))), older, top };
   };
   let searchTexts: SearchTexts | null = null;
 

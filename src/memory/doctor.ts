@@ -30,6 +30,8 @@ export interface Surroundings {
   warnings: readonly string[];
   older: readonly OlderDirectory[];
   orphans: readonly Orphan[];
+  /** `memory/` of the repository, which is not in use. */
+  top: string | null;
   /** What is wrong with instruction files. */
   instructions: readonly { path: string; message: string }[];
 }
@@ -40,13 +42,17 @@ export async function examine(directories: readonly Store[], surroundings: Surro
   return [...examineProject(surroundings), examineLocks(), ...perDirectory.flat()];
 }
 
-function examineProject({ warnings, older, orphans, instructions }: Surroundings): Check[] {
+function examineProject({ warnings, older, orphans, top, instructions }: Surroundings): Check[] {
   const checks = warnings.map((warning) => check("settings", false, warning, "follow the advice in the message"));
   if (warnings.length === 0) checks.push(check("settings", true, "nothing was refused", null));
   for (const { path, message } of instructions) checks.push(check("instructions", false, message, `edit ${path}`));
   if (instructions.length === 0) checks.push(check("instructions", true, "no problems in CLAUDE.md files", null));
   for (const { dir, layout } of older) {
     checks.push(check("older-layout", false, `memories in ${dir} (${layout}) are only read`, `memdir adopt ${dir}`));
+  }
+  if (top !== null) {
+    const fix = `memdir list --memory-dir ${top} uses them, memdir adopt ${top} copies them into your own store`;
+    checks.push(check("memory-folder", false, `the repository keeps memories in ${top}, which are not in use`, fix));
   }
   for (const { dir, memories, recordedRoot, reason, sure } of orphans) {
     const whose = recordedRoot ? `of ${recordedRoot}, which is gone` : "of an unknown project";

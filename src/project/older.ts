@@ -29,6 +29,13 @@ export function findOlderDirectories(options: { config: Config; project: Project
   return found;
 }
 
+/** `memory/` at the top of the repository, where many projects keep what their agents share; null if it is in use or is none. */
+export function findTopMemory({ worktreeRoot }: Project, used: readonly { path: string }[]): string | null {
+  const dir = path.join(worktreeRoot ?? "", "memory");
+  if (worktreeRoot === null || !statOrNull(path.join(dir, "MEMORY.md"))?.isFile()) return null;
+  return used.some((each) => realPath(each.path) === realPath(dir)) ? null : dir;
+}
+
 function candidatesOf(config: Config, project: Project): OlderDirectory[] {
   const { cwd, root, worktreeRoot } = project;
   const projects = path.join(config.claudeDir, "projects");

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
+import { findTopMemory } from "../project/older.ts";
 import { formatAuthorship, type Listing, type Row } from "../store/store.ts";
 import { block, bold, countMemories, dim, type Line, notes, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
@@ -19,13 +20,14 @@ export const list = verb({
     const shown: Authored<Row>[] = rows
       .filter((row) => type === undefined || row.type === type)
       .map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));
-    return { rows: shown, skipped };
+    return { rows: shown, skipped, top: findTopMemory(memdir.location.project, memdir.directories) };
   },
   json: ({ rows }) => rows,
-  say({ rows, skipped }, { input, call }) {
+  say({ rows, skipped, top }, { input, call }) {
     if (rows.length > 0) return [`${countMemories(rows.length)}:`, ...rows.flatMap(rowLines), ...passedOver(skipped)];
     const none = input.type === undefined ? "No memories saved yet." : `No memories of the type ${input.type}.`;
-    return [none, dim(`Save one: ${call('save "Use pnpm, never npm."')}`), ...passedOver(skipped)];
+    const offer = top === null ? [] : [`This repository keeps memories in ${top}: ${call(`list --memory-dir ${top}`)}`];
+    return [none, ...offer, dim(`Save one: ${call('save "Use pnpm, never npm."')}`), ...passedOver(skipped)];
   },
 });
 
