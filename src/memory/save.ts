@@ -300,11 +300,14 @@ function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: s
 async function dateNotices(directory: Store, request: SaveRequest): Promise<string[]> {
   if (request.type !== "project") return [];
   const dates = await findRelativeDates(request.body, directory.now());
-  const inDescription = await findRelativeDates(request.description ?? "", directory.now());
+  // A description that repeats the text needs no remark of its own.
+  const inDescription = (await findRelativeDates(request.description ?? "", directory.now())).filter(
+    ({ words }) => !dates.some((each) => each.words === words),
+  );
+  const remark = (where: string, { words, date }: { words: string; date: string }) =>
+    `${where}: "${words}" means ${date}; write the date, it is read later`;
   return [
-    ...inDescription.map(
-      ({ words, date }) => `description: "${words}" means ${date}; write the date, it is read later`,
-    ),
-    ...dates.map(({ line, words, date }) => `line ${line}: "${words}" means ${date}; write the date, it is read later`),
+    ...inDescription.map((found) => remark("description", found)),
+    ...dates.map((found) => remark(`line ${found.line}`, found)),
   ];
 }

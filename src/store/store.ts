@@ -8,25 +8,173 @@ import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
-export * from "./admit.ts";
-export * from "./age.ts";
-export * from "./authorship.ts";
+export {
+  type Admitted,
+  admit,
+  checkGiven,
+  findNamesake,
+  findNewDates,
+  findObjections,
+  type Gate,
+  MAX_MEMORY_BYTES,
+  type Objection,
+  readGiven,
+  secretError,
+} from "./admit.ts";
+export { type Age, ageInDays, ageInWords, ageName, type Bulk, countsFrom, findBulksIn, isBulkTime } from "./age.ts";
+export {
+  type Authors,
+  type Authorship,
+  cleanAuthor,
+  findAuthor,
+  formatAuthorship,
+  readCache,
+  readSynced,
+  writeCache,
+} from "./authorship.ts";
 export type { Change, Changed } from "./change.ts";
 export { digestFile, type Embed, textsWithoutVector } from "./digest.ts";
-export * from "./directory.ts";
+export {
+  checkState,
+  type Directory,
+  fileMode,
+  findBytes,
+  findText,
+  INDEX_FILE,
+  isDailyLog,
+  isMemoryFile,
+  OVERFLOW_FILE,
+  prepareDirectory,
+  readBytes,
+  readHeader,
+  readMemory,
+  readStart,
+  refuseBroken,
+  statePath,
+  unreadable,
+  walk,
+} from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
 export { CLIENT_LIMITS } from "./index-cap.ts";
-export * from "./index-file.ts";
-export * from "./index-line.ts";
+export {
+  findName,
+  indexPath,
+  keepRecord,
+  type PageRequest,
+  peekIndex,
+  previewPages,
+  readOverflow,
+  readRecord,
+} from "./index-file.ts";
+export {
+  fileKey,
+  formatIndexLine,
+  keysOf,
+  names,
+  openListing,
+  type Pages,
+  parseIndexLine,
+  readReferences,
+} from "./index-line.ts";
 export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
-export * from "./journal.ts";
-export * from "./memory.ts";
+export {
+  type Action,
+  type Entry,
+  type FileChange,
+  findJournal,
+  imagePath,
+  isTakenOver,
+  readImage,
+  readJournals,
+  signEntry,
+} from "./journal.ts";
+export {
+  CONFLICT_FIELD,
+  cleanName,
+  daysOverdue,
+  fileNameFor,
+  findDay,
+  formatSource,
+  type Header,
+  hasFrontmatter,
+  isConflictCopy,
+  isMemoryType,
+  leastTrust,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  mayBecome,
+  mayReplace,
+  oneLine,
+  otherFileNames,
+  parseHeader,
+  parseMemory,
+  type Source,
+  sameName,
+  stemOf,
+  TRUSTS,
+  type Trust,
+  trustOf,
+} from "./memory.ts";
 export { needsRecovery, repairDirectory, restoreIndex } from "./recover.ts";
-export * from "./row-cache.ts";
-export * from "./row-entry.ts";
-export * from "./rows.ts";
-export * from "./state.ts";
+export {
+  appendEntries,
+  FEW_FILES,
+  FILE_HEAD_BYTES,
+  LIKELY_FILES,
+  noteInHead,
+  type OpenCache,
+  openCache,
+  ROWS_FILE,
+  readRowCache,
+} from "./row-cache.ts";
+export {
+  AT,
+  agrees,
+  align,
+  DIMENSIONS,
+  encodeEntry,
+  FLAG,
+  HEAD_BYTES,
+  type RowEntry,
+  TYPES,
+  type Vector,
+  viewEntry,
+  WEIGHT_UNIT,
+} from "./row-entry.ts";
+export {
+  dateEntries,
+  isCovering,
+  isLoose,
+  type Listing,
+  listEntries,
+  listMemories,
+  lookUpCommits,
+  openIndexNames,
+  peekForHooks,
+  quietFolders,
+  type Row,
+  readEntry,
+  readRows,
+  rewriteCache,
+  rowAt,
+  type ShownMemory,
+  scan,
+  scanForHooks,
+  scanInPieces,
+  showMemory,
+} from "./rows.ts";
+export {
+  type Kept,
+  openState,
+  openStateIn,
+  quietly,
+  type State,
+  type StateRecord,
+  type StateText,
+  sessionKey,
+} from "./state.ts";
 export type { StateLog } from "./state-log.ts";
 export type { UndoResult } from "./undo.ts";
 

@@ -393,12 +393,12 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     await box.run(["save", "--type", "feedback", "--name", "bare"], { input: "Do it.\n\nAnd then some more." });
     const [human, json] = await Promise.all([box.run(["lint"]), box.run(["lint", "--json"])]);
     expect(human.code).toBe(1);
-    expect(human.out).toMatch(/^feedback_bare\.md: no description.*\(description\)\n/);
+    expect(human.out).toMatch(/^feedback_bare\.md: no \*\*Why:\*\* line.*\(why\)\n/);
     expect(human.out).toMatch(/\d+ to fix\n$/);
     expect(json.code).toBe(1);
     expect(json.err).toBe("");
     const { problems } = JSON.parse(json.out);
-    expect(problems.map((p: { rule: string }) => p.rule).sort()).toEqual(["description", "how", "why"]);
+    expect(problems.map((p: { rule: string }) => p.rule).sort()).toEqual(["how", "why"]);
     expect(problems[0]).toMatchObject({ file: "feedback_bare.md", line: null, message: expect.any(String) });
   });
 
