@@ -80,20 +80,21 @@ const STRUCK = /~~(?:(?!~~|\n\s*\n)[\s\S]){1,4000}~~/g;
 /** Something that is named a thousand times does not need a list of all places. */
 const MAX_PLACES = 100;
 
-function merge(known: Placed, claim: Placed): void {
+function merge(known: Claim, claim: Claim): void {
   known.loose &&= claim.loose;
+  if (claim.file !== undefined) known.file ??= claim.file;
+  let further = claim.at;
   // What is said of now counts more than what is said of a day or of a plan.
   if (known.in !== undefined && claim.in === undefined) {
-    const { in: _, ...now } = { ...known, at: claim.at, line: claim.line };
-    Object.assign(known, now);
+    further = known.at;
+    known.at = claim.at;
+    known.line = claim.line;
     delete known.in;
   }
-  if (claim.file !== undefined) known.file ??= claim.file;
   known.more ??= [];
-  if (known.more.length < MAX_PLACES && known.text === claim.text) known.more.push(claim.at);
+  if (known.more.length < MAX_PLACES && known.text === claim.text) known.more.push(further);
 }
 
-type Placed = Claim;
 type Unplaced = Omit<Claim, "line" | "declared">;
 
 function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): Unplaced[] {

@@ -1,7 +1,5 @@
 /** Splits a memory into sentences, for rules about its content rather than its formatting. */
 
-import { stanceOf } from "../text/likeness.ts";
-
 /** Anything longer is data: sentences beyond this are ignored. */
 const MAX_CHARS = 20_000;
 
@@ -48,10 +46,4 @@ export function leadOf(body: string): string {
   const text = body.trim().replace(/^(?:#{1,6}\s*(?:rule|fact|context|summary)\s*\n+)/i, "");
   const end = /\n\s*\n|\n\s*(?:\*\*(?:why|how to apply)|#+\s*(?:why|how to apply)\b)/i.exec(text);
   return (end ? text.slice(0, end.index) : text).slice(0, MAX_CHARS);
-}
-
-const DENIES = /(?:^| )(?:not|no|never|none|nor|without|avoid|stop|cannot|\w+n['’]t)(?: |$)/;
-
-export function isDenial(sentence: string): boolean {
-  return DENIES.test(stanceOf(sentence));
 }
