@@ -31,11 +31,11 @@ export function weighFinding(finding: Finding, writtenAt: number | null): Eviden
   };
 }
 
-function orderOf({ claim, by, verdict }: Finding, writtenAt: number | null): Order {
+function orderOf({ claim, by, isUncommitted }: Finding, writtenAt: number | null): Order {
   if (writtenAt === null) return "unknown";
   // A day that was already past when the line was written is that of an event, and not a deadline.
   if (claim.kind === "date") return (claim.day ?? "") > dayOf(writtenAt) ? "after" : "before";
-  if (!by) return verdict === "gone" && claim.kind === "path" ? "unknown" : "after";
+  if (!by) return isUncommitted ? "after" : "unknown";
   return by.time > writtenAt ? "after" : by.time === writtenAt ? "with" : "before";
 }
 
@@ -54,7 +54,8 @@ function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order): n
 }
 
 /** "12 days after this was written", for people; null where there is nothing to say. */
-export function describeOrder({ order, written, changed }: Evidence): string | null {
+export function describeOrder({ claim, order, written, changed }: Finding & Evidence): string | null {
+  if (claim.kind === "date") return written === null ? null : `written on ${written}`;
   if (order === "with") return "by the commit that wrote this";
   if (written === null || changed === null) return null;
   if (order === "before") return `before this was written on ${written}`;

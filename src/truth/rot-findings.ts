@@ -17,7 +17,6 @@ export const ROT_KINDS = [
   "unlinked",
   "dead-link",
   "never-recalled",
-  "unverifiable",
 ] as const;
 
 export type RotKind = (typeof ROT_KINDS)[number];
@@ -41,14 +40,6 @@ export interface RotMemory {
   secrets: readonly { rule: string; line: number }[];
 }
 
-/** The result of checking a memory's claims against the code; without it claims are not reported. */
-export interface RotVerdict {
-  /** In words: "names src/auth.ts, moved to src/session/auth.ts"; null when nothing is wrong. */
-  problem: string | null;
-  /** It was checked, and nothing in it could be verified. */
-  isUnchecked: boolean;
-}
-
 /** Everything is an argument: what was read from disk, the clock, how words become terms. */
 export interface RotInput {
   memories: readonly RotMemory[];
@@ -57,7 +48,8 @@ export interface RotInput {
   /** Files that MEMORY.md and its overflow page point to; null where there is no index. */
   linked: ReadonlySet<string> | null;
   instructions: readonly InstructionText[];
-  verdicts: ReadonlyMap<string, RotVerdict>;
+  /** What the last check of claims found wrong, in words: "names src/auth.ts, moved to src/session/auth.ts". */
+  verdicts: ReadonlyMap<string, string>;
   /** Files that were shown, and since when that is logged; null if there is no log. */
   surfaced: { since: string; files: ReadonlySet<string> } | null;
 }
@@ -187,14 +179,10 @@ function findUnused({ memories, surfaced, now }: RotInput): RotFinding[] {
     .map(({ memory }) => finding("never-recalled", memory.file, `not shown since ${surfaced.since.slice(0, 10)}`));
 }
 
-/** Memories about people, rules or other places have nothing that could be checked here. */
 function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
   return memories.flatMap(({ memory }) => {
-    const verdict = verdicts.get(memory.file);
-    if (!verdict) return [];
-    if (verdict.problem !== null) return [finding("false", memory.file, verdict.problem)];
-    if (!verdict.isUnchecked || memory.type !== "project") return [];
-    return [finding("unverifiable", memory.file, "nothing in it can be checked in this repository")];
+    const problem = verdicts.get(memory.file);
+    return problem === undefined ? [] : [finding("false", memory.file, problem)];
   });
 }
 

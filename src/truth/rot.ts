@@ -15,15 +15,7 @@ import {
   unreadable,
 } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import {
-  findRot,
-  ROT_KINDS,
-  type RotFinding,
-  type RotInput,
-  type RotKind,
-  type RotMemory,
-  type RotVerdict,
-} from "./rot-findings.ts";
+import { findRot, ROT_KINDS, type RotFinding, type RotInput, type RotKind, type RotMemory } from "./rot-findings.ts";
 import { findVerdict, readVerdicts } from "./verdicts.ts";
 
 export interface Measured extends Rot {
@@ -48,15 +40,14 @@ export async function measureDirectory(
 }
 
 /** The last results of `memdir verify` that still apply to the current files. */
-function readKnownVerdicts(directory: Store): ReadonlyMap<string, RotVerdict> {
+function readKnownVerdicts(directory: Store): ReadonlyMap<string, string> {
   const verdicts = readVerdicts(directory.path);
-  const known = new Map<string, RotVerdict>();
+  const known = new Map<string, string>();
   for (const file of verdicts.keys()) {
     const stat = statOrNull(join(directory.path, file));
     const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
     if (!kept) continue;
-    const problem = kept.verdict === "doubtful" ? kept.says || "is no longer true" : null;
-    known.set(file, { problem, isUnchecked: kept.verdict === "unchecked" });
+    if (kept.verdict === "doubtful") known.set(file, kept.says);
   }
   return known;
 }
@@ -155,7 +146,6 @@ const WEIGHTS: Record<RotKind, number> = {
   unlinked: 0.3,
   "dead-link": 0.1,
   "never-recalled": 0.2,
-  unverifiable: 0.05,
 };
 
 /** One secret among a thousand memories is not 0.1 % of a problem. */
@@ -206,7 +196,10 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
   const advice: Record<RotKind, [text: string, command: string]> = {
     secret: [`remove the secret from ${memories} and rotate it, because it was exposed`, edit],
     unreadable: [`fix ${memories} that cannot be parsed`, "memdir lint"],
-    false: [`${verb("names", "name")} something that no longer exists`, "memdir verify"],
+    false: [
+      `${verb("is", "are")} out of date: what ${count === 1 ? "it names" : "they name"} has changed`,
+      "memdir verify",
+    ],
     duplicate: [`${verb("duplicates", "duplicate")} another one`, "memdir dream --plan"],
     expired: [`${verb("is", "are")} about a date in the past`, "memdir prune --suggest"],
     "near-duplicate": [`${verb("nearly duplicates", "nearly duplicate")} another one`, "memdir dream --plan"],
@@ -218,7 +211,6 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
       `${verb("was", "were")} never recalled: add cues, or forget ${count === 1 ? "it" : "them"}`,
       "memdir enrich",
     ],
-    unverifiable: [`${verb("names", "name")} only things outside this repository`, "memdir verify"],
   };
   const [text, command] = advice[kind];
   return { text, command };

@@ -115,7 +115,8 @@ async function applySteps(memdir: Memdir, only: string | undefined, skip: string
   const { directory } = openLearning(memdir);
   const record = lastPlan(directory);
   const plan = record.read();
-  if (!plan) throw new MemdirError("not-found", "no plan was shown yet: run `memdir dream --plan` first");
+  if (!plan?.ops.length)
+    throw new MemdirError("not-found", "no plan with steps was shown yet: run `memdir dream --plan` first");
   const steps = readSteps(only ?? skip ?? "", plan.ops.length);
   const applied = await applySome(
     directory,

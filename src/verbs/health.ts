@@ -8,7 +8,7 @@ import { bold, type Context, countMemories, dim, flag, good, type Line, type Spa
 const LABELS: Record<RotKind, string> = {
   secret: "secrets",
   unreadable: "unreadable",
-  false: "no longer true",
+  false: "out of date",
   duplicate: "duplicates",
   expired: "expired",
   "near-duplicate": "near-duplicates",
@@ -17,7 +17,6 @@ const LABELS: Record<RotKind, string> = {
   unlinked: "not in the index",
   "dead-link": "dead links",
   "never-recalled": "never recalled",
-  unverifiable: "unverifiable",
 };
 
 const BAR = 30;
