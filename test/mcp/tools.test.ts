@@ -297,7 +297,8 @@ describe("verify", () => {
 
   it("B9.10 is the Memdir's", async () => {
     const world = makeWorld();
-    const verify = async () => ({ checked: 7, problems: [], memories: [], fixed: [], stamped: 0, undo: [], notes: [] });
+    const nothing = { problems: [], hidden: 0, memories: [], fixed: [], stamped: 0, undo: [], notes: [] };
+    const verify = async () => ({ checked: 7, ...nothing });
     const wire = await openLegacyWire(
       makeMcpOptions(world, { open: async (asked) => ({ ...(await world.open({ ...asked })), verify }) }),
     );
