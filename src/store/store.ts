@@ -24,7 +24,21 @@ export * from "./journal.ts";
 export * from "./memory.ts";
 export { needsRecovery, repairDirectory, restoreIndex } from "./recover.ts";
 export * from "./row-cache.ts";
-export * from "./row-entry.ts";
+// By name: with a star the bundler leaves out what sets the constants of this file, and the prompt's hook fails.
+export {
+  AT,
+  agrees,
+  align,
+  DIMENSIONS,
+  encodeEntry,
+  FLAG,
+  HEAD_BYTES,
+  type RowEntry,
+  TYPES,
+  type Vector,
+  viewEntry,
+  WEIGHT_UNIT,
+} from "./row-entry.ts";
 export * from "./rows.ts";
 export * from "./state.ts";
 export type { StateLog } from "./state-log.ts";
