@@ -80,7 +80,7 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
     const args = ["save", "--type", "project", "--name", "merge freeze"];
     const ran = await box.run(args, { input: "Merge freeze from tomorrow." });
     expect(ran.out).toMatch(/^created project_merge_freeze\.md {3}\(memdir undo \d+\)\n$/);
-    expect(ran.err).toMatch(/^memdir: note: line 1: "tomorrow" means \d{4}-\d\d-\d\d; write the date/);
+    expect(ran.err).toMatch(/^memdir: note: line 1: "tomorrow" means \d{4}-\d\d-\d\d; write the date/m);
     const json = await box.json(args, { input: "Merge freeze from tomorrow, all day." });
     expect(json.notices[0]).toMatch(/"tomorrow" means \d{4}-\d\d-\d\d/);
   });
@@ -393,12 +393,12 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     await box.run(["save", "--type", "feedback", "--name", "bare"], { input: "Do it.\n\nAnd then some more." });
     const [human, json] = await Promise.all([box.run(["lint"]), box.run(["lint", "--json"])]);
     expect(human.code).toBe(1);
-    expect(human.out).toMatch(/^feedback_bare\.md: no description.*\(description\)\n/);
+    expect(human.out).toMatch(/^feedback_bare\.md: no \*\*Why:\*\* line.*\(why\)\n/);
     expect(human.out).toMatch(/\d+ to fix\n$/);
     expect(json.code).toBe(1);
     expect(json.err).toBe("");
     const { problems } = JSON.parse(json.out);
-    expect(problems.map((p: { rule: string }) => p.rule).sort()).toEqual(["description", "how", "why"]);
+    expect(problems.map((p: { rule: string }) => p.rule).sort()).toEqual(["how", "why"]);
     expect(problems[0]).toMatchObject({ file: "feedback_bare.md", line: null, message: expect.any(String) });
   });
 

@@ -187,7 +187,11 @@ describe("verifyMemories", () => {
 
   it("takes declared claims at their word and leaves silenced ones alone", async () => {
     const world = movedWorld();
-    remember(world, "a.md", memory("Text.", 'claims:\n  - "symbol: neverThere in src/main.ts"\n  - "path: src/main.ts"\n'));
+    remember(
+      world,
+      "a.md",
+      memory("Text.", 'claims:\n  - "symbol: neverThere in src/main.ts"\n  - "path: src/main.ts"\n'),
+    );
     remember(world, "b.md", memory("See src/old.ts.", 'unchecked:\n  - "src/old.ts: as history"\n'));
     expect(short(await verify(world))).toEqual(["neverThere gone"]);
   });
