@@ -89,7 +89,7 @@ interface Known<T> {
 const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
 
 /** Words that negate a text. */
-function stanceOf(text: string): string {
+export function stanceOf(text: string): string {
   const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
   return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");
 }

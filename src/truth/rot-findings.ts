@@ -126,7 +126,8 @@ function byWorth(a: RotMemory, b: RotMemory): number {
 
 function findOutdated({ memories, now }: RotInput): RotFinding[] {
   return memories.flatMap(({ memory, modifiedMs }) => {
-    const reason = findExpiry({ ...memory, modified: memory.modified ?? new Date(modifiedMs).toISOString() }, now);
+    const modified = memory.modified ?? memory.created ?? new Date(modifiedMs).toISOString();
+    const reason = findExpiry({ ...memory, modified }, now);
     return reason === null ? [] : [finding("expired", memory.file, reason)];
   });
 }

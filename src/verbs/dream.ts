@@ -98,6 +98,7 @@ async function planAndAsk(memdir: Memdir, context: Context, mayAsk: boolean): Pr
   const wanted = new Set<number>();
   for (const [at, op] of plan.ops.entries())
     if (await context.ask(`Step ${at + 1} of ${plan.ops.length}, ${describeOp(op)}?`)) wanted.add(at + 1);
+  if (wanted.size === 0) return { plan, outcome: UNTOUCHED };
   return applySome(
     learning.directory,
     withSteps(plan, (step) => wanted.has(step)),

@@ -62,11 +62,12 @@ export function sayScore({ score, memories, scope, dir, counts, points }: Measur
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
     const isBad = ROT_KINDS.indexOf(kind) <= ROT_KINDS.indexOf("false");
     const cost = points[kind] ? `-${Math.max(1, Math.round(points[kind]))}` : "";
-    return [`  ${LABELS[kind]}`, String(counts[kind]), isBad ? warn(bar) : bar, cost];
+    // The bar comes last: that is what a narrow terminal cuts.
+    return [`  ${LABELS[kind]}`, String(counts[kind]), cost, isBad ? warn(bar) : bar];
   });
   return [
     [tone(`${score} of 100: ${words}`), dim(`  ${countMemories(memories)}, ${scope}, ${dir}`)],
-    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1, 3] }]),
+    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1, 2] }]),
   ];
 }
 

@@ -80,7 +80,7 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
     const args = ["save", "--type", "project", "--name", "merge freeze"];
     const ran = await box.run(args, { input: "Merge freeze from tomorrow." });
     expect(ran.out).toMatch(/^created project_merge_freeze\.md {3}\(memdir undo \d+\)\n$/);
-    expect(ran.err).toMatch(/^memdir: note: line 1: "tomorrow" means \d{4}-\d\d-\d\d; write the date/);
+    expect(ran.err).toMatch(/^memdir: note: line 1: "tomorrow" means \d{4}-\d\d-\d\d; write the date/m);
     const json = await box.json(args, { input: "Merge freeze from tomorrow, all day." });
     expect(json.notices[0]).toMatch(/"tomorrow" means \d{4}-\d\d-\d\d/);
   });

@@ -26,7 +26,9 @@ it("B9.4 without a model: duplicates are merged by a plan that is shown first, a
   expect(planned.plan.map(({ op }: { op: string }) => op)).toContain("merge");
   expect(planned.plan.every(({ reason }: { reason: string }) => reason !== "")).toBe(true);
   expect(bytes(box)).toEqual(before);
-  const done = await box.json(["dream", "--apply"]);
+  expectError(await box.run(["dream", "--apply"]), 2, /--only STEPS, --skip STEPS and --all/);
+  expect(bytes(box)).toEqual(before);
+  const done = await box.json(["dream", "--apply", "--skip", "2"]);
   expect(done.applied).toBe(true);
   expect(await box.json(["list"])).toHaveLength(2);
   await box.run(["undo", done.undo]);
@@ -38,7 +40,7 @@ it("nothing to do is said; options exclude one another; a model that fails chang
   const box = openSandbox();
   await box.save("one");
   expect((await box.run(["dream"])).out).toContain("nothing to tidy up");
-  expectError(await box.run(["dream", "--plan", "--apply"]), 2, /exclude/);
+  expectError(await box.run(["dream", "--plan", "--apply", "--all"]), 2, /exclude/);
   const server = await startModelServer();
   onTestFinished(() => server.close());
   server.queue({ status: 401 });
@@ -53,8 +55,9 @@ it("--if-due leaves it alone until a day and five sessions have passed, and that
   const body = "The staging database is reset every night at three; never keep test data there over night.";
   await box.save("staging reset", ["--type", "project"], body);
   await box.save("staging database reset", ["--type", "project"], body);
-  expectError(await box.run(["dream", "--if-due"]), 2, /--apply/);
-  const early = await box.run(["dream", "--apply", "--if-due"]);
+  expectError(await box.run(["dream", "--if-due"]), 2, /--apply --all/);
+  expectError(await box.run(["dream", "--apply", "--only", "1", "--if-due"]), 2, /--apply --all/);
+  const early = await box.run(["dream", "--apply", "--all", "--if-due"]);
   expect(early).toMatchObject({ code: 0, out: expect.stringContaining("0 other sessions since the last dream") });
   // Looking does not count as counting: asked again it says the same.
   for (const _ of [1, 2]) expect((await box.run(["dream", "--status"])).out).toContain("no: 0 other sessions");
@@ -62,8 +65,8 @@ it("--if-due leaves it alone until a day and five sessions have passed, and that
   for (let i = 0; i < 5; i++)
     fs.writeFileSync(path.join(sessions, `0000000${i}-0000-4000-8000-000000000000.jsonl`), "");
   fs.rmSync(path.join(box.dir(), ".memdir", "dream-scan"));
-  const due = await box.json(["dream", "--apply", "--if-due"]);
+  const due = await box.json(["dream", "--apply", "--all", "--if-due"]);
   expect(due.applied).toBe(true);
   expect(await box.json(["list"])).toHaveLength(1);
-  expect((await box.run(["dream", "--apply", "--if-due"])).out).toContain("24 h must pass");
+  expect((await box.run(["dream", "--apply", "--all", "--if-due"])).out).toContain("24 h must pass");
 });

@@ -26,7 +26,7 @@ test("the score, bars, and three things to do first; no line is too long", async
     const { call, printed } = hearCall(world, columns === undefined ? {} : { columns });
     await run(call);
     const lines = printed.join("\n").split("\n");
-    expect(lines.join("\n")).toMatch(/\d+ of 100: needs\s+so/);
+    expect(lines.join("\n")).toMatch(/\d+ of 100: in\s+good/);
     expect(lines.join("\n")).toContain("What to do first");
     expect(lines.filter((line) => /^ {2}[123]\. /.test(line))).toHaveLength(3);
     expect(lines.some((line) => line.includes("█"))).toBe(true);
@@ -65,7 +65,9 @@ test("--json: score, counts, findings, what to do first; instructions and the su
   const { call, answers } = hearCall(world, { json: true });
   await run(call);
   expect(answers[0]).toMatchObject({ memories: 2, scope: "project", dir: world.dir, others: [] });
-  expect(answers[0].counts).toMatchObject({ restated: 1, "never-recalled": 1, "without-cues": 1 });
+  expect(answers[0].counts).toMatchObject({ restated: 1, "never-recalled": 1 });
+  // 0.4 and 0.2 of one of two memories.
+  expect(answers[0]).toMatchObject({ points: { restated: 20, "never-recalled": 10 }, score: 70 });
   expect(answers[0].findings[0]).toMatchObject({ kind: "restated", file: "feedback_lint.md" });
   expect(answers[0].first[0].command).toBe("memdir prune --suggest");
 });

@@ -52,8 +52,10 @@ it("B9.4 /dream: the plan is seen, applied with a key, and /cost tells what is l
   const pty = terminal(box);
   await pty.waitFor(/say something/);
   pty.write("/dream\r");
-  await pty.waitFor(/Tidy up like this\?/);
+  await pty.waitFor(/Step 1 of 2, merge/);
   expect(await box.json(["list"])).toHaveLength(2);
+  pty.write("y");
+  await pty.waitFor(/Step 2 of 2, reindex/);
   pty.write("y");
   await pty.waitFor(/\/undo \d+ reverts/);
   expect(await box.json(["list"])).toHaveLength(1);

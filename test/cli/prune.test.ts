@@ -21,8 +21,10 @@ function makeOld(): World {
   const reset = "The staging cluster is reset every night by a scheduled job called wipe-all.";
   put("reference_one.md", "reference", reset, "modified: 2026-02-01\n");
   put("reference_two.md", "reference", reset, "modified: 2026-01-01\n");
-  put("project_freeze.md", "project", "Merge freeze until 2025-12-20.");
-  put("project_pinned.md", "project", "Merge freeze until 2025-11-20.", "pinned: true\n");
+  put("project_freeze.md", "project", "Merge freeze until 2025-12-20.", "created: 2025-12-01\n");
+  // What was over when it was written is told, and not due.
+  put("project_incident.md", "project", "The outage ended on 2025-12-20.", "created: 2025-12-21\n");
+  put("project_pinned.md", "project", "Merge freeze until 2025-11-20.", "created: 2025-11-01\npinned: true\n");
   put("feedback_copy.md", "feedback", `${reset}\n`, "modified: 2025-01-01\n");
   put("feedback_main.md", "feedback", "Never commit to main directly, whatever happens.");
   fs.writeFileSync(path.join(world.project, "CLAUDE.md"), "- Never commit to main directly, whatever happens.\n");
@@ -35,11 +37,11 @@ test("B4.17 names what could go with the reason; nothing goes, and corrections a
   expect(await prune(call)).toBe(0);
   expect(printed).toEqual([
     expect.stringMatching(/^you may forget feedback_main\.md \(.*CLAUDE\.md:1 already says it\)$/),
-    "would forget project_freeze.md (its only date, 2025-12-20, was 80 days ago)",
+    "would forget project_freeze.md (its deadline, 2025-12-20, was 80 days ago)",
     "would forget reference_two.md (says the same as reference_one.md)",
   ]);
   expect(warned).toEqual(["memdir: note: nothing was forgotten; --apply does it"]);
-  expect(world.files()).toHaveLength(6);
+  expect(world.files()).toHaveLength(7);
 });
 
 test("B4.17 --apply forgets them as one change, and one undo brings every byte back", async () => {
@@ -54,7 +56,7 @@ test("B4.17 --apply forgets them as one change, and one undo brings every byte b
   expect(world.exists("feedback_main.md")).toBe(true);
   const memdir = await world.open();
   const [entry] = (await memdir.history()).slice(-1);
-  expect(entry).toMatchObject({ action: "prune", reason: expect.stringContaining("its only date, 2025-12-20") });
+  expect(entry).toMatchObject({ action: "prune", reason: expect.stringContaining("its deadline, 2025-12-20") });
   await memdir.undo(undo);
   const after = world.files().map((file) => [file, world.read(file)]);
   expect(after.filter(([file]) => file !== "MEMORY.md")).toEqual(before.filter(([file]) => file !== "MEMORY.md"));

@@ -108,10 +108,12 @@ beforeAll(async () => {
     at: iso(1),
     head: "",
     says: "names src/auth.ts, which is gone",
+    exist: 0,
+    gone: 1,
     bytes: size,
     mtimeMs,
   };
-  world.write(".memdir/verdicts.json", JSON.stringify({ version: 1, memories: { "auth.md": kept } }));
+  world.write(".memdir/verdicts.json", JSON.stringify({ version: 2, memories: { "auth.md": kept } }));
   await new Promise((done) => setTimeout(done, 200));
   memdir = await world.open({ now: () => new Date() });
   await memdir.list();

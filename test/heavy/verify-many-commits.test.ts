@@ -22,7 +22,7 @@ test("C35 200,000 commits: the newest are looked at, and what is older stays unk
     path.join(world.memory, "places.md"),
     "---\nname: places\ndescription: where things are\ntype: project\n---\n\nSee src/moved.ts, then src/early.ts. `keptThing` stays, `earlyThing` and `lateThing` do, too.\n",
   );
-  const { code, out, err } = await memdir(world, ["verify", "--json", "--no-stamp"]);
+  const { code, out, err } = await memdir(world, ["verify", "--json", "--all"]);
   expect(code, err).toBe(1);
   const { problems, notes } = JSON.parse(out) as { problems: { claim: string; verdict: string }[]; notes: string[] };
   expect(problems.map(({ claim, verdict }) => `${claim} ${verdict}`)).toEqual(["src/moved.ts moved", "lateThing gone"]);

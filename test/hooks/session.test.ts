@@ -32,7 +32,7 @@ function put(folder: string, files: Record<string, string>): void {
 }
 
 const note = (name: string, type: string, body = "Body.") =>
-  `---\nname: ${name}\ndescription: About ${name}\ntype: ${type}\n---\n\n${body}\n`;
+  `---\nname: ${name}\ndescription: About ${name}\ntype: ${type}\ncreated: 2025-10-01\n---\n\n${body}\n`;
 const freeze = { name: "Freeze", description: "d", body: "The freeze ends on 2026-01-02." };
 
 describe("the start of a session", () => {
@@ -117,6 +117,7 @@ describe("the start of a session", () => {
     const world = makeWorld();
     world.write("freeze.md", note("Freeze", "project", freeze.body));
     world.write("older.md", note("Older", "project", "Due 2025-11-02."));
+    world.write("event.md", note("Event", "project", "The outage ended on 2025-09-02."));
     world.write("begun.md", note("Begun", "project", "In force since 2025-11-02."));
     world.write("soon.md", note("Soon", "project", "Due 2026-03-09."));
     world.write("rule.md", note("Rule", "feedback", freeze.body));

@@ -31,7 +31,7 @@ describe("a plan is applied", () => {
     const { entry } = await applyPlan(directory, plan);
     const after = bytesOf(world);
     expect(readJournal(directory).map(({ action }) => action)).toEqual(["dream"]);
-    expect(entry?.reason).toContain("retire project_billing_freeze.md: its only date, 2025-01-20, was");
+    expect(entry?.reason).toContain("retire project_billing_freeze.md: its deadline, 2025-01-20, was");
     const { undone, undo } = await undoEntry(directory);
     expect(undone).toBe(entry?.id);
     expect(bytesOf(world)).toEqual(before);

@@ -1,9 +1,11 @@
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { checkPlan } from "../../src/learn/dream-check.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { countOps, formatPlan, makePlan, takeSnapshot } from "../../src/learn/dream-plan.ts";
-import { mainOf, makeWorld } from "../world.ts";
+import { DAY, mainOf, makeWorld } from "../world.ts";
 import { makeMess, memoryText } from "./dream-mess.ts";
 
 async function dreamOf(files: Record<string, string>) {
@@ -93,27 +95,91 @@ describe("a dream without a model", () => {
     expect(plan.ops).toEqual([]);
   });
 
+  const WRITTEN = "created: 2026-01-05\n";
+
   it.each([
-    ["Release freeze until 2026-01-20.", "", true],
-    ["Release freeze until 2026-02-20.", "", false],
-    ["In use since 2025-01-20.", "", false],
-    ["Freeze from 2025-01-20.", "", false],
-    ["Freeze 2026-01-01 to 2026-04-01.", "", false],
-    ["Freeze until 2026-01-20, then again in Q3.", "", false],
-    ["Freeze until 2026-01-20.", "pinned: true\n", false],
-    ["Freeze until 2026-01-20.", "verified: 2026-03-01\n", false],
-    ["Freeze until 9999-99-99.", "", false],
+    ["Release freeze until 2026-01-20.", WRITTEN, true],
+    ["Release freeze until 2026-01-20.", "created: 2026-01-05\nmodified: 2026-01-10\n", true],
+    ["Release freeze until 2026-02-20.", WRITTEN, false],
+    ["The outage ended on 2025-12-20.", WRITTEN, false],
+    ["Release freeze until 2026-01-20.", "", false],
+    ["In use since 2025-01-20.", WRITTEN, false],
+    ["Decided on 2025-01-20 to use Postgres.", WRITTEN, false],
+    ["Freeze from 2025-01-20.", WRITTEN, false],
+    ["Freeze 2026-01-01 to 2026-04-01.", WRITTEN, false],
+    ["Freeze until 2026-01-20, then again until 2026-07-20.", WRITTEN, false],
+    ["Freeze until 2026-01-20.", `${WRITTEN}pinned: true\n`, false],
+    ["Freeze until 2026-01-20.", `${WRITTEN}verified: 2026-03-01\n`, false],
+    ["Freeze until 2026-01-20.", `${WRITTEN}enforce:\n  tool: Bash\n  pattern: git push\n`, false],
+    ["Freeze until 9999-99-99.", WRITTEN, false],
   ])("%s %s is over: %s", async (body, more, over) => {
     const { plan } = await dreamOf({ "project_a.md": memoryText("project", "freeze", body, more) });
     expect(plan.ops.map(({ kind }) => kind)).toEqual(over ? ["retire"] : []);
+  });
+
+  it.each([
+    ["project", "", true],
+    ["reference", "", true],
+    ["feedback", "", false],
+    ["user", "", false],
+    ["project", "pinned: true\n", false],
+    ["project", "enforce:\n  tool: Bash\n  pattern: git push\n", false],
+  ])("what a named memory supersedes is retired: %s %s %s", async (type, more, isOver) => {
+    const { plan, directory } = await dreamOf({
+      "helm.md": memoryText(type, "helm", "Charts are rolled out by hand.", more),
+      "argo.md": memoryText(type, "argo", "Argo rolls out everything.", "supersedes: [helm]\n"),
+    });
+    const retired = { kind: "retire", file: "helm.md", successor: "argo.md", reason: "superseded by argo.md" };
+    expect(plan.ops).toEqual(isOver ? [retired] : []);
+    await applyPlan(directory, plan);
+    expect((await directory.rows()).rows.map(({ file }) => file)).toEqual(
+      isOver ? ["argo.md"] : ["argo.md", "helm.md"],
+    );
+  });
+
+  it("nothing supersedes itself, and a successor that does not exist retires nothing", async () => {
+    const { plan } = await dreamOf({
+      "helm.md": memoryText("project", "helm", "Charts are rolled out by hand.", "supersedes: [helm]\n"),
+    });
+    expect(plan.ops).toEqual([]);
+  });
+
+  it("retires a memory all of whose names went after it was written, by the last verify of this text", async () => {
+    const world = makeWorld();
+    const put = (files: Record<string, string>) => {
+      for (const [file, text] of Object.entries(files)) fs.writeFileSync(path.join(world.project, file), text);
+    };
+    world.now = new Date(world.now.getTime() - 10 * DAY);
+    put({ "pool.ts": "export const poolSize = 1;\n", "cache.ts": "export const c = 1;\n", "main.ts": "run();\n" });
+    world.git("add", "-A");
+    world.git("commit", "-qm", "one");
+    const memdir = await world.open();
+    const save = (name: string, type: "project" | "feedback", body: string) => memdir.save({ type, name, body });
+    await save("gone", "project", "It is in `./pool.ts` and `./cache.ts`.");
+    await save("half", "project", "Read `./pool.ts` before `./main.ts`.");
+    await save("one", "project", "Read `./pool.ts` first.");
+    await save("rule", "feedback", "Never touch `./pool.ts` and `./cache.ts`.");
+    world.now = new Date(world.now.getTime() + 5 * DAY);
+    world.git("rm", "-q", "pool.ts", "cache.ts");
+    world.git("commit", "-qm", "two");
+    const retired = async () =>
+      (await dreamOffline(mainOf(memdir))).ops.flatMap((op) =>
+        op.kind === "retire" ? [`${op.file}: ${op.reason}`] : [],
+      );
+    expect(await retired()).toEqual([]);
+    await memdir.verify();
+    expect(await retired()).toEqual(["project_gone.md: all 2 things it names were removed after it was written"]);
+    fs.appendFileSync(world.path("project_gone.md"), "\nSee also the wiki.\n");
+    expect(await retired()).toEqual([]);
   });
 
   it("leaves alone what is broken, unreadable, empty, or no text", async () => {
     const { plan } = await dreamOf({
       "a.md": "",
       "b.md": "",
-      "c.md": "---\nname: x\ntype: project\nuntil 2020-01-01",
-      "d.md": "\uFEFF---\r\nname: d\r\ntype: project\r\ndescription: d\r\n---\r\nUntil 2020-01-01.\r\n",
+      "c.md": "---\nname: x\ntype: project\ncreated: 2019-01-01\nuntil 2020-01-01",
+      "d.md":
+        "\uFEFF---\r\nname: d\r\ntype: project\r\ncreated: 2019-01-01\r\ndescription: d\r\n---\r\nUntil 2020-01-01.\r\n",
       "e.md": "\0\x01\x02",
     });
     expect(plan.ops.map((op) => (op.kind === "retire" ? op.file : op.kind))).toEqual(["d.md"]);
@@ -121,14 +187,15 @@ describe("a dream without a model", () => {
 
   it("shows the plan as a diff that moves no cursor", async () => {
     const { plan, directory } = await dreamOf({
-      "project_a.md": memoryText("project", "freeze", "Freeze until 2026-01-20.\u001b[2J"),
+      "project_a.md": memoryText("project", "freeze", "Freeze until 2026-01-20.\u001b[2J", WRITTEN),
     });
     expect(formatPlan(plan, directory)).toBe(
-      `1. retire project_a.md: its only date, 2026-01-20, was 49 days ago\n--- project_a.md\n+++ (gone)\n${[
+      `1. retire project_a.md: its deadline, 2026-01-20, was 49 days ago\n--- project_a.md\n+++ (gone)\n${[
         "---",
         "name: freeze",
         "description: about freeze",
         "type: project",
+        "created: 2026-01-05",
         "---",
         "",
         "Freeze until 2026-01-20.",

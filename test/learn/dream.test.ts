@@ -124,7 +124,7 @@ describe("a dream with a model", () => {
     server.queue(answer([]));
     await planDream(directory, model);
     expect(shown()).toContain("[feedback] feedback_mail.md");
-    expect(shown()).toContain("retire project_mail_freeze.md: its only date");
+    expect(shown()).toContain("retire project_mail_freeze.md: its deadline");
     expect(shown()).toContain("user prefers short answers");
     expect(shown()).not.toContain("<system>");
   });

@@ -23,36 +23,58 @@ function put(world: World, file: string, text: string): void {
   fs.writeFileSync(full, text);
 }
 
+function commit(world: World): void {
+  world.git("add", "-A");
+  world.git("commit", "-q", "-m", "change");
+}
+
 describe("B9.10 looking at the code", () => {
-  it("finds what is gone, and nothing where it cannot know", async () => {
+  it("finds what went after it was written, and nothing where it cannot know", async () => {
     const world = makeWorld();
-    put(world, "src/pool.ts", "export function openPool() {}\n");
+    for (const file of ["pool", "gone", "gone2"]) put(world, `src/${file}.ts`, `export function ${file}Pool() {}\n`);
+    commit(world);
     const memdir = await world.open();
     const body = [
-      "`openPool` is in `src/pool.ts`; `drainPool` was too.",
-      "Old: `src/gone.ts` and `src/deep/gone`.",
-      "Elsewhere: `feature/gone`, `text/markdown`, `owner/repo.js`, `../x/y.ts`, `/etc/passwd`, `gone.ts`.",
+      "`poolPool` is in `src/pool.ts`; `drainPool` was too.",
+      "Look: `src/gone.ts`, `src/never.ts` and `src/deep/gone`.",
+      "Elsewhere: `feature/gone`, `text/markdown`, `owner/repo.js`, `../x/y.ts`, `/etc/passwd`.",
       `Whole: \`${world.project}/src/pool.ts\`, \`${world.project}/src/gone2.ts\`.`,
     ].join("\n");
     await memdir.save(note("pools", { type: "project", body }));
+    world.now = new Date(world.now.getTime() + DAY);
+    for (const file of ["gone", "gone2"]) fs.rmSync(path.join(world.project, "src", `${file}.ts`));
+    commit(world);
     const { checked, problems } = await verify(memdir);
     expect(checked).toBe(1);
     expect(
       problems.map(({ claim, kind }: { claim: string; kind: string }) => `${kind} ${claim.replace(world.project, "")}`),
     ).toEqual(["path src/gone.ts", "path src/gone2.ts"]);
+    const before = world.read("project_pools.md");
+    expect(before).not.toContain("verified");
   });
 
   it("leaves the user's own memories alone, which speak of all projects", async () => {
     const world = makeWorld();
     put(world, "src/a.ts", "");
+    put(world, "src/gone.ts", "");
+    commit(world);
     await (await world.open({ scope: "user" })).save(note("everywhere", { body: "`src/gone.ts`" }));
+    world.now = new Date(world.now.getTime() + DAY);
+    fs.rmSync(path.join(world.project, "src", "gone.ts"));
+    commit(world);
     expect(await verify(await world.open())).toMatchObject({ problems: [] });
   });
 
   it("names memories that are old, and counts what is too much to show", async () => {
     const world = makeWorld();
     put(world, "src/a.ts", "");
-    const lines = Array.from({ length: 60 }, (_, i) => `\`src/gone${i}.ts\``).join("\n");
+    const names = Array.from({ length: 60 }, (_, i) => `src/gone${i}.ts`);
+    for (const name of names) put(world, name, `${name}\n`);
+    commit(world);
+    for (const name of names) fs.rmSync(path.join(world.project, name));
+    world.git("add", "-A");
+    world.git("commit", "-q", "--allow-empty", "-m", "gone");
+    const lines = names.map((name) => `\`${name}\``).join("\n");
     world.write("project_old.md", `---\nname: old\ntype: project\n---\n\n${lines}\n`, { ageMs: 400 * DAY });
     const verification = await verify(await world.open());
     expect(verification.aged).toEqual([{ file: "project_old.md", ageDays: 400 }]);

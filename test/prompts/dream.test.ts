@@ -10,7 +10,7 @@ describe("asking for a plan", () => {
       ...material,
       manifest: "- [user] user_role.md (2026-03-01, 9 days ago): works on payments",
       left: 3,
-      findings: ["retire project_x.md: its only date, 2025-01-01, lies 433 days back"],
+      findings: ["retire project_x.md: its deadline, 2025-01-01, was 433 days ago"],
       logs: [{ file: "logs/2026/03/2026-03-09.md", text: "- 10:00 prefers short answers\n" }],
     });
     const correction = buildDreamCorrection(["project_x.md is not there"]);

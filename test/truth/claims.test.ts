@@ -8,9 +8,9 @@ import { ends } from "../hang.ts";
 const root = path.resolve("/projects/harbor");
 const context = { root, names: ["harbor"], written: new Date("2026-01-10") };
 /** Kinds and texts of what cannot be anything else. */
-const find = (text: string) =>
-  findClaims(text, context)
-    .claims.filter(({ loose }) => !loose)
+const find = (text: string, more: { refs?: boolean } = {}) =>
+  findClaims(text, { ...context, ...more })
+    .claims.filter(({ loose, in: where }) => !loose && where !== "plan")
     .map(({ kind, text }) => `${kind} ${text}`);
 const days = (text: string) =>
   findClaims(text, context).claims.flatMap(({ kind, day }) => (kind === "date" ? [day] : []));
@@ -58,6 +58,7 @@ describe("findClaims", () => {
     "See https://example.com/src/a.ts and ~/notes/a.md, /etc/hosts.conf.",
     "Push with `git push --force-with-lease`.",
     "~~src/gone.ts~~",
+    "~~It is in src/gone.ts. Call `goneName()`\nand src/other.ts.~~",
     "```ts\nimport { a } from './src/a.ts';\n```",
     "For example:\n\n```sh\nnpm run thing\n```",
     "- [ ] add `src/later.ts`",
@@ -72,16 +73,57 @@ describe("findClaims", () => {
     ["Run `npm run test:unit -- --watch`.", ["script test:unit"]],
     ["```sh\n$ npm run build\nsrc/printed.ts\n```", ["script build"]],
     ["Set `HARBOR_PORT=80` or $OTHER_PORT.", ["env HARBOR_PORT", "env OTHER_PORT"]],
-    [
-      "Work on the `develop` branch, tagged v1.2.0, since commit 1a2b3c4.",
-      ["branch develop", "tag v1.2.0", "commit 1a2b3c4"],
-    ],
     [`${root}/src/a.ts is ours.`, ["path src/a.ts"]],
     ["In the harbor repo, src/a.ts.", ["path src/a.ts"]],
     ["See [other](other_memory.md).", ["link other_memory.md"]],
   ])("finds in: %s", (text, expected) =>
-    expect(find(text).filter((claim) => !/^symbol (?:npm|develop)$/.test(claim))).toEqual(expected),
+    expect(find(text).filter((claim) => !/^symbol npm$/.test(claim))).toEqual(expected),
   );
+
+  it("finds branches, tags and commits on request only", () => {
+    const text = "Work on the `develop` branch, tagged v1.2.0, since commit 1a2b3c4.";
+    const refs = (claims: string[]) => claims.filter((claim) => /^(?:branch|tag|commit) /.test(claim));
+    expect(refs(find(text))).toEqual([]);
+    expect(refs(find(text, { refs: true }))).toEqual(["branch develop", "tag v1.2.0", "commit 1a2b3c4"]);
+  });
+
+  it("knows plans for what they are", () => {
+    const planned = (text: string) =>
+      findClaims(text, context).claims.map(({ kind, text, in: where }) => `${kind} ${text} ${where}`);
+    expect(planned("We will create src/new.ts with a `newThing` function.")).toEqual([
+      "path src/new.ts plan",
+      "symbol newThing plan",
+    ]);
+    expect(planned("- [ ] add `src/later.ts`")).toEqual(["path src/later.ts plan"]);
+  });
+
+  it.each([
+    ["under a dated heading", "## 2026-01-05\n\nSee src/a.ts.", "log"],
+    ["beginning with a day", "2026-01-05: see src/a.ts.", "log"],
+    ["with a day further in", "See src/a.ts, as of 2026-01-05.", undefined],
+    ["under a heading without one", "## Layout\n\nSee src/a.ts.", undefined],
+    ["of a day and of now", "## 2026-01-05\n\nSee src/a.ts.\n\n## Layout\n\nSee src/a.ts.", undefined],
+  ])("tells a record of a day: %s", (_, text, where) => {
+    const [claim] = findClaims(text, context).claims.filter(({ kind }) => kind === "path");
+    expect(claim).toMatchObject({ text: "src/a.ts" });
+    expect(claim?.in).toBe(where);
+  });
+
+  it.each([
+    ["`poolSize` is 10.", "poolSize 10"],
+    ["Set `poolSize = 10_000` there.", "poolSize 10000"],
+    ["`poolSize` (10) in src/db.ts", "poolSize 10"],
+    ["poolSize 10 in src/db.ts", "poolSize 10"],
+    ["`db.poolSize` defaults to 10.", "poolSize 10"],
+    ["MAX_RETRIES is 5.", "MAX_RETRIES 5"],
+    ['`logLevel` is "debug".', "logLevel debug"],
+    ["The pool is 10.", undefined],
+    ["`poolSize` was 10.", undefined],
+    ["`poolSize` == 10 is checked.", undefined],
+  ])("reads the value of: %s", (text, expected) => {
+    const [claim] = findClaims(text, context).claims.filter(({ kind }) => kind === "value");
+    expect(claim && `${claim.text} ${claim.value}`).toBe(expected);
+  });
 
   it.each([
     ["Freeze until 2026-03-05.", ["2026-03-05"]],

@@ -55,20 +55,26 @@ describe("rot", () => {
     ]);
   });
 
-  it("contradictions name both days and both values; the older one is to go", () => {
-    const rot = rotOf([
+  it("two values of one thing are no finding: nothing tells which holds", () => {
+    const memories = [
       memory("project_a.md", "The retry limit is 5.", "modified: 2025-11-02\n"),
       memory("project_b.md", "The retry limit is 3.", "modified: 2026-02-01\n"),
+    ];
+    expect(rotOf(memories)).toMatchObject({ score: 100, findings: [] });
+  });
+
+  it("points say what each kind costs, and add up to what the score lacks", () => {
+    const body = "The staging cluster is reset every night by a scheduled job called wipe-all.";
+    const { score, points, counts } = rotOf([
+      memory("project_old.md", body, "links: [nowhere]\n", 9),
+      memory("project_new.md", body, "", 1),
+      memory("user_long.md", "word ".repeat(2000)),
+      memory("user_tea.md", "Likes green tea."),
     ]);
-    expect(rot.findings).toEqual([
-      {
-        kind: "contradiction",
-        file: "project_a.md",
-        others: ["project_b.md"],
-        detail: '"retry limit": 5 (2025-11-02), but 3 in project_b.md (2026-02-01)',
-      },
-    ]);
-    expect(rot.first[0]).toMatchObject({ kind: "contradiction", count: 1 });
+    expect(counts).toMatchObject({ duplicate: 1, oversized: 1, "dead-link": 1 });
+    // A memory with several problems counts as the worst of them.
+    expect(points).toEqual({ duplicate: 15, oversized: 7.5 });
+    expect(score).toBe(77);
   });
 
   it("never recalled: only after thirty days of log, and not what is younger than that", () => {
@@ -83,7 +89,7 @@ describe("rot", () => {
     expect(kinds(memories, surfaced(40, ["user_a.md"]))).toEqual([]);
   });
 
-  it("expired, without cues, oversized, unlinked, dead links, secrets, broken", () => {
+  it("expired, oversized, unlinked, dead links, secrets, broken", () => {
     const secret = { ...memory("reference_key.md", "x y z"), secrets: [{ rule: "github-token", line: 9 }] };
     const cueless: RotMemory = {
       ...memory("user_tea.md", "Likes green tea."),
@@ -93,7 +99,7 @@ describe("rot", () => {
     expect(
       kinds(
         [
-          memory("project_freeze.md", "Merge freeze until 2025-12-20."),
+          memory("project_freeze.md", "Merge freeze until 2025-12-20.", "", 100),
           cueless,
           memory("project_long.md", "word ".repeat(2000)),
           secret,
@@ -111,8 +117,6 @@ describe("rot", () => {
       "unlinked project_lost.md",
       "unlinked user_bad.md",
       "dead-link project_l.md",
-      "without-cues user_bad.md",
-      "without-cues user_tea.md",
     ]);
   });
 
@@ -133,16 +137,10 @@ describe("rot", () => {
     expect(rotOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 already says it");
   });
 
-  it("C35 verdicts of verify: false ones and those of which nothing is known", () => {
-    const verdicts = new Map([
-      ["project_a.md", { problem: "names src/auth.ts, moved to src/session/auth.ts", isUnchecked: false }],
-      ["project_b.md", { problem: null, isUnchecked: true }],
-      ["project_c.md", { problem: null, isUnchecked: false }],
-      ["user_e.md", { problem: null, isUnchecked: true }],
-    ]);
-    const memories = ["a", "b", "c", "d"].map((name) => memory(`project_${name}.md`, `About ${name} in ${name}land.`));
-    memories.push(memory("user_e.md", "Likes tea."));
-    expect(kinds(memories, { verdicts })).toEqual(["false project_a.md", "unverifiable project_b.md"]);
+  it("C35 what the last verify found wrong", () => {
+    const verdicts = new Map([["project_a.md", "names src/auth.ts, moved to src/session/auth.ts"]]);
+    const memories = ["a", "b"].map((name) => memory(`project_${name}.md`, `About ${name} in ${name}land.`));
+    expect(kinds(memories, { verdicts })).toEqual(["false project_a.md"]);
   });
 
   it("a secret comes first and holds the score down, however many memories are well", () => {
@@ -173,9 +171,9 @@ describe("rot", () => {
     const gathered = await gatherRot(directory);
     const rot = rotOf([...gathered.memories], { linked: gathered.linked });
     expect(rot.memories).toBe(120);
-    expect(rot.counts).toMatchObject({ duplicate: 10, contradiction: 10, expired: 10, secret: 0, unreadable: 0 });
-    expect(rot.score).toBeGreaterThan(20);
-    expect(rot.score).toBeLessThan(80);
+    expect(rot.counts).toMatchObject({ duplicate: 10, expired: 10, secret: 0, unreadable: 0 });
+    expect(rot.score).toBeGreaterThan(50);
+    expect(rot.score).toBeLessThan(90);
     expect(rot.first).toHaveLength(3);
   });
 

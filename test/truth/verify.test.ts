@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Memdir } from "../../src/memdir.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../../src/truth/verdicts.ts";
 import { type VerifyOptions, verifyMemories } from "../../src/truth/verify.ts";
-import { DAY, errorOf, makeWorld, type World } from "../world.ts";
+import { DAY, errorOf, makeWorld, START, type World } from "../world.ts";
 
 const put = (world: World, files: Record<string, string | null>) => {
   for (const [file, text] of Object.entries(files)) {
@@ -21,6 +21,8 @@ const commit = (world: World, message = "change") => {
   world.git("add", "-A");
   world.git("commit", "-q", "-m", message);
 };
+/** A memory that is older than the last change of `movedWorld`, and younger than what that changed. */
+const remember = (world: World, file: string, text: string, ageMs = 5 * DAY) => world.write(file, text, { ageMs });
 const memory = (body: string, more = "") => `---\nname: m\ndescription: d\ntype: project\n${more}---\n\n${body}\n`;
 const verify = async (world: World, options: VerifyOptions = {}, memdir?: Memdir, root = world.project) => {
   const opened = memdir ?? (await world.open());
@@ -31,15 +33,17 @@ const verify = async (world: World, options: VerifyOptions = {}, memdir?: Memdir
 const short = ({ problems }: Awaited<ReturnType<typeof verify>>) =>
   problems.map(({ claim, verdict }) => `${claim} ${verdict}`);
 
-/** One file moved, one deleted, one that stays. */
+/** One file moved, one deleted, one that stays: made ten days ago, changed today. */
 function movedWorld(): World {
   const world = makeWorld();
+  world.now = new Date(Date.parse(START) - 10 * DAY);
   put(world, {
     "src/auth.ts": "export function parseToken() {\n  return 1;\n}\n",
     "src/old.ts": "export const oldThing = 1;\n",
     "src/main.ts": "parseToken();\n",
   });
   commit(world);
+  world.now = new Date(START);
   fs.mkdirSync(path.join(world.project, "src/session"));
   fs.renameSync(path.join(world.project, "src/auth.ts"), path.join(world.project, "src/session/auth.ts"));
   put(world, { "src/old.ts": null });
@@ -50,7 +54,7 @@ function movedWorld(): World {
 describe("verifyMemories", () => {
   it("C35 reports file, line, claim, verdict and evidence", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("Parsing is in `src/auth.ts`.\n\n`oldThing` is in src/old.ts."));
+    remember(world, "a.md", memory("Parsing is in `src/auth.ts`.\n\n`oldThing` is in src/old.ts."));
     const { checked, problems, notes } = await verify(world);
     const head = world.git("rev-parse", "--short=10", "HEAD");
     expect(checked).toBe(1);
@@ -62,7 +66,11 @@ describe("verifyMemories", () => {
         kind: "path",
         verdict: "moved",
         to: "src/session/auth.ts",
-        evidence: `moved to src/session/auth.ts by ${head} on 2026-03-10`,
+        evidence: `moved to src/session/auth.ts by ${head} on 2026-03-10, after this was written on 2026-03-05`,
+        confidence: 0.9,
+        written: "2026-03-05",
+        changed: "2026-03-10",
+        order: "after",
       },
       { file: "a.md", line: 9, claim: "oldThing", kind: "symbol", verdict: "gone" },
       {
@@ -71,7 +79,7 @@ describe("verifyMemories", () => {
         claim: "src/old.ts",
         kind: "path",
         verdict: "gone",
-        evidence: `deleted by ${head} on 2026-03-10`,
+        evidence: `deleted by ${head} on 2026-03-10, after this was written on 2026-03-05`,
       },
     ]);
     expect(notes).toEqual([]);
@@ -80,10 +88,10 @@ describe("verifyMemories", () => {
   it("C14 C15 stamps what holds, keeps the file's times, and an old memory that holds is fresh", async () => {
     const world = movedWorld();
     world.write("good.md", memory("`parseToken` is in src/session/auth.ts."), { ageMs: 90 * DAY });
-    world.write("bad.md", memory("`parseToken` is in src/auth.ts."));
-    world.write("nothing.md", memory("The user likes tea."));
+    remember(world, "bad.md", memory("`parseToken` is in src/auth.ts."));
+    remember(world, "nothing.md", memory("The user likes tea."));
     const before = fs.statSync(world.path("good.md")).mtimeMs;
-    const { stamped, undo, memories } = await verify(world);
+    const { stamped, undo, memories } = await verify(world, { stamp: true });
     expect(memories.map(({ file, verdict }) => [file, verdict])).toEqual([
       ["bad.md", "doubtful"],
       ["good.md", "holds"],
@@ -95,25 +103,26 @@ describe("verifyMemories", () => {
     expect(fs.statSync(world.path("good.md")).mtimeMs).toBe(before);
     const memdir = await world.open();
     expect((await memdir.list()).find(({ file }) => file === "good.md")?.ageDays).toBe(0);
-    expect((await verify(world)).stamped).toBe(0);
+    expect((await verify(world, { stamp: true })).stamped).toBe(0);
     await memdir.undo(undo[0]);
     expect(world.read("good.md")).not.toContain("verified");
   });
 
-  it("does not stamp when told not to, nor files without frontmatter", async () => {
+  it("stamps nothing unless it is told to, and never files without frontmatter", async () => {
     const world = movedWorld();
-    world.write("good.md", memory("See src/main.ts."));
+    remember(world, "good.md", memory("See src/main.ts."));
     world.write("plain.md", "See src/main.ts.\n");
-    expect((await verify(world, { stamp: "none" })).stamped).toBe(0);
-    expect((await verify(world)).stamped).toBe(1);
+    expect((await verify(world)).stamped).toBe(0);
+    expect(world.read("good.md")).not.toContain("verified");
+    expect((await verify(world, { stamp: true })).stamped).toBe(1);
     expect(world.read("plain.md")).toBe("See src/main.ts.\n");
   });
 
   it("fixes what moved, everywhere it is claimed, as one entry that undo takes back", async () => {
     const world = movedWorld();
     const text = memory("See `src/auth.ts`, again src/auth.ts. We moved it from src/auth.ts.\r\n\r\nAnd src/old.ts.");
-    world.write("a.md", text);
-    world.write("b.md", memory("Only src/auth.ts:1."));
+    remember(world, "a.md", text);
+    remember(world, "b.md", memory("Only src/auth.ts:1."));
     const result = await verify(world, { fix: true });
     expect(result.fixed.map(({ file, to }) => [file, to])).toEqual([
       ["a.md", "src/session/auth.ts"],
@@ -131,18 +140,21 @@ describe("verifyMemories", () => {
 
   it("keeps verdicts that recall can show without looking", async () => {
     const world = movedWorld();
-    world.write("good.md", memory("See src/main.ts."));
-    world.write("bad.md", memory("See src/auth.ts."));
+    remember(world, "good.md", memory("See src/main.ts."));
+    remember(world, "two.md", memory("See src/main.ts and src/session/auth.ts."));
+    remember(world, "nothing.md", memory("The user likes tea."));
+    remember(world, "bad.md", memory("See src/auth.ts."));
     await verify(world);
-    const shown = (file: string, now = world.now) => {
+    const shown = (file: string) => {
       const { size, mtimeMs } = fs.statSync(world.path(file));
-      return formatVerdict(findVerdict(readVerdicts(world.dir), file, { bytes: size, mtimeMs }), now);
+      return formatVerdict(findVerdict(readVerdicts(world.dir), file, { bytes: size, mtimeMs }));
     };
-    expect(shown("good.md")).toBe("verified today");
-    expect(shown("good.md", new Date(world.now.getTime() + 3 * DAY))).toBe("verified on 2026-03-10");
-    expect(shown("bad.md")).toBe("names src/auth.ts, moved to src/session/auth.ts (checked today)");
-    world.write("good.md", memory("See src/main.ts and more."));
-    expect(shown("good.md")).toBe("unchecked");
+    expect(shown("good.md")).toBe("the one thing it names still exists (checked 2026-03-10)");
+    expect(shown("two.md")).toBe("the 2 things it names still exist (checked 2026-03-10)");
+    expect(shown("nothing.md")).toBe("");
+    expect(shown("bad.md")).toBe("names src/auth.ts, moved to src/session/auth.ts (checked 2026-03-10)");
+    remember(world, "good.md", memory("See src/main.ts and more."));
+    expect(shown("good.md")).toBe("");
   });
 
   it.each(["", "{", "[]", '{"version":1,"memories":{"a.md":{"verdict":"x"}}}', '{"version":9}'])(
@@ -156,9 +168,9 @@ describe("verifyMemories", () => {
 
   it("looks only at memories that speak of what changed", async () => {
     const world = movedWorld();
-    world.write("auth.md", memory("See src/session/auth.ts."));
-    world.write("main.md", memory("See src/main.ts."));
-    world.write("name.md", memory("Call `parseToken`."));
+    remember(world, "auth.md", memory("See src/session/auth.ts."));
+    remember(world, "main.md", memory("See src/main.ts."));
+    remember(world, "name.md", memory("Call `parseToken`."));
     put(world, { "src/session/auth.ts": "export function parseToken() {\n  return 2;\n}\n" });
     commit(world);
     const { memories } = await verify(world, { changedSince: "HEAD~1" });
@@ -169,20 +181,24 @@ describe("verifyMemories", () => {
 
   it("B7 tells a deadline that has passed, and not one to come", async () => {
     const world = makeWorld();
-    world.write("a.md", memory("Freeze until 2026-03-09. Launch planned for 2026-03-10."));
+    remember(world, "a.md", memory("Freeze until 2026-03-09. Launch planned for 2026-03-10. Shipping by 2026-03-04."));
     expect(short(await verify(world))).toEqual(["2026-03-09 expired"]);
   });
 
   it("takes declared claims at their word and leaves silenced ones alone", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("Text.", 'claims:\n  - "symbol: neverThere in src/main.ts"\n  - "path: src/main.ts"\n'));
-    world.write("b.md", memory("See src/old.ts.", 'unchecked:\n  - "src/old.ts: as history"\n'));
+    remember(
+      world,
+      "a.md",
+      memory("Text.", 'claims:\n  - "symbol: neverThere in src/main.ts"\n  - "path: src/main.ts"\n'),
+    );
+    remember(world, "b.md", memory("See src/old.ts.", 'unchecked:\n  - "src/old.ts: as history"\n'));
     expect(short(await verify(world))).toEqual(["neverThere gone"]);
   });
 
   it("looks up only days and links in the user's own scope", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("See src/old.ts."));
+    remember(world, "a.md", memory("See src/old.ts."));
     const memdir = await world.open();
     const directories = memdir.directories.map((directory) => ({ ...directory, scope: "user" }));
     const rows = (await memdir.list()).map((row) => ({ ...row, scope: "user" }));
@@ -191,6 +207,7 @@ describe("verifyMemories", () => {
       { root: world.project, env: world.env },
       directories,
       rows,
+      { all: true },
     );
     expect(result.problems).toEqual([]);
   });
@@ -201,16 +218,16 @@ describe("where little can be seen", () => {
     const world = makeWorld();
     fs.rmSync(path.join(world.project, ".git"), { recursive: true });
     put(world, { "src/a.ts": "export const here = 1;\n" });
-    world.write("a.md", memory("See src/a.ts and other/b.ts, `hereNot` and `here`."));
+    remember(world, "a.md", memory("See src/a.ts and other/b.ts, `hereNot` and `here`."));
     const memdir = await world.open({ memoryDir: world.dir });
-    const { problems, notes } = await verify(world, {}, memdir);
+    const { problems, notes } = await verify(world, { all: true }, memdir);
     expect(problems).toEqual([]);
     expect(notes[0]).toMatch(/not a git repository/);
   });
 
   it("goes on without git", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("See src/main.ts and lib/auth.ts."));
+    remember(world, "a.md", memory("See src/main.ts and lib/auth.ts."));
     const memdir = await world.open();
     const { directories } = memdir;
     const env = { ...world.env, PATH: path.join(world.top, "nothing") };
@@ -219,6 +236,7 @@ describe("where little can be seen", () => {
       { root: world.project, env },
       directories,
       await memdir.list(),
+      { all: true },
     );
     expect(result.problems).toEqual([]);
     expect(result.notes[0]).toMatch(/git is not installed/);
@@ -232,8 +250,8 @@ describe("where little can be seen", () => {
       env: { ...world.env, GIT_ALLOW_PROTOCOL: "file" },
       stdio: "ignore",
     });
-    world.write("a.md", memory("See src/auth.ts, `oldThing`, src/never.ts, the `gone` branch, commit 1a2b3c4d."));
-    const { problems, notes } = await verify(world, {}, undefined, clone);
+    remember(world, "a.md", memory("See src/auth.ts, `oldThing`, src/never.ts, the `gone` branch, commit 1a2b3c4d."));
+    const { problems, notes } = await verify(world, { all: true }, undefined, clone);
     expect(problems).toEqual([]);
     expect(notes).toContainEqual(expect.stringMatching(/shallow/));
   });
@@ -241,8 +259,8 @@ describe("where little can be seen", () => {
   it("says when the history is longer than it looks", async () => {
     const world = movedWorld();
     commitMore(world);
-    world.write("a.md", memory("See src/auth.ts."));
-    const { problems, notes } = await verify(world, { maxCommits: 1 });
+    remember(world, "a.md", memory("See src/auth.ts."));
+    const { problems, notes } = await verify(world, { maxCommits: 1, all: true });
     expect(problems).toEqual([]);
     expect(notes).toContainEqual(expect.stringMatching(/newest 1 commits/));
   });
@@ -250,26 +268,26 @@ describe("where little can be seen", () => {
   it("knows files of a submodule, and not those that are missing there", async () => {
     const world = movedWorld();
     put(world, { ".gitmodules": '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n', "lib/there.c": "int x;\n" });
-    world.write("a.md", memory("See lib/there.c and lib/sub/missing.c."));
-    expect(short(await verify(world))).toEqual([]);
+    remember(world, "a.md", memory("See lib/there.c and lib/sub/missing.c."));
+    expect(short(await verify(world, { all: true }))).toEqual([]);
   });
 
   it("tells a file that is deleted and not committed", async () => {
     const world = movedWorld();
     put(world, { "src/main.ts": null });
-    world.write("a.md", memory("See src/main.ts."));
+    remember(world, "a.md", memory("See src/main.ts."));
     expect(short(await verify(world))).toEqual(["src/main.ts gone"]);
   });
 
   it("works in a linked worktree and in an empty repository", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("See src/auth.ts."));
+    remember(world, "a.md", memory("See src/auth.ts."));
     const tree = path.join(world.top, "tree");
     world.git("worktree", "add", "-q", tree);
     expect(short(await verify(world, {}, undefined, tree))).toEqual(["src/auth.ts moved"]);
     const empty = makeWorld();
     empty.write("a.md", memory("See src/auth.ts and `parseToken`."));
-    expect(short(await verify(empty))).toEqual([]);
+    expect(short(await verify(empty, { all: true }))).toEqual([]);
   });
 });
 
@@ -293,8 +311,9 @@ describe("hostile projects", () => {
     ])
       world.git("config", key, key === "log.showSignature" ? "true" : program);
     put(world, { ".gitattributes": "* diff=x filter=x\n", "src/main.ts": "changed();\n" });
-    world.write("a.md", memory("See src/auth.ts, `oldThing`, the `x` branch, commit 1a2b3c4d, npm run none."));
+    remember(world, "a.md", memory("See src/auth.ts, `oldThing`, the `x` branch, commit 1a2b3c4d, npm run none."));
     await verify(world);
+    await verify(world, { all: true });
     await verify(world, { changedSince: "HEAD" });
     expect(fs.existsSync(mark)).toBe(false);
   });
@@ -312,8 +331,8 @@ describe("hostile projects", () => {
       fs.symlinkSync(outside, path.join(world.project, "src/link.ts"));
       execFileSync("mkfifo", [path.join(world.project, "src/pipe.ts")]);
     }
-    world.write("a.md", memory("See `binName`, `bigName`, `linkedName`, `oddName`, src/new and src/link.ts."));
-    const { problems, memories } = await verify(world);
+    remember(world, "a.md", memory("See `binName`, `bigName`, `linkedName`, `oddName`, src/new and src/link.ts."));
+    const { problems, memories } = await verify(world, { all: true });
     expect(problems).toEqual([]);
     expect(memories[0]?.verdict).toBe("unchecked");
   });
@@ -322,7 +341,7 @@ describe("hostile projects", () => {
     const world = movedWorld();
     put(world, { "package.json": '{"scripts":{"deploy:staging":"x"},"devDependencies":{"vitest":"4.1.12"}}' });
     commit(world, "one line");
-    world.write("a.md", memory("Run `npm run deploy:staging`; tests run in the package `vitest`."));
+    remember(world, "a.md", memory("Run `npm run deploy:staging`; tests run in the package `vitest`."));
     const { memories, problems } = await verify(world);
     expect(problems).toEqual([]);
     expect(memories[0]?.verdict).toBe("holds");
@@ -330,7 +349,7 @@ describe("hostile projects", () => {
 
   it("that is stopped writes nothing down: what was found before stays", async () => {
     const world = movedWorld();
-    world.write("a.md", memory("See src/old.ts."));
+    remember(world, "a.md", memory("See src/old.ts."));
     const memdir = await world.open();
     await memdir.verify();
     const before = world.read(".memdir/verdicts.json");
@@ -347,7 +366,7 @@ describe("hostile projects", () => {
     );
     world.write("broken.md", "---\nname: x\nSee src/old.ts.\n");
     world.write("binary.md", new Uint8Array([0xff, 0xfe, 0, 1]));
-    const { problems, checked } = await verify(world);
+    const { problems, checked } = await verify(world, { all: true });
     expect(checked).toBe(3);
     expect(problems.filter(({ file }) => file === "many.md")).toHaveLength(5_000);
     expect(world.read("broken.md")).toBe("---\nname: x\nSee src/old.ts.\n");

@@ -173,15 +173,25 @@ it("a page that only looks refuses every change, in words, and a check still wor
   const sent = { ...A, base, text: `${base}more` };
   const writes = ROUTES.filter((route) => route.writes);
   expect(writes.length).toBe(6);
-  const verbs = ["save", "forget", "rename", "undo", "verify"].map((name) => ({
+  const verbs = ["save", "forget", "rename", "undo"].map((name) => ({
     method: "POST",
     path: `/api/${name}`,
+    body: "{}",
   }));
-  for (const { method, path } of [...writes, ...verbs]) {
-    const { status, json } = await ask({ method, path, body: "{}" });
+  const stamps = ["stamp", "fix"].map((option) => ({
+    method: "POST",
+    path: "/api/verify",
+    body: `{"${option}":true}`,
+  }));
+  for (const { method, path, body = "{}" } of [
+    ...writes.map((each) => ({ ...each, body: "{}" })),
+    ...verbs,
+    ...stamps,
+  ]) {
+    const { status, json } = await ask({ method, path, body });
     expect([path, status, json.message]).toEqual([path, 403, expect.stringContaining("--read-only")]);
   }
-  const seen = await ask({ method: "POST", path: "/api/verify", body: '{"no-stamp":true}' });
+  const seen = await ask({ method: "POST", path: "/api/verify", body: '{"all":true}' });
   expect([seen.status, seen.json.checked]).toEqual([200, 1]);
   const { json: check } = await ask({ method: "POST", path: "/api/check", body: JSON.stringify(sent) });
   expect((check as CheckAnswer).diff.length).toBeGreaterThan(0);

@@ -26,10 +26,10 @@ export const LEARN_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "dream",
-    usage: "[plan|apply|status]",
+    usage: "[plan|apply --only STEPS|status]",
     help: "tidies up memories by a plan that you see first",
     words: ["plan", "apply", "status"],
-    run: (rest, console) => runVerb("dream", rest.replace(/^(?=(?:plan|apply|status)$)/, "--"), console),
+    run: (rest, console) => runVerb("dream", rest.replace(/^(?=(?:plan|apply|status)(?:\s|$))/, "--"), console),
   },
   { name: "cost", help: "what this session and background work have used", run: showCost },
 ];

@@ -33,12 +33,12 @@ describe("/dream", () => {
     const seat = await sitDown();
     await makeTwins(seat);
     const before = bytes(seat.world);
-    const left = await seat.type("/dream", "n");
+    const left = await seat.type("/dream", "n", "n");
     expect(left).toMatch(/^1\. merge [\s\S]*\nnothing was changed$/);
     expect(bytes(seat.world)).toEqual(before);
     expect(seat.world.exists(LOCK_FILE)).toBe(false);
-    const done = await seat.type("/dream", "y");
-    expect(seat.asked[0]?.question).toMatch(/^Tidy up like this\? 1 merged/);
+    const done = await seat.type("/dream", "y", "y");
+    expect(seat.asked[0]?.question).toMatch(/^Step 1 of 2, merge .*\?$/);
     const undo = /\n1 merged.*; (\/undo \S+) reverts it$/.exec(done)?.[1];
     expect(Object.keys(bytes(seat.world)).length).toBeLessThan(Object.keys(before).length);
     expect(await seat.type("/dream status")).toMatch(/^last {6}2026-03-10T/);
@@ -51,14 +51,35 @@ describe("/dream", () => {
     const seat = await sitDown();
     await makeTwins(seat);
     const before = bytes(seat.world);
-    await seat.type("/dream", null);
-    expect(await seat.type("/dream plan")).toContain("/dream --apply makes a plan");
+    expect(await seat.type("/dream", null, null)).toMatch(/\nnothing was changed$/);
+    expect(await seat.type("/dream plan")).toContain("/dream --apply --only 1,2 applies these steps");
     const piped = await sitDown({ world: seat.world, isPiped: true });
-    expect(await piped.type("/dream")).toContain("/dream --apply makes a plan");
+    expect(await piped.type("/dream")).toContain("/dream --apply --only 1,2 applies these steps");
+    expect((await errorOf(piped.type("/dream apply"))).code).toBe("usage");
     expect(bytes(seat.world)).toEqual(before);
-    expect(await piped.type("/dream apply")).toMatch(/merged.*; \/undo \S+ reverts it$/);
+    expect(await piped.type("/dream apply --only 1,2")).toMatch(/merged.*; \/undo \S+ reverts it$/);
     expect(await piped.type("/dream")).toBe("There is nothing to tidy up.");
-    expect(await piped.type("/dream apply")).toContain("nothing");
+    expect(await piped.type("/dream apply --all")).toContain("nothing");
+  });
+
+  test("each step is asked about, and only those with a yes are applied", async () => {
+    const seat = await sitDown();
+    await makeTwins(seat);
+    const helm = memoryText("project", "helm", "Charts are rolled out by hand.");
+    const argo = memoryText("project", "argo", "Argo rolls out everything.", "supersedes: [helm]\n");
+    seat.world.write("helm.md", helm);
+    seat.world.write("argo.md", argo);
+    const index = "- [argo](argo.md)\n- [helm](helm.md)\n";
+    fs.appendFileSync(seat.world.path("MEMORY.md"), index);
+    const done = await seat.type("/dream", "n", "y", "n");
+    expect(seat.asked.map(({ question }) => question)).toEqual([
+      "Step 1 of 3, retire helm.md in favour of argo.md: superseded by argo.md?",
+      expect.stringMatching(/^Step 2 of 3, merge /),
+      "Step 3 of 3, reindex MEMORY.md: corrections first?",
+    ]);
+    expect(done).toMatch(/\n1 merged; \/undo \S+ reverts it$/);
+    expect(seat.world.read("helm.md")).toBe(helm);
+    expect(Object.keys(bytes(seat.world)).filter((file) => file.includes("staging"))).toHaveLength(1);
   });
 
   test("files that changed while the question stood: nothing is written", async () => {
@@ -68,7 +89,7 @@ describe("/dream", () => {
       fs.appendFileSync(seat.world.path("project_staging_reset.md"), "\nAnd at noon.\n");
       return "y";
     };
-    const error = await errorOf(seat.type("/dream", change));
+    const error = await errorOf(seat.type("/dream", change, "y"));
     expect(error.code).toBe("conflict");
     expect(error.message).toContain("nothing was written");
     expect(seat.world.exists(LOCK_FILE)).toBe(false);
@@ -83,10 +104,12 @@ describe("/dream", () => {
       seat.world.write(LOCK_FILE, String(process.ppid), { ageMs: 0 });
       return "y";
     };
-    expect((await errorOf(seat.type("/dream", take))).message).toMatch(
+    expect((await errorOf(seat.type("/dream", take, "y"))).message).toMatch(
       /another dream is running \(process \d+\); try again/,
     );
-    expect((await errorOf(seat.type("/dream apply"))).message).toMatch(/another dream is running \(process \d+\)/);
+    expect((await errorOf(seat.type("/dream apply --all"))).message).toMatch(
+      /another dream is running \(process \d+\)/,
+    );
     expect(await seat.type("/dream status")).toMatch(/running {3}yes, process \d+/);
     expect(bytes(seat.world)).toEqual(before);
     expect(seat.world.read(LOCK_FILE)).toBe(String(process.ppid));
@@ -162,8 +185,8 @@ describe("/dream with the agent's model", () => {
     expect((await errorOf(seat.type("/dream"))).code).toBe("model");
     expect(ledgerOf(seat).today()).toMatchObject({ tokens: 1000, calls: 1 });
     seat.server.queue(answer([]), { text: "no" }, { text: "no" });
-    expect(await seat.type("/dream apply")).toContain("nothing to tidy up");
-    expect((await errorOf(seat.type("/dream apply"))).message).toContain("nothing was changed");
+    expect(await seat.type("/dream apply --all")).toContain("nothing to tidy up");
+    expect((await errorOf(seat.type("/dream apply --all"))).message).toContain("nothing was changed");
     expect(ledgerOf(seat).today().calls).toBe(3);
     expect(bytes(seat.world)).toEqual(before);
   });
@@ -262,7 +285,7 @@ test("twins without descriptions can be merged too; a reason of several lines is
   const offline = await sitDown();
   await offline.memdir.save({ type: "project", name: "staging reset", body: SAME });
   await offline.memdir.save({ type: "project", name: "staging database reset", body: SAME });
-  expect(await offline.type("/dream", "y")).toContain("1 merged");
+  expect(await offline.type("/dream", "y", "y")).toContain("1 merged");
 });
 
 describe("/summary", () => {

@@ -1,0 +1,390 @@
+/** What `verify` makes of a finding by what came first: the memory's line, or the change. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { VerifyOptions } from "../../src/truth/verify.ts";
+import { DAY, makeWorld, START, type World } from "../world.ts";
+
+/** Sets the clock to so many days after the start. */
+const at = (world: World, day: number) => {
+  world.now = new Date(Date.parse(START) + day * DAY);
+};
+const put = (world: World, files: Record<string, string | null>) => {
+  for (const [file, text] of Object.entries(files)) {
+    const full = path.join(world.project, file);
+    fs.mkdirSync(path.dirname(full), { recursive: true });
+    if (text === null) fs.rmSync(full);
+    else fs.writeFileSync(full, text);
+  }
+};
+const commit = (world: World, day: number, files: Record<string, string | null>) => {
+  at(world, day);
+  put(world, files);
+  world.git("add", "-A");
+  world.git("commit", "-q", "-m", `day ${day}`);
+};
+const memory = (body: string, more = "") => `---\nname: m\ndescription: d\ntype: project\n${more}---\n\n${body}\n`;
+/** A private memory, written on that day. */
+const remember = (world: World, day: number, body: string, file = "m.md") => {
+  const then = new Date(Date.parse(START) + day * DAY);
+  world.write(file, memory(body));
+  fs.utimesSync(world.path(file), then, then);
+};
+const verify = async (world: World, options: VerifyOptions = {}) => (await world.open()).verify(undefined, options);
+const shown = async (world: World, options: VerifyOptions = {}) =>
+  (await verify(world, options)).problems.map(({ claim, verdict }) => `${claim} ${verdict}`);
+
+/** A shared memory; the store is in the repository. */
+const TEAM = ".claude/memory/m.md";
+const CODE = { "src/pool.ts": "export const drainPool = 1;\n", "src/main.ts": "start();\n" };
+
+describe("in a store in the repository, git knows when a line was written", () => {
+  it("a line that is older than the removal is shown, with both days", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts.") });
+    commit(world, 5, { "src/pool.ts": null });
+    const { problems, hidden } = await verify(world);
+    expect(problems).toMatchObject([
+      {
+        ...{ scope: "team", claim: "src/pool.ts", verdict: "gone", order: "after", confidence: 0.9 },
+        ...{ written: "2026-03-10", changed: "2026-03-15" },
+      },
+    ]);
+    expect(problems[0]?.evidence).toMatch(/^deleted by \w+ on 2026-03-15, after this was written on 2026-03-10$/);
+    expect(hidden).toBe(0);
+  });
+
+  it.each([
+    ["younger than", "before", /before this was written on 2026-03-15$/],
+    ["written by the commit of", "with", /by the commit that wrote this$/],
+  ])("a line that is %s the removal is hidden", async (_, order, evidence) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    if (order === "before") {
+      commit(world, 2, { "src/pool.ts": null });
+      commit(world, 5, { [TEAM]: memory("See src/pool.ts.") });
+    } else commit(world, 5, { "src/pool.ts": null, [TEAM]: memory("See src/pool.ts.") });
+    const { problems, hidden } = await verify(world);
+    expect({ problems, hidden }).toEqual({ problems: [], hidden: 1 });
+    const all = await verify(world, { all: true });
+    expect(all).toMatchObject({ hidden: 0, problems: [{ claim: "src/pool.ts", verdict: "gone", order }] });
+    expect(all.problems[0]?.confidence).toBeLessThan(0.6);
+    expect(all.problems[0]?.evidence).toMatch(evidence);
+  });
+
+  it("an edit of another line, and a fresh checkout, do not make it younger; the same line in another file neither", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts.") });
+    commit(world, 5, { "src/pool.ts": null });
+    commit(world, 8, { [TEAM]: memory("See src/pool.ts.\n\nIt is fast.") });
+    commit(world, 9, { [TEAM]: null, ".claude/memory/moved.md": memory("See src/pool.ts.\n\nIt is fast.") });
+    const { problems } = await verify(world);
+    expect(problems).toMatchObject([{ file: "moved.md", claim: "src/pool.ts", written: "2026-03-10" }]);
+  });
+
+  it("a line that was rewritten is as old as its words", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts.") });
+    commit(world, 5, { "src/pool.ts": null });
+    commit(world, 8, { [TEAM]: memory("See src/pool.ts, and mind the step.") });
+    expect(await shown(world)).toEqual([]);
+    expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone"]);
+  });
+});
+
+describe("in a private store", () => {
+  it.each([
+    ["older", 3, ["src/pool.ts gone"]],
+    ["younger", 7, []],
+  ])("the journal knows: %s", async (_, day, expected) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    const save = async () =>
+      (await world.open()).save({ type: "project", name: "pool", description: "d", body: "See src/pool.ts." });
+    if (day < 5) {
+      at(world, day);
+      await save();
+    }
+    commit(world, 5, { "src/pool.ts": null });
+    if (day > 5) {
+      at(world, day);
+      await save();
+    }
+    at(world, 9);
+    expect(await shown(world)).toEqual(expected);
+    expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone"]);
+  });
+
+  it("a line keeps its day when another one is added after the removal", async () => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    const save = async (body: string) =>
+      (await world.open()).save({ type: "project", name: "pool", description: "d", body });
+    at(world, 3);
+    await save("See src/pool.ts.");
+    commit(world, 5, { "src/pool.ts": null });
+    at(world, 7);
+    await save("See src/pool.ts.\n\nBegin in src/main.ts.");
+    const { problems } = await verify(world);
+    expect(problems).toMatchObject([{ claim: "src/pool.ts", written: "2026-03-13", order: "after" }]);
+  });
+
+  it.each([
+    ["modified, before created and the file's time", "created: 2026-03-11\nmodified: 2026-03-18\n", 0, []],
+    ["created, before the file's time", "created: 2026-03-11\n", 9, ["src/pool.ts gone"]],
+    ["the file's time", "", 2, ["src/pool.ts gone"]],
+    ["the file's time, which is later", "", 9, []],
+  ])("without a journal it counts %s", async (_, head, day, expected) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    commit(world, 5, { "src/pool.ts": null });
+    world.write("m.md", memory("See src/pool.ts.", head));
+    const then = new Date(Date.parse(START) + day * DAY);
+    fs.utimesSync(world.path("m.md"), then, then);
+    at(world, 10);
+    expect(await shown(world)).toEqual(expected);
+  });
+});
+
+/** What the code says on day 0 and on day 5; the memory is of day 2. */
+async function judge(
+  body: string,
+  before: Record<string, string>,
+  after: Record<string, string | null>,
+  options: VerifyOptions = {},
+): Promise<string[]> {
+  const world = makeWorld();
+  commit(world, 0, { ...CODE, ...before });
+  remember(world, 2, body);
+  commit(world, 5, after);
+  return shown(world, options);
+}
+
+describe("what is gone", () => {
+  it("is told of a removal that is not committed, whenever the memory was written", async () => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    put(world, { "src/pool.ts": null });
+    remember(world, 3, "See src/pool.ts.");
+    at(world, 5);
+    expect((await verify(world)).problems).toMatchObject([
+      {
+        claim: "src/pool.ts",
+        verdict: "gone",
+        evidence: expect.stringContaining("not committed yet"),
+        confidence: 0.9,
+      },
+    ]);
+  });
+
+  it("is not told of a path that git ignores, though it was once tracked", async () => {
+    const build = { "out/app.js": "run();\n" };
+    const ignored = { "out/app.js": null, ".gitignore": "out/\n" };
+    expect(await judge("See out/app.js.", build, ignored, { all: true })).toEqual([]);
+    expect(await judge("See out/app.js.", build, { "out/app.js": null })).toEqual(["out/app.js gone"]);
+  });
+
+  const KEPT = { "src/pool.ts": "export const other = 1;\n" };
+
+  it.each([
+    ["a string", { "src/main.ts": 'call("drainPool");\n' }],
+    ["a page", { "web/index.html": '<button onclick="drainPool()">drain</button>\n' }],
+    ["generated code", { "gen/api.pb.go": "// Code generated by protoc. DO NOT EDIT.\nfunc drainPool() {}\n" }],
+    ["minified code", { "public/app.min.js": `var drainPool=1;${"x();".repeat(400)}\n` }],
+  ])("is not told of a name that is still in %s", async (_, files) => {
+    expect(await judge("Call `drainPool`.", files, KEPT, { all: true })).toEqual([]);
+    expect(await judge("Call `drainPool`.", {}, KEPT)).toEqual(["drainPool gone"]);
+  });
+
+  it("is told of a name that only a comment still has", async () => {
+    expect(await judge("Call `drainPool`.", { "src/main.ts": "// like drainPool\nstart();\n" }, KEPT)).toEqual([
+      "drainPool gone",
+    ]);
+  });
+
+  it("is not told of what is struck through", async () => {
+    const gone = { "src/pool.ts": null };
+    expect(await judge("~~See src/pool.ts. Call `drainPool`.~~ See src/main.ts.", {}, gone, { all: true })).toEqual([]);
+    expect(await judge("~~No.~~ See src/pool.ts.", {}, gone)).toEqual(["src/pool.ts gone"]);
+  });
+
+  it.each([
+    ["a dated heading", "## 2026-03-12\n\nSee src/pool.ts.", "m.md"],
+    ["a paragraph that begins with a day", "2026-03-12: see src/pool.ts.", "m.md"],
+    ["a file that is named for a day", "See src/pool.ts.", "notes-2026-03-12.md"],
+  ])("is hidden in the record of a day: %s", async (_, body, file) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    remember(world, 2, body, file);
+    commit(world, 5, { "src/pool.ts": null });
+    expect(await verify(world)).toMatchObject({ problems: [], hidden: 1 });
+    expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone"]);
+  });
+
+  it("is hidden where a bare name may be that of several files, and told where it is that of one", async () => {
+    const two = { "a/config.ts": "export const a = 1;\n", "b/config.ts": "export const b = 2;\n" };
+    const gone = { "a/config.ts": null, "b/config.ts": null };
+    expect(await judge("Look into `config.ts`.", two, gone)).toEqual([]);
+    expect(await judge("Look into `config.ts`.", two, gone, { all: true })).toEqual(["config.ts gone"]);
+    expect(await judge("Look into `a/config.ts`.", two, gone)).toEqual(["a/config.ts gone"]);
+    expect(await judge("Look into `settings.ts`.", { "a/settings.ts": "x\n" }, { "a/settings.ts": null })).toEqual([
+      "settings.ts gone",
+    ]);
+  });
+
+  it("of branches, tags and commits is told on request only", async () => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    world.git("tag", "v1.0.0");
+    remember(world, 2, "Work on the `develop` branch, tagged v2.0.0.");
+    at(world, 5);
+    expect(await verify(world)).toMatchObject({ problems: [], hidden: 0 });
+    expect(await shown(world, { all: true })).toEqual(["develop gone", "v2.0.0 gone"]);
+  });
+});
+
+describe("a value", () => {
+  const ten = { "src/db.ts": "export const poolSize = 10;\n" };
+  const twentyFive = { "src/db.ts": "export const poolSize = 25;\n" };
+
+  it("that changed after it was written is told, with where and from what", async () => {
+    const world = makeWorld();
+    commit(world, 0, ten);
+    remember(world, 2, "`poolSize` is 10.");
+    commit(world, 5, twentyFive);
+    expect((await verify(world)).problems).toMatchObject([
+      {
+        ...{ claim: "poolSize", kind: "value", verdict: "changed", order: "after", confidence: 0.9 },
+        evidence: expect.stringMatching(/^src\/db\.ts:1 says 25, changed from 10 by \w+ on 2026-03-15, after/),
+      },
+    ]);
+  });
+
+  it("that changed before it was written is hidden", async () => {
+    const world = makeWorld();
+    commit(world, 0, ten);
+    commit(world, 1, twentyFive);
+    remember(world, 2, "`poolSize` is 10.");
+    expect(await shown(world)).toEqual([]);
+    expect(await shown(world, { all: true })).toEqual(["poolSize changed"]);
+  });
+
+  it.each([
+    ["is the same", "`poolSize` is 10.", ten, { "src/main.ts": "stop();\n" }],
+    ["is the same in other words", "`poolSize` is 10,000.", {}, { "src/db.ts": "export const poolSize = 10_000;\n" }],
+    ["was never stated", "`poolSize` is 7.", ten, twentyFive],
+    ["is not stated at all", "`poolSize` is 10.", {}, { "src/db.ts": "export const poolSize = measure();\n" }],
+    ["is stated twice, differently", "`poolSize` is 10.", ten, { ...twentyFive, "src/b.ts": "const poolSize = 30;\n" }],
+    ["was another", "`poolSize` was 10.", ten, twentyFive],
+  ])("that %s is no finding", async (_, body, before, after) => {
+    expect(await judge(body, before, after, { all: true })).toEqual([]);
+  });
+
+  it("of the file that the memory names counts, whatever others say", async () => {
+    const other = { "src/other.ts": "export const poolSize = 99;\n" };
+    expect(await judge("poolSize 10 in src/db.ts.", { ...ten, ...other }, twentyFive)).toEqual(["poolSize changed"]);
+  });
+
+  it("in tests does not count", async () => {
+    const tests = { "test/db.test.ts": "const poolSize = 3;\n" };
+    expect(await judge("`poolSize` is 10.", { ...ten, ...tests }, twentyFive)).toEqual(["poolSize changed"]);
+  });
+});
+
+describe("a plan", () => {
+  const body = "We will add `src/queue.ts` for jobs.";
+  const queue = { "src/queue.ts": "export const q = 1;\n" };
+
+  it("whose file was added after it was written is built", async () => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    remember(world, 2, body);
+    commit(world, 5, queue);
+    expect((await verify(world)).problems).toMatchObject([
+      {
+        ...{ claim: "src/queue.ts", verdict: "built", order: "after" },
+        evidence: expect.stringMatching(/^src\/queue\.ts was added by \w+ on 2026-03-15, after this/),
+      },
+    ]);
+  });
+
+  it("whose file was there before, or is not there yet, is no finding", async () => {
+    expect(await judge(body, queue, { "src/main.ts": "stop();\n" }, { all: true })).toEqual([]);
+    expect(await judge(body, {}, { "src/main.ts": "stop();\n" }, { all: true })).toEqual([]);
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    commit(world, 1, queue);
+    remember(world, 2, body);
+    expect(await shown(world)).toEqual([]);
+  });
+});
+
+describe("a link", () => {
+  it("to nothing is gone, by two brackets and by a path", async () => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    remember(world, 2, "See [[no such memory]] and [that one](project_nowhere.md).");
+    const { problems } = await verify(world);
+    expect(problems.map(({ claim, verdict }) => `${claim} ${verdict}`).sort()).toEqual([
+      "no such memory gone",
+      "project_nowhere.md gone",
+    ]);
+    expect(problems.every(({ confidence }) => confidence >= 0.6)).toBe(true);
+  });
+
+  it.each(["use pnpm", "use-pnpm", "use_pnpm", "feedback_use_pnpm", "feedback-use-pnpm.md", "Use PNPM"])(
+    "to [[%s]] finds the memory",
+    async (link) => {
+      const world = makeWorld();
+      const text = "---\nname: use pnpm\ndescription: d\ntype: feedback\n---\n\nUse it.\n";
+      world.write("feedback_use_pnpm.md", text);
+      remember(world, 2, `See [[${link}]].`);
+      expect(await shown(world, { all: true })).toEqual([]);
+      fs.rmSync(world.path("feedback_use_pnpm.md"));
+      expect(await shown(world)).toEqual([`${link} gone`]);
+    },
+  );
+
+  it("is found in another scope, too", async () => {
+    const world = makeWorld();
+    commit(world, 0, { [TEAM]: memory("Text.").replace("name: m", "name: shared thing") });
+    remember(world, 2, "See [[shared thing]].");
+    expect(await shown(world)).toEqual([]);
+  });
+});
+
+describe("a deadline", () => {
+  it.each([
+    ["that was ahead when it was written", "The freeze ends on 2026-03-14.", ["2026-03-14 expired"]],
+    ["that was past when it was written", "The freeze ends on 2026-03-11.", []],
+    ["of an event", "The outage on 2026-03-14 took an hour.", []],
+    ["that is still ahead", "The freeze ends on 2026-03-24.", []],
+  ])("%s", async (_, body, expected) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    remember(world, 2, body);
+    at(world, 7);
+    expect(await shown(world)).toEqual(expected);
+  });
+});
+
+it("writes no memory and no history, whatever it finds", async () => {
+  const world = makeWorld();
+  commit(world, 0, { ...CODE, [TEAM]: memory("See src/main.ts.") });
+  remember(world, 2, "See src/main.ts.", "holds.md");
+  remember(world, 2, "See src/pool.ts.", "gone.md");
+  commit(world, 5, { "src/pool.ts": null });
+  const texts = () => [
+    ...world.files().map((file) => world.read(file)),
+    fs.readFileSync(path.join(world.project, TEAM)),
+  ];
+  const before = texts();
+  for (const options of [{}, { all: true }]) {
+    const { stamped, undo, fixed } = await verify(world, options);
+    expect({ stamped, undo, fixed }).toEqual({ stamped: 0, undo: [], fixed: [] });
+  }
+  expect(texts()).toEqual(before);
+  expect(world.git("status", "--porcelain", "--", TEAM)).toBe("");
+  expect((await verify(world, { stamp: true })).stamped).toBe(2);
+});
