@@ -71,3 +71,38 @@ test("--json: score, counts, findings, what to do first; instructions and the su
   expect(answers[0].findings[0]).toMatchObject({ kind: "restated", file: "feedback_lint.md" });
   expect(answers[0].first[0].command).toBe("memdir prune --suggest");
 });
+
+test("the headline is that of the scope with most memories, also where only the team has some", async () => {
+  const world = makeWorld();
+  const team = path.join(world.project, ".claude", "memory");
+  fs.mkdirSync(team, { recursive: true });
+  const put = (name: string, body: string) =>
+    fs.writeFileSync(
+      path.join(team, `${name}.md`),
+      `---\nname: ${name}\ndescription: about ${name}\ntype: user\n---\n\n${body}\n`,
+    );
+  put("tea", "Likes green tea in the morning.");
+  const only = hearCall(world, {});
+  await run(only.call);
+  expect(only.printed.join("\n")).toMatch(/^100 of 100: in good health {2}1 memory, team, /);
+  await (await world.open()).save(note("one"));
+  const both = hearCall(world, {});
+  await run(both.call);
+  expect(both.printed.join("\n")).toContain("1 memory, project, ");
+  put("coffee", "Drinks no coffee at all.");
+  const most = hearCall(world, { json: true });
+  await run(most.call);
+  expect(most.answers[0]).toMatchObject({ scope: "team", memories: 2, others: [{ scope: "project", memories: 1 }] });
+});
+
+test("what each kind costs stands beside it", async () => {
+  const world = makeWorld();
+  for (const name of ["one", "two"])
+    world.write(
+      `${name}.md`,
+      `---\nname: ${name}\ndescription: d\ntype: user\n---\n\n${name === "one" ? "word ".repeat(2000) : "Tea."}\n`,
+    );
+  const { call, printed } = hearCall(world, { columns: 80 });
+  await run(call);
+  expect(printed.join("\n")).toMatch(/85 of 100[\s\S]*oversized +1 +-15 +█+/);
+});

@@ -117,9 +117,9 @@ const COMPLETED = [
   ["--json sh", "show"],
   ["--scope team --js", "--json"],
   ["--cwd = . renam", "rename"],
-  ["--cwd . rm feed", "feedback_use_pnpm"],
-  ["cat feed", "feedback_use_pnpm"],
-  ["mv feed", "feedback_use_pnpm"],
+  ["--cwd . rm reference_gr", "reference_grafana"],
+  ["cat reference_gr", "reference_grafana"],
+  ["mv reference_gr", "reference_grafana"],
   ["rot --al", "--all"],
   ["completion z", "zsh"],
   // Files are bash's own.
@@ -147,6 +147,8 @@ describe("completion", () => {
     const hostile = await shell(`source "${file}"; ${listing}; _memdir; printf "%s\\n" "\${COMPREPLY[@]}"`);
     expect(hostile.out).toContain("\\$\\(touch\\ pwned\\)\n");
     expect(fs.existsSync(path.join(box.cwd, "pwned"))).toBe(false);
+    // The examples of the help above have saved memories of their own.
+    await box.run(["save", "--type", "reference", "--name", "grafana"], { input: "Dashboards are in Grafana." });
     for (const [words, expected] of COMPLETED) {
       const { out } = await complete(["memdir", ...words.split(" ")]);
       expect([words, out.trim()]).toEqual([words, expected]);

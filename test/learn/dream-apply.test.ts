@@ -87,7 +87,7 @@ describe("a plan is applied", () => {
 
   it("follows no link that takes a file's place after the check", async () => {
     const world = makeWorld();
-    world.write("project_a.md", memoryText("project", "a", "Until 2025-01-01."));
+    world.write("project_a.md", memoryText("project", "a", "Until 2025-01-01.", "created: 2024-12-01\n"));
     const directory = mainOf(await world.open());
     const plan = await dreamOffline(directory);
     fs.renameSync(world.path("project_a.md"), path.join(world.top, "elsewhere.md"));
@@ -175,9 +175,13 @@ describe("a dream that is killed", () => {
   const setUp = () => {
     const world = makeWorld();
     for (const name of ["a", "b", "c"])
-      world.write(`project_${name}.md`, memoryText("project", name, `Freeze of ${name} until 2025-01-01.`), {
-        ageMs: HOUR,
-      });
+      world.write(
+        `project_${name}.md`,
+        memoryText("project", name, `Freeze of ${name} until 2025-01-01.`, "created: 2024-12-01\n"),
+        {
+          ageMs: HOUR,
+        },
+      );
     world.write("user_d.md", memoryText("user", "d", "Works in the office of the Berlin team."), { ageMs: HOUR });
     world.write("user_e.md", memoryText("user", "d too", "Works in the office of the Berlin team."), { ageMs: HOUR });
     world.write(

@@ -1,6 +1,7 @@
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeWorld, type World } from "../world.ts";
+import { DAY, makeWorld, type World } from "../world.ts";
 
 const SECRET = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 
@@ -23,7 +24,7 @@ describe("lint", () => {
     expect(await (await makeWorld().open()).lint()).toEqual([]);
   });
 
-  it("B2.13 the three required fields, and a name that matches the file", async () => {
+  it("B2.13 the three required fields; a name may differ from the file", async () => {
     const world = makeWorld();
     world.write("empty.md", text("x: y"));
     world.write("other.md", text(GOOD));
@@ -39,12 +40,7 @@ describe("lint", () => {
       "prefers-tabs.md",
       text("name: Prefers tabs\ndescription: tabs for indentation in Go files\ntype: user"),
     );
-    expect(await rules(world)).toEqual([
-      "empty.md: format",
-      "empty.md: name",
-      "empty.md: description",
-      "other.md: name",
-    ]);
+    expect(await rules(world)).toEqual(["empty.md: format", "empty.md: name", "empty.md: description"]);
   });
 
   it("B2.1 another type is named", async () => {
@@ -84,6 +80,32 @@ describe("lint", () => {
     const [problem] = await (await world.open()).lint();
     expect(problem).toMatchObject({ rule: "relative-date", message: expect.stringContaining("2026-01-06") });
     expect(world.read("a.md").split("\n")[(problem?.line ?? 0) - 1]).toContain("tomorrow");
+  });
+
+  it("B2.18 without a date in its head a shared memory counts from its commit, and not from the checkout", async () => {
+    const world = makeWorld();
+    const folder = path.join(world.project, ".claude", "memory");
+    fs.mkdirSync(folder, { recursive: true });
+    const fields = "name: a\ndescription: tabs for indentation in Go files\ntype: project";
+    const file = path.join(folder, "a.md");
+    fs.writeFileSync(file, text(fields, "The freeze begins tomorrow.\n\n**Why:** x\n**How to apply:** y"));
+    const real = world.now;
+    world.now = new Date("2026-01-05T12:00:00.000Z");
+    world.git("add", "-A");
+    world.git("commit", "-q", "-m", "memory");
+    world.now = real;
+    fs.utimesSync(file, real, real);
+    const relative = (await (await world.open()).lint()).filter(({ rule }) => rule === "relative-date");
+    expect(relative).toMatchObject([{ scope: "team", message: expect.stringContaining("2026-01-06") }]);
+  });
+
+  it("B2.18 without any, a private memory counts from its file's time", async () => {
+    const world = makeWorld();
+    const fields = "name: a\ndescription: tabs for indentation in Go files\ntype: project";
+    const body = "The freeze begins tomorrow.\n\n**Why:** x\n**How to apply:** y";
+    world.write("a.md", text(fields, body), { ageMs: 10 * DAY });
+    const [problem] = await (await world.open()).lint();
+    expect(problem).toMatchObject({ rule: "relative-date", message: expect.stringContaining("2026-03-01") });
   });
 
   it("B2.19 one memory per file: a long body is pointed out", async () => {
