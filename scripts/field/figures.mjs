@@ -1,12 +1,10 @@
 /** From measured stores to figures: each has a value and its base `n`. Used by scripts/field-report.mjs. */
 
 import { quantiles } from "./count.mjs";
+import { share, sum, tally, value } from "./tally.mjs";
+import { countTruth } from "./truth.mjs";
 
 const DAY = 86_400;
-/** As `verify` without --all: surer than this is shown. */
-const SHOWN = 0.6;
-/** Fewer files are not a project whose code a memory could be checked against. */
-const MIN_CODE = 5;
 /** Smaller stores share a memory by chance. */
 const MIN_FORK = 3;
 
@@ -174,106 +172,6 @@ function countIndexes(distinct, stores) {
   };
 }
 
-const REFS = new Set(["branch", "tag", "commit"]);
-const AGES = [
-  ["up to 7 days", 0, 7],
-  ["8 to 30 days", 8, 30],
-  ["31 to 90 days", 31, 90],
-  ["over 90 days", 91, Number.POSITIVE_INFINITY],
-];
-
-function countTruth(stores) {
-  const checked = stores.filter(({ truth, codeFiles, isShallow }) => truth && codeFiles >= MIN_CODE && !isShallow);
-  const memories = checked.flatMap((store) => store.memories.map((memory) => ({ ...memory, store })));
-  const naming = sum(checked.map(({ truth }) => truth.memories.filter(({ claims }) => claims > 0).length));
-  const problems = checked.flatMap(({ truth }) => truth.problems);
-  const isThing = ({ what, verdict }) => !REFS.has(what) && what !== "date" && what !== "link" && verdict !== "built";
-  const things = problems.filter(isThing);
-  const shown = problems.filter(({ confidence }) => confidence >= SHOWN);
-  const isStale = ({ store, file }) =>
-    store.truth.problems.some((each) => each.file === file && each.confidence >= SHOWN);
-  const stale = (some) => share(some.filter(isStale).length, some.length);
-  const ageOf = ({ store, added }) => (added === null ? null : Math.round((store.head - added) / DAY));
-  const shares = checked
-    .filter((store) => store.memories.length >= 5)
-    .map((store) => stale(store.memories.map((memory) => ({ ...memory, store }))).percent);
-  const withGone = checked.filter((store) => store.memories.some((memory) => isStale({ ...memory, store })));
-  return {
-    "stores checked against their code": share(checked.length, stores.length),
-    "memories checked": value(memories.length),
-    "memories that name something checkable": share(naming, memories.length),
-    "things named and looked up": value(
-      sum(checked.flatMap(({ truth }) => truth.memories.map(({ claims }) => claims))),
-    ),
-    "memories with a stale claim (confidence 0.6 or more)": stale(memories),
-    "stale share in percent of a store with 5 or more (median, p90, max)": value(
-      quantiles(shares, [0.5, 0.9, 1]),
-      shares.length,
-    ),
-    "stores with a stale memory": share(withGone.length, checked.length),
-    "stale claims": value(shown.length),
-    "stale claims by kind": tally(shown.map(({ what, verdict }) => `${what} ${verdict}`)),
-    "paths, names and commands that were removed, moved or changed: when": tally(
-      things.map(({ order }) => ORDERS[order]),
-    ),
-    "the same, without the store that has the most of them": tally(
-      checked
-        .map(({ truth }) => truth.problems.filter(isThing))
-        .sort((a, b) => b.length - a.length)
-        .slice(1)
-        .flat()
-        .map(({ order }) => ORDERS[order]),
-    ),
-    "went after it was written, by kind": tally(
-      things
-        .filter(({ order, confidence }) => order === "after" && confidence >= SHOWN)
-        .map(({ what, verdict }) => `${what} ${verdict}`),
-    ),
-    "already gone when it was written, by kind": tally(
-      things.filter(({ order }) => order === "before").map(({ what, verdict }) => `${what} ${verdict}`),
-    ),
-    "deadlines passed at the newest commit, set when they were still ahead": value(
-      problems.filter(({ what, order }) => what === "date" && order === "after").length,
-      memories.length,
-    ),
-    "plans for something that exists by now": value(
-      problems.filter(({ verdict, order }) => verdict === "built" && order === "after").length,
-      memories.length,
-    ),
-    "branches, tags and commits that are not there": value(
-      problems.filter(({ what }) => REFS.has(what)).length,
-      memories.length,
-    ),
-    ...Object.fromEntries(
-      AGES.map(([name, from, to]) => [
-        `stale, ${name} old`,
-        stale(memories.filter((memory) => ageOf(memory) !== null && ageOf(memory) >= from && ageOf(memory) <= to)),
-      ]),
-    ),
-    ...Object.fromEntries(
-      ["feedback", "project", "reference", "user", "none"].map((type) => [
-        `stale, type ${type}`,
-        stale(memories.filter((memory) => memory.type === type)),
-      ]),
-    ),
-    ...Object.fromEntries(
-      [...new Set(checked.map(({ group }) => group))].map((group) => [
-        `stale, folder ${group}`,
-        stale(memories.filter(({ store }) => store.group === group)),
-      ]),
-    ),
-    "stale, never edited": stale(memories.filter(({ edits }) => edits === 0)),
-    "stale, edited": stale(memories.filter(({ edits }) => edits > 0)),
-  };
-}
-
-const ORDERS = {
-  after: "after it was written",
-  with: "by the commit that wrote it",
-  before: "before it was written",
-  unknown: "not known",
-};
-
 function countRest(stores, memories, distinct) {
   const logs = memories.filter(({ log }) => log);
   const isLeaking = ({ memories: own, index }) => own.some(({ secrets }) => secrets > 0) || (index?.secrets ?? 0) > 0;
@@ -298,25 +196,6 @@ function countRest(stores, memories, distinct) {
     "memories with such a finding": share(memories.filter(({ secrets }) => secrets > 0).length, memories.length),
     "stores with such a finding": share(distinct.filter(isLeaking).length, distinct.length),
   };
-}
-
-function sum(numbers) {
-  return numbers.reduce((all, each) => all + each, 0);
-}
-
-function value(what, n = null) {
-  return { value: what, n };
-}
-
-function share(count, n) {
-  return { value: count, n, percent: n === 0 ? null : Math.round((1000 * count) / n) / 10 };
-}
-
-/** The most frequent first. */
-function tally(words) {
-  const counts = new Map();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return { value: Object.fromEntries([...counts].sort((a, b) => b[1] - a[1])), n: words.length };
 }
 
 export function formatTable(figures) {
