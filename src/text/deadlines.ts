@@ -55,6 +55,8 @@ const FILTERS =
 /** Some words before a day on which something ends, or has to be done. */
 const ENDS =
   /(?:\b(?:due|deadline|expires?|expiring|expiry|ends?|ending|freeze|scheduled|to be released|releases? (?:on|is|in|date|planned)|launch(?:es)? (?:on|is|in|date|planned)|launching|ships?|shipping|go(?:es)?[- ]live|cut-?over|sunset(?:s|ted)?|eol|end of life|lasts?|goal for|target(?: date)?|milestone|planned|plans? for|will|is going to|closes?|closing|renewal|new date|eta|out of office|(?:remov|delet|expir|stopp|dropp|disabl|switch|shut|turn|unavailab|invalid|gone)\w*\s+(?:off\s+|down\s+)?after)\b)[^.;]{0,40}$/i;
+const OLD_PLAN =
+  /\b(?:originally|initially|once|had been|was|were)\s+(?:planned|scheduled|due|meant|supposed)\b[^.;]{0,40}$/i;
 /** The day is that of something that happened, or from when on something holds. */
 const HAPPENED =
   /\b(?:since|as of|from|decided|agreed|was|were|had|happened|occurred|introduced|started|began|launched|released|shipped|merged|deployed|migrated|created|updated|written|noted|reported|met|incident|outage|post-?mortem|on call|said|asked|confirmed|verified|measured|last|dated|effective|moved|slipped|signed|joined|left|hired|fixed|found|completed|finished|done|frozen on|removed on|dropped on|born|founded|version|snapshot|ago)\b[^.;,]{0,30}$/i;
@@ -85,6 +87,9 @@ export function findDeadlines(text: string, base: Date): Deadline[] {
 function isDeadline(text: string, at: number, end: number): boolean {
   const before = text.slice(Math.max(0, at - 90), at);
   if (/--[\w-]+[\s=]+[`"']?$/.test(before) || OVER.test(text.slice(end, end + 60))) return false;
+  // The first of two days begins something; a condition holds before and after; an old plan is not a plan.
+  if (/^\s*(?:–|—|-|to|until|bis)\s*(?:\p{L}+\s+)?\d/iu.test(text.slice(end, end + 30))) return false;
+  if (/\b(?:if|unless|when|whenever)\b[^.;]{0,60}$/i.test(before) || OLD_PLAN.test(before)) return false;
   if (UNTIL.test(before)) return !FILTERS.test(before);
   // The second of two days: "from … to …".
   if (/\d\s*(?:to|–|—|-|until)\s*$/.test(before) && /\b(?:from|between|valid|freeze|leave|sprint)\b/i.test(before))

@@ -6,7 +6,7 @@ import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
 import { type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
-import { shortNamesOf } from "./tree.ts";
+import { shortNamesOf, type Tree } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
 
@@ -20,6 +20,8 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   if (here !== null) return checkLine(facts, claim, here);
   if (facts.ignored.has(claim.text) || facts.ignored.has(path))
     return { verdict: "unknown", evidence: "git ignores it" };
+  const spelt = findSpelling(facts, path);
+  if (spelt !== null) return checkLine(facts, claim, spelt);
   const exact = fateOf(facts, path);
   if (exact) return withFix(isGeneric(facts, path) ? { ...exact, isVague: true } : exact, claim);
   const longer = findLonger(facts, path);
@@ -30,8 +32,17 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   return fate ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
+const SPELLINGS = new WeakMap<Tree, ReadonlyMap<string, string>>();
+
+/** The same path in other letters: on many systems it is the same file. */
+function findSpelling({ tree }: Facts, path: string): string | null {
+  const known = SPELLINGS.get(tree) ?? new Map([...tree.files].map((file) => [file.toLowerCase(), file]));
+  SPELLINGS.set(tree, known);
+  return known.get(path.toLowerCase()) ?? null;
+}
+
 /** A bare name that several files have had. */
-function isGeneric({ history, tree }: Facts, path: string): boolean {
+export function isGeneric({ history, tree }: Facts, path: string): boolean {
   if (path.includes("/")) return false;
   const same = new Set([...(history.byName.get(path) ?? []), ...(tree.byName.get(path) ?? [])]);
   return same.size > 1;

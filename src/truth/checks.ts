@@ -1,6 +1,6 @@
 /** A verdict for each claim, from the facts about the project. Never "gone" where that is not certain. */
 
-import { checkPath } from "./check-paths.ts";
+import { checkPath, isGeneric } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
@@ -45,6 +45,7 @@ const CHECKS: Record<Claim["kind"], (facts: Facts, claim: Claim) => Answer> = {
 
 /** Said to be planned: a finding only where the file that holds it was added since. */
 function checkPlan(facts: Facts, claim: Claim): Answer {
+  if (claim.kind === "path" && isGeneric(facts, claim.text)) return unknown("several files have that name");
   const { verdict, files = [] } = CHECKS[claim.kind](facts, claim);
   const added = files.flatMap((file) => {
     const commit = facts.history.added.get(file);

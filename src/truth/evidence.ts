@@ -44,8 +44,9 @@ const REFS: ReadonlySet<ClaimKind> = new Set(["branch", "tag", "commit"]);
 /** Measured on labelled findings of real repositories. */
 function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order): number {
   if (REFS.has(claim.kind)) return 0.1;
-  if (claim.kind === "link") return 0.8;
-  if (claim.kind === "date") return order === "after" ? 0.8 : 0.1;
+  // A name in [[brackets]] is often a memory of another store, or one that is yet to be written.
+  if (claim.kind === "link") return /\.md$/i.test(claim.text) ? 0.8 : 0.4;
+  if (claim.kind === "date") return order === "after" ? 0.7 : 0.1;
   if (verdict === "changed" && claim.kind === "path") return 0.7;
   if (isUncommitted) return 0.9;
   if (!by) return 0.2;

@@ -110,7 +110,7 @@ export async function readManifestRemovals(git: Git, reach: Reach, files: readon
 
 /** Nothing that the repository configures takes part, and the form is the same everywhere. */
 const CHANGES = [
-  ...["log", "-p", "-U0", "-M", "--diff-filter=DMR", "--format=%x01%H %ct"],
+  ...["log", "-p", "-U0", "-M", "-l50", "--diff-filter=DMR", "--format=%x01%H %ct"],
   ...["--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all"],
 ];
 

@@ -26,7 +26,7 @@ const LEADS: readonly [RegExp, Tense][] = [
     "past",
   ],
   [
-    /\b(?:todo|to[- ]do|planned|plans?|proposed|ideas?|will (?:add|create|become)|next steps?|future|roadmap|wish ?list|should (?:add|create))\b/i,
+    /\b(?:todo|to[- ]do|not (?:yet )?(?:built|started|implemented|there)|do(?:es)?(?: not|n['’]t) exist(?: yet)?|planned|plans?|proposed|ideas?|will (?:add|create|become)|next steps?|future|roadmap|wish ?list|should (?:add|create))\b/i,
     "planned",
   ],
   [/\b(?:examples?|e\.g\.|for instance|template|placeholder|sample)\b/i, "example"],
