@@ -63,7 +63,7 @@ it("says how many memories have problems, and offers --fix only to whoever has n
     world.write(`${name}.md`, `---\nname: ${name}\ndescription: d\ntype: project\n---\n\n${body}\n`, {
       ageMs: 5 * DAY,
     });
-  write("both", "See `src/a.ts` and `[[none]]`, then `src/never.ts`.\n\nSee [[nowhere]].");
+  write("both", "See `src/a.ts` and `[[none]]`, then `src/never.ts`.\n\nSee [that](nowhere.md).");
   write("right", "See `src/b.ts`.");
   write("plain", "Be kind.");
   const summary = async (options: CallOptions) => {
