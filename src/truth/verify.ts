@@ -157,16 +157,18 @@ async function datesOf(git: Git, subjects: readonly Subject[]) {
   const written = new Map(
     await Promise.all(stores.map(async (store) => [store, await readWritten(git, store)] as const)),
   );
-  const times = subjects.map(({ directory, file, text, written: date }) => {
-    const lines = text.split("\n").map((line) => written.get(directory)?.(file, line) ?? null);
-    return Math.min(date.getTime() / 1000, ...lines.filter((time) => time !== null));
-  });
+  // Not spread into Math.min: a file of a million lines would be a million arguments.
+  let since = Number.POSITIVE_INFINITY;
+  for (const { directory, file, text, written: date } of subjects) {
+    since = Math.min(since, date.getTime() / 1000);
+    for (const line of text.split("\n")) since = Math.min(since, written.get(directory)?.(file, line) ?? since);
+  }
   return {
     writtenAt: (nth: number, line: string) => {
       const { directory, file, written: date } = subjects[nth] as Subject;
       return written.get(directory)?.(file, line) ?? date.getTime() / 1000;
     },
-    since: times.length === 0 ? undefined : Math.min(...times),
+    since: Number.isFinite(since) ? since : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 /** When the lines of memories were written: git's history for a store in a repository, the journal for a private one. */
 
-import { realpathSync } from "node:fs";
-import { isAbsolute, relative, sep } from "node:path";
+import { relative, sep } from "node:path";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { type Git, runGit } from "../project/git.ts";
 import { type Entry, readImage, type Store } from "../store/store.ts";
 
@@ -21,12 +21,8 @@ export async function readWritten(git: Git, directory: Store): Promise<Written> 
 
 /** `.` for the top itself; null for a folder outside. */
 function placeInside(root: string, path: string): string | null {
-  try {
-    const inside = relative(realpathSync(root), realpathSync(path)).split(sep).join("/");
-    return inside.startsWith("..") || isAbsolute(inside) ? null : inside || ".";
-  } catch {
-    return null;
-  }
+  const [top, folder] = [realPath(root), realPath(path)];
+  return isWithin(top, folder) ? relative(top, folder).split(sep).join("/") || "." : null;
 }
 
 /** By the text alone, so that a memory keeps its dates when it is renamed or its lines are moved to another one. */

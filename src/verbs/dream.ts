@@ -34,12 +34,12 @@ export const dream = verb({
   writes: ({ plan, status }) => !plan && !status,
   async run(given, { plan: onlyPlan, apply, status, only, skip, all, "if-due": ifDue }, context) {
     if ([onlyPlan, apply, status].filter(Boolean).length > 1)
-      throw new MemdirError("usage", "--plan, --apply and --status exclude one another");
+      throw new MemdirError("usage", "use only one of --plan, --apply and --status");
     if (ifDue && !(apply && all)) throw new MemdirError("usage", "--if-due goes with --apply --all");
     if ([only, skip, all].filter((each) => each !== undefined && each !== false).length !== (apply ? 1 : 0))
       throw new MemdirError(
         "usage",
-        "--apply needs one of --only STEPS, --skip STEPS and --all, and they need --apply",
+        "--apply takes exactly one of --only STEPS, --skip STEPS and --all, and these need --apply",
       );
     const memdir = await holding(given, context);
     if (status) return readStatus(memdir, context);
