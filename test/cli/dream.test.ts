@@ -40,7 +40,7 @@ it("nothing to do is said; options exclude one another; a model that fails chang
   const box = openSandbox();
   await box.save("one");
   expect((await box.run(["dream"])).out).toContain("nothing to tidy up");
-  expectError(await box.run(["dream", "--plan", "--apply", "--all"]), 2, /exclude/);
+  expectError(await box.run(["dream", "--plan", "--apply", "--all"]), 2, /use only one of/);
   const server = await startModelServer();
   onTestFinished(() => server.close());
   server.queue({ status: 401 });
