@@ -1,6 +1,5 @@
 // Coding sets: memories of one team, prompts by kind (paraphrase, overlap, misleading, language, none).
 import fs from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
 
@@ -20,7 +19,7 @@ export function readCoding(file) {
   };
 }
 
-/** For every prompt the whole order and what a host would be shown, on the full path and on the hot one. */
+/** For every prompt the whole order and what a host would be shown. */
 export async function measureCoding(world, set, cues) {
   const memories = set.memories.map(({ filename, ...memory }) => ({
     file: filename,
@@ -44,11 +43,6 @@ export async function measureCoding(world, set, cues) {
     return { order, shown: shown.map(({ file }) => file) };
   };
   paths.push({ name: "words only", answers: await answersOf(set, byWords) });
-  if (fs.existsSync(world.hookFile)) {
-    const { rankPrompt } = createRequire(import.meta.url)(world.hookFile);
-    const hot = async (q) => rankPrompt([{ path: dir, scope: "project", recursive: true }], q, { nowMs: Date.now() });
-    paths.push({ name: "hot", answers: await answersOf(set, hot) });
-  }
   return paths;
 }
 

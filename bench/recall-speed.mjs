@@ -31,7 +31,7 @@ const PAUSES = 5;
 const HUGE_BYTES = 2e9;
 /** As in src/store/row-cache.ts. */
 const HEAD_BYTES = 4096;
-const HEAD_JSON_AT = 40;
+const HEAD_JSON_AT = 48;
 
 const dist = path.resolve(import.meta.dirname, "../dist");
 const tops = [];
@@ -88,7 +88,7 @@ async function measureHotPath(world) {
   }
   say("starting processes");
   const { node, ...times } = await takeTurns(STARTS, work);
-  return Object.entries(times).map(([what, ms]) => timeRow(what, ms, "node -e 0", node, 1.4));
+  return Object.entries(times).map(([what, ms]) => timeRow(what, ms, "node -e 0", node));
 }
 
 /** A short and a long one that are shown memories, and one that is shown none. */

@@ -24,7 +24,7 @@ const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-recal
 const print = (...lines) => process.stdout.write(`${lines.join("\n")}\n`);
 
 try {
-  const world = { root, openMemdir, hookFile: path.join(dist, "hook.cjs"), print };
+  const world = { root, openMemdir, print };
   for (const file of values.coding) {
     const set = readCoding(file);
     for (const cues of set.cues ? [null, set.cues] : [null]) {

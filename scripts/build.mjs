@@ -13,14 +13,6 @@ const ENTRIES = {
   cli: "src/cli/main.ts",
   run: "src/cli/run.ts",
   hook: "src/hooks/hook.ts",
-  prompt: "src/hooks/prompt.ts",
-  stale: "src/hooks/rules.ts",
-  meaning: "src/meaning/meaning.ts",
-  stop: "src/hooks/stop.ts",
-  session: "src/hooks/session.ts",
-  tool: "src/hooks/tool.ts",
-  prefetch: "src/hooks/prefetch.ts",
-  faults: "src/hooks/faults.ts",
   index: "src/index.ts",
   agentKit: "src/agent-kit.ts",
   compat: "src/compat.ts",
@@ -80,18 +72,13 @@ const ALONE = [
   "truth/lint",
   "truth/rot",
   "truth/verify",
+  "wiring/hook-form",
 ];
-/** Made once, by a script of their own, and kept with the sources. */
-const ASSETS = { "words.bin": "assets/words.bin" };
-const EXTERNAL = [
-  "fs-native-extensions",
-  "@electric-sql/pglite",
-  "pg-native",
-  "./hook-stale.cjs",
-  "./hook-meaning.cjs",
-  "./hook-prefetch.cjs",
-  "./hook-faults.cjs",
-];
+/** Made by the scripts in training/, and kept with the sources. */
+const ASSETS = ["minilm-tuning.bin", "glossary.txt"];
+/** What the hook command loads for one event, or after an error. */
+const HOOKS = ["prompt", "stop", "session", "tool", "faults"];
+const EXTERNAL = ["fs-native-extensions", "@electric-sql/pglite", "pg-native"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
@@ -142,14 +129,8 @@ function say(text) {
 /** Name, time and size of everything the output depends on; also sees files that are gone. */
 function fingerprint() {
   const hash = createHash("sha256");
-  const inputs = [
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "tsconfig.build.json",
-    "scripts/build.mjs",
-    ...Object.values(ASSETS),
-  ];
+  const own = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.mjs"];
+  const inputs = [...own, ...ASSETS.map((name) => `assets/${name}`)];
   for (const file of [...inputs, ...walk(path.join(root, "src")).map((name) => `src/${name}`)]) {
     const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
     hash.update(`${file} ${stat?.mtimeMs} ${stat?.size}\n`);
@@ -179,6 +160,7 @@ async function bundle() {
   const alone = Object.fromEntries(
     ALONE.flatMap((module) => [`./${module}.ts`, `../${module}.ts`].map((name) => [name, `./${nameOf(module)}.js`])),
   );
+  const hooks = Object.fromEntries(HOOKS.map((name) => [`./${name}.ts`, `./hook-${name}.cjs`]));
   const later = Object.fromEntries(LATER.map((name) => [`./${name}.ts`, "./later.js"]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
@@ -189,21 +171,12 @@ async function bundle() {
     build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
     build(
       { ...APART, ...Object.fromEntries(ALONE.map((module) => [nameOf(module), `src/${module}.ts`])) },
-      { plugins: [apart(VENDOR)], splitting: true },
+      // The server loads the command's own files for its events: split once more, its start would be many small files.
+      { plugins: [apart({ ...VENDOR, ...hooks })], splitting: true },
     ),
     build(
-      {
-        hook: ENTRIES.hook,
-        "hook-main": ENTRIES.prompt,
-        "hook-stale": ENTRIES.stale,
-        "hook-meaning": ENTRIES.meaning,
-        "hook-stop": ENTRIES.stop,
-        "hook-session": ENTRIES.session,
-        "hook-tool": ENTRIES.tool,
-        "hook-prefetch": ENTRIES.prefetch,
-        "hook-faults": ENTRIES.faults,
-      },
-      { minifyIdentifiers: true, format: "cjs" },
+      { hook: ENTRIES.hook, ...Object.fromEntries(HOOKS.map((name) => [`hook-${name}`, `src/hooks/${name}.ts`])) },
+      { plugins: [apart(hooks)], minifyIdentifiers: true, format: "cjs" },
     ),
     build(
       {
@@ -222,12 +195,7 @@ async function bundle() {
     outputFiles.map((file) => [path.relative(dist, file.path).replace(/^(hook.*)\.js$/, "$1.cjs"), file.text]),
   );
   for (const file of files) if (/^(run\.js|later\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
-  // V8 tells texts of one length apart no further: the compiled form is kept under this name (src/hooks/hook.ts).
-  for (const file of files) {
-    if (!/^hook-(main|stop|session|tool)\.cjs$/.test(file[0])) continue;
-    file[1] = `/*${createHash("sha256").update(file[1]).digest("hex").slice(0, 16)}*/\n${file[1]}`;
-  }
-  for (const [name, file] of Object.entries(ASSETS)) files.push([name, fs.readFileSync(path.join(root, file))]);
+  for (const name of ASSETS) files.push([name, fs.readFileSync(path.join(root, "assets", name))]);
   const cli = files.find(([name]) => name === "cli.js");
   if (cli && !String(cli[1]).startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
   files.push(["THIRD-PARTY.txt", thirdParty(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]);
@@ -247,6 +215,8 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       bundle: true,
       splitting,
       format,
+      // Node takes milliseconds to import what it requires at once.
+      ...(format === "cjs" ? { supported: { "dynamic-import": false } } : {}),
       platform: "node",
       target: "node20",
       external: EXTERNAL,
@@ -434,8 +404,9 @@ function thirdParty(inputs) {
     const text = texts.sort().map((file) => fs.readFileSync(path.join(full, file), "utf8").trim());
     return `${name} ${version} (${license})\n\n${text.join("\n\n") || "The package holds no licence text."}\n`;
   });
-  const words = "words.bin was learnt from the outputs of all-MiniLM-L6-v2 (Apache License 2.0): see docs/recall.md.";
-  return `Packages bundled into these files, with their licences. ${words}\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
+  const trained =
+    "minilm-tuning.bin is a change of the weights of all-MiniLM-L6-v2 (Apache License 2.0); glossary.txt was learnt from translated messages of free software: see docs/recall.md.";
+  return `Packages bundled into these files, with their licences. ${trained}\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
 }
 
 /** Writes by rename, and only when the content differs. */

@@ -96,13 +96,12 @@ const KEYING: Kind<Keying> = {
   },
 };
 
-type Meaning = "off" | "words" | "minilm";
+/** Earlier versions had two ways to find the meaning of a prompt, by these names. */
+const FORMER_MEANINGS: ReadonlySet<unknown> = new Set(["words", "minilm"]);
 
-/** A switch counts too: on is the default. */
-function meaningOf(value: unknown): Meaning | undefined {
-  if (value === "words" || value === "minilm") return value;
-  const isOn = typeof value === "string" ? switchOf(value) : booleanOf(value);
-  return isOn === undefined ? undefined : isOn ? "words" : "off";
+function meaningOf(value: unknown): boolean | undefined {
+  if (FORMER_MEANINGS.has(value)) return true;
+  return typeof value === "string" ? switchOf(value) : booleanOf(value);
 }
 
 // --- The table. docs/configuration.md is made of it.
@@ -141,9 +140,9 @@ const SHARED = {
     old: setting(COUNT, 31, "From when it is called old."),
   },
   meaning: setting(
-    { expected: '"off", "words" or "minilm"', accept: meaningOf },
-    "words",
-    "How recall finds the meaning of a prompt: not at all, by a table of words, or by the model.",
+    { expected: "true or false", accept: meaningOf },
+    true,
+    "Whether recall goes by the meaning of a prompt as well as by its words.",
     "MEMDIR_MEANING",
   ),
 } satisfies SettingTable;

@@ -12,7 +12,7 @@ import { findDirectories, findPlace, type PlaceOptions } from "./project/scopes.
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
-import { type Embed, isTakenOver, openStore, repairDirectory, type Store } from "./store/store.ts";
+import { type Embed, isTakenOver, openStore, repairDirectory, type Store, withoutAdopted } from "./store/store.ts";
 
 export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
@@ -89,7 +89,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const problems = await (await instructions()).problems();
       return [
         ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),
-        examineMeaning(config.meaning === "off" ? null : openMeaning()),
+        examineMeaning(config.meaning ? openMeaning() : null),
         examineCues((await memories.survey()).rows),
         await examineModel(env),
       ];
@@ -116,7 +116,7 @@ export function findStores(options: PlaceOptions, config: Config, location: Loca
 function openOwn({ main, directories, older }: ReturnType<typeof findStores>) {
   return {
     main,
-    directories: directories.filter(({ path, recursive, readOnly }) => !readOnly || isOpen(main, path, recursive)),
+    directories: withoutAdopted(main, directories),
     older: older.filter(({ dir, recursive }) => isOpen(main, dir, recursive)),
   };
 }
@@ -131,17 +131,13 @@ function openLate(options: OpenOptions, config: Config, env: Env, directories: r
   const given = options.embed;
   const findEmbed = async () => {
     if (given !== undefined) return given;
-    return config.meaning === "off" ? null : (await import("./meaning/meaning.ts")).findEmbed();
-  };
-  const findMeaning = async () => {
-    if (given !== undefined) return given && { embed: given };
-    return (await import("./meaning/meaning.ts")).openPromptMeaning(config.meaning);
+    return config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null;
   };
   let opened: Recaller | null = null;
   return async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
     const ask = options.ask === undefined ? await findAsk(env, log) : options.ask;
-    opened ??= openRecaller(directories, { findEmbed, findMeaning, ask, now, ticks: () => performance.now(), log });
+    opened ??= openRecaller(directories, { findEmbed, ask, now, ticks: () => performance.now(), log });
     return opened;
   };
 }

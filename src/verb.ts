@@ -24,6 +24,8 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
   /** Whether it changes anything; read-only adapters refuse it then. */
   writes?: boolean | ((input: Input<F>) => boolean);
   run(memdir: Memdir, input: Input<F>, context: Context): Promise<R>;
+  /** What the answer need not wait for: a command does it once the answer is printed. Others live on and need it not. */
+  after?(memdir: Memdir, input: Input<F>, context: Pick<Context, "progress" | "signal">): Promise<void>;
   /** The result as people read it. */
   say(result: R, reader: Reader<F>): Said;
   /** The result as programs read it, where it is not the result itself; undefined where all of it was shown on the way. */
@@ -40,8 +42,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   signal: AbortSignal;
   /** For long work: shows how far it is, where there is somewhere to show it. */
   progress(what: string): (done: number, total: number) => void;
-  /** Null where there is no one to ask. */
-  ask: ((question: string) => Promise<boolean>) | null;
+  /** Null where there is no one to ask. The answer is null when the person leaves the question: Escape, Ctrl-C. */
+  ask: ((question: string) => Promise<boolean | null>) | null;
   /** The conversation that it is called in, with the model that answers there. */
   conversation?: { session: string; model: LearningModel | null } | undefined;
   /** Shows something before the result: what a question is about; `value` is the same for programs, on a line of its own. */

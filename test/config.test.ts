@@ -140,6 +140,27 @@ describe("own settings", () => {
   );
 });
 
+it("meaning is switched on or off, and the names of its former kinds mean on", () => {
+  const f = makeFixture();
+  expect(f.config(f.top).meaning).toBe(true);
+  for (const [value, isOn] of [
+    ["off", false],
+    ["0", false],
+    ["on", true],
+    ["words", true],
+    ["minilm", true],
+  ] as const)
+    expect(f.config(f.top, { MEMDIR_MEANING: value }).meaning).toBe(isOn);
+  for (const [value, isOn] of [
+    [false, false],
+    ["off", false],
+    ["words", true],
+  ] as const) {
+    f.put({ "home/.claude/memdir.json": { meaning: value } });
+    expect(f.config(f.top)).toMatchObject({ meaning: isOn, problems: [] });
+  }
+});
+
 describe("Claude Code's settings", () => {
   it("C21 are read per source, with managed drop-ins in order of name", () => {
     const f = makeFixture();

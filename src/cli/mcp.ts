@@ -2,9 +2,12 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
+import { openHooks } from "../hooks/hooks.ts";
 import type { McpOptions } from "../mcp/server.ts";
 import { serveStreams } from "../mcp/stdio.ts";
+import { findInstallation } from "../wiring/machine.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -15,8 +18,10 @@ export const mcp: Run = async (call) => {
   }
   const options = makeOptions(call);
   if (call.flag("http")) return runHttp(call, options);
+  const dist = findInstallation(fileURLToPath(import.meta.url));
+  const hooks = openHooks({ env: options.env, dist, startedIn: () => options.cwd });
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
-  await serveStreams(options, { input: process.stdin, output: process.stdout });
+  await serveStreams({ ...options, hooks }, { input: process.stdin, output: process.stdout });
   process.stdin.destroy();
   return 0;
 };

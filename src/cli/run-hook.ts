@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
-import { readInput } from "../hooks/event.ts";
+import { readInput } from "../hooks/input.ts";
 import { findPlace } from "../project/scopes.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import type { Env } from "../world.ts";

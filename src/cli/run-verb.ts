@@ -75,13 +75,13 @@ async function runVerb<F extends Fields, R>(
   try {
     const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);
     signal.throwIfAborted();
+    const progress = (what: string) => {
+      const bar = terminal.progress(what);
+      bars.push(bar);
+      return bar.show;
+    };
     const result = await verb.run(memdir, input, {
-      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal },
-      progress(what) {
-        const bar = terminal.progress(what);
-        bars.push(bar);
-        return bar.show;
-      },
+      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal, progress },
       // Asked late: whether somebody is there is known by standard input, and looking at it loads half of Node's streams.
       get ask() {
         return !json && terminal.interactive ? (question: string) => terminal.ask(question) : null;
@@ -99,7 +99,10 @@ async function runVerb<F extends Fields, R>(
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
     // What goes on until it is told to end has ended as it should.
-    return isCommand && signal.aborted && value !== undefined ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
+    if (isCommand && signal.aborted && value !== undefined) return INTERRUPTED;
+    if (isCommand) await verb.after?.(memdir, input, { progress, signal });
+    endBars();
+    return verb.exitCode?.(result) ?? 0;
   } catch (error) {
     endBars();
     // A console goes on, and says what was stopped.

@@ -18,8 +18,8 @@ export interface Terminal {
   color: Paint;
   /** For long work: a bar on a terminal, nothing elsewhere. */
   progress(what: string): Progress;
-  /** Anything but a clear yes is a no; so is an input that ends. */
-  ask(question: string): Promise<boolean>;
+  /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
+  ask(question: string): Promise<boolean | null>;
 }
 
 export interface Progress {
@@ -100,11 +100,16 @@ async function readStandardInput(): Promise<string> {
   return readGiven(Buffer.concat(chunks), "standard input", Number.POSITIVE_INFINITY);
 }
 
-async function ask(question: string): Promise<boolean> {
+async function ask(question: string): Promise<boolean | null> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const leave = (_: string | undefined, { name }: { name?: string }) => void (name === "escape" && lines.close());
+  process.stdin.on("keypress", leave);
   return new Promise((done) => {
-    lines.on("close", () => done(false));
+    lines.on("close", () => {
+      process.stdin.off("keypress", leave);
+      done(null);
+    });
     lines.question(`${question} [y/N] `, (answer) => {
       done(/^y(es)?$/i.test(answer.trim()));
       lines.close();

@@ -1,8 +1,7 @@
-/** What all hooks share: the host's events, input and output, and the deadline. */
+/** What all hooks share: the client's events, input and output, the process that answers them, and the deadline. */
 
-import { readSync, type Stats, writeSync } from "node:fs";
-import { basename, join } from "node:path";
-import type { Directory, RowEntry } from "../store/store.ts";
+import { type Stats, writeSync } from "node:fs";
+import { basename } from "node:path";
 import type { World } from "../world.ts";
 
 /** Claude Code's names, which Codex shares, and Gemini CLI's. */
@@ -53,22 +52,36 @@ export function sessionOf({ session_id: session }: EventInput): string | null {
   return typeof session === "string" && session !== "" ? session : null;
 }
 
-export type Deadline = ReturnType<typeof openDeadline>;
+/** What is printed, "" for nothing; and what is done once the client has it. */
+export interface Answer {
+  out: string;
+  after?: () => void | Promise<void>;
+}
 
-/** One run of a hook. */
-export interface HookRun extends Pick<World, "env" | "now"> {
+export const NOTHING: Answer = { out: "" };
+
+/** The process that answers, for one event: a command answers a single one, a server or a plugin many, and keeps what it has loaded. */
+export interface Host extends Pick<World, "env" | "now"> {
   deadline: Deadline;
   /** Reports an error that is not thrown. */
   onFault: (error: Error) => void;
+  /** The folder that the client started us in; throws if it was deleted. */
+  startedIn(): string;
+  /** Starts a command of memdir's in the background. */
+  start(args: readonly string[], cwd: string, input?: number | "ignore"): void;
+  /** What `make` made the first time that this process was asked for it. */
+  keep<T>(key: string, make: () => T): T;
 }
 
-/** `elapsedMs`: since this process started. Not from `performance`, which Node loads on first use. */
-export function openDeadline(elapsedMs: () => number = () => process.uptime() * 1000) {
+export type Deadline = ReturnType<typeof openDeadline>;
+
+/** `elapsedMs`: since the call. Not from `performance`, which Node loads on first use. */
+export function openDeadline(elapsedMs: () => number = openTimer()) {
   let limitMs = Number.POSITIVE_INFINITY;
   let missed = 0;
   const isOver = () => elapsedMs() > limitMs;
   return {
-    /** Counts from the start of the process, like the person who waits. */
+    /** Counts from the call, like the person who waits. */
     set: (ms: number): void => {
       limitMs = ms;
     },
@@ -79,16 +92,24 @@ export function openDeadline(elapsedMs: () => number = () => process.uptime() * 
     get missed(): number {
       return missed;
     },
+    /** Null when time is up first. */
+    race: async <T>(work: Promise<T>): Promise<T | null> => {
+      if (limitMs === Number.POSITIVE_INFINITY) return work;
+      let timer: NodeJS.Timeout | undefined;
+      const end = new Promise<null>((done) => {
+        timer = setTimeout(() => done(null), Math.max(0, limitMs - elapsedMs()));
+      });
+      return Promise.race([work, end]).finally(() => clearTimeout(timer));
+    },
   };
 }
 
-export { MAX_HOOK_CHARS as MAX_CHARS } from "../config.ts";
-
-/** Not through process.stdout: opening it loads Node's streams, which takes longer than most hooks. */
-export function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+function openTimer(): () => number {
+  const start = process.uptime();
+  return () => (process.uptime() - start) * 1000;
 }
+
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../config.ts";
 
 /** For MEMDIR_DEBUG. */
 export function tell(text: string): void {
@@ -97,19 +118,6 @@ export function tell(text: string): void {
   } catch {
     // Standard error is closed.
   }
-}
-
-/** Starts a command of memdir's in the background: detached and without our streams, as it outlives us. */
-export function startDetached(args: readonly string[], cwd: string, input: number | "ignore" = "ignore"): void {
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [join(__dirname, "cli.js"), ...args], {
-    cwd,
-    detached: true,
-    stdio: [input, "ignore", "ignore"],
-    windowsHide: true,
-  });
-  child.on("error", () => {});
-  child.unref();
 }
 
 /** Text that is added to the conversation. The event has the host's name for it. */
@@ -127,61 +135,6 @@ export function formatDenial(hookEventName: string, reason: string): string {
 /** Makes the turn continue, with the reason as the next message. The same for all hosts. */
 export function formatContinuation(reason: string): string {
   return `${JSON.stringify({ decision: "block", reason })}\n`;
-}
-
-/** The capacity of a pipe on most systems. */
-const PIECE_BYTES = 64 * 1024;
-/** For a stream that returns EAGAIN instead of blocking. */
-const PAUSE_MS = 5;
-const MAX_PAUSES = 400;
-
-/** Undefined when nothing was sent. Throws if it is not JSON. For a host that sends nothing and stays connected, the host's timeout ends us. */
-export function readInput(fd: number): unknown {
-  const pieces: Buffer[] = [];
-  for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
-    pieces.push(piece);
-    // A full piece is rarely the last one, and parsing takes time.
-    const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
-    if (value !== undefined) return value;
-  }
-  const text = textOf(pieces);
-  return text.trim() === "" ? undefined : JSON.parse(text);
-}
-
-/** Empty at the end. */
-function readPiece(fd: number): Buffer {
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  for (let pauses = 0; ; pauses++) {
-    try {
-      return piece.subarray(0, readSync(fd, piece, 0, piece.length, null));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // A closed pipe on Windows.
-      if (code === "EOF") return piece.subarray(0, 0);
-      if (code !== "EAGAIN" || pauses === MAX_PAUSES) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
-    }
-  }
-}
-
-function isEnd(piece: Buffer): boolean {
-  return /[}\]]\s*$/.test(piece.toString("latin1", Math.max(0, piece.length - 16)));
-}
-
-/** Undefined while it is incomplete. */
-function parse(pieces: readonly Buffer[]): unknown {
-  try {
-    return JSON.parse(textOf(pieces));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Without the byte order mark that some Windows shells add. */
-function textOf(pieces: readonly Buffer[]): string {
-  return Buffer.concat(pieces)
-    .toString("utf8")
-    .replace(/^\ufeff/, "");
 }
 
 export interface ToolCall {
@@ -219,32 +172,4 @@ const MAX_BYTES = 1024 * 1024;
 /** An ordinary file of ordinary size. */
 export function isMemorySized(stat: Stats): boolean {
   return stat.isFile() && stat.size <= MAX_BYTES;
-}
-
-export function rehearsedDirectory(path: string): Directory {
-  return {
-    path,
-    scope: "user",
-    inRepository: false,
-    readOnly: true,
-    recursive: false,
-    limits: { maxLines: 200, maxChars: 25_000 },
-    ageDays: { recent: 2, stale: 8, old: 31 },
-    now: () => new Date(0),
-    by: "hook",
-    log: () => {},
-  };
-}
-
-/** `file` must exist in the directory; the hashes are those of the prompt's terms. */
-export function rehearsedEntry(file: string, hashes: readonly number[]): RowEntry {
-  const terms = Uint32Array.from(hashes).sort();
-  const weights = new Uint16Array(terms.length).fill(8);
-  const vectors = [false, true].map((isCue) => ({ hash: 1, isCue, scale: 0.01, values: new Int8Array(384).fill(1) }));
-  return {
-    ...{ file, name: "one", type: "project", links: ["two"], isInferred: true, isPlain: false, isForHooks: false },
-    ...{ mtimeMs: 0, ctimeMs: 0, size: 0, ino: 0, hash: 0, isSettled: false, saidMs: 0, createdMs: 0, commitMs: 0 },
-    details: { header: {} as RowEntry["details"]["header"], rule: null, day: null },
-    ranking: { terms, weights, length: 8 * terms.length, vectors },
-  };
 }

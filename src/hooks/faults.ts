@@ -3,21 +3,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { type Env, processEnv } from "../config.ts";
+import type { Env } from "../config.ts";
 import type { Check } from "../memory/doctor.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
-import { type HookRun, openDeadline, tell } from "./event.ts";
-
-/** For a hook that continues when a part of it fails. */
-export function openRun(event: string): HookRun {
-  const env = processEnv();
-  const at = new Date();
-  const onFault = (error: Error) => {
-    if (env.MEMDIR_DEBUG) tell(error.stack ?? String(error));
-    noteFault(env, { at, event, error });
-  };
-  return { env, now: () => at, deadline: openDeadline(), onFault };
-}
 
 interface Fault {
   /** ISO time. */

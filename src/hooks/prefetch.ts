@@ -1,20 +1,21 @@
-/** A model's search for memories in the background of a turn: how it is started (`dist/hook-prefetch.cjs`), and `.memdir/prefetch/`, where it leaves its result, a file per session, read once. */
+/** A model's search for memories in the background of a turn: how it is started, and `.memdir/prefetch/`, where it leaves its result, a file per session, read once. */
 
 import { closeSync, openSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openState, quietly, type StateRecord, sessionKey } from "../store/store.ts";
-import { startDetached } from "./event.ts";
+import type { Host } from "./event.ts";
 
 /** One at a time for each session. `directory` is the memory directory that keeps the session's state. */
 export function startPrefetch(
   directory: string,
-  { cwd, session, prompt, nowMs }: { cwd: string; session: string; prompt: string; nowMs: number },
+  { cwd, session, prompt }: { cwd: string; session: string; prompt: string },
+  { now, start }: Pick<Host, "now" | "start">,
 ): void {
   const id = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
-  if (!awaitPrefetch(directory, session, { id, nowMs })) return;
+  if (!awaitPrefetch(directory, session, { id, nowMs: now().getTime() })) return;
   const input = openInput(join(directory, ".memdir", "prefetch"), JSON.stringify({ session, id, prompt }));
-  startDetached(["prefetch"], cwd, input);
+  start(["prefetch"], cwd, input);
   closeSync(input);
 }
 

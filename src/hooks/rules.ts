@@ -2,14 +2,17 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { News } from "../recall/resident.ts";
+import { statOrNull } from "../disk/fence.ts";
 import {
   appendEntries,
   type Directory,
   digestFile,
   type Enforced,
-  noteInHead,
+  type FileStamp,
+  isCovering,
+  isUnchanged,
   peekForHooks,
+  ROWS_FILE,
   type RowEntry,
   readRowCache,
   rewriteCache,
@@ -22,55 +25,105 @@ export interface Rule extends Enforced {
   scope: string;
 }
 
+/** What a process that stays has read of each directory, by its path. */
+export type KeptRules = Map<string, Kept>;
+
+/** Good as long as the cache, the folders and the files that have a rule or a date are as they were. */
+interface Kept {
+  mark: string;
+  folders: Parameters<typeof isCovering>[0]["folders"];
+  stamps: FileStamp[];
+  rules: Rule[];
+}
+
+export const openKeptRules = (): KeptRules => new Map();
+
 /** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
-export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
-  return directories.flatMap((directory) =>
-    readForHooks(directory, isLate).flatMap(({ file, details: { rule } }): Rule[] =>
-      rule ? [{ ...rule, path: join(directory.path, file), scope: directory.scope }] : [],
-    ),
+export function readRules(
+  directories: readonly Directory[],
+  isLate: () => boolean = () => false,
+  kept: KeptRules = openKeptRules(),
+): Rule[] {
+  return directories.flatMap((directory) => {
+    const known = kept.get(directory.path);
+    if (known && isCurrent(known, directory)) return known.rules;
+    kept.delete(directory.path);
+    const keep = (found: Omit<Kept, "rules">, entries: readonly RowEntry[]) =>
+      kept.set(directory.path, { ...found, rules: rulesOf(directory, entries) });
+    return rulesOf(directory, readForHooks(directory, isLate, { keep }));
+  });
+}
+
+function rulesOf(directory: Directory, entries: readonly RowEntry[]): Rule[] {
+  return entries.flatMap(({ file, details: { rule } }) =>
+    rule ? [{ ...rule, path: join(directory.path, file), scope: directory.scope }] : [],
   );
+}
+
+function isCurrent({ mark, stamps, ...covered }: Kept, directory: Directory): boolean {
+  const isSame = markOf(directory) === mark && isCovering(covered, directory.path);
+  return isSame && stamps.every((stamp) => isUnchanged(directory, stamp));
+}
+
+/** Of the row cache; "" for none. */
+function markOf({ path }: Directory): string {
+  const stat = statOrNull(join(path, ".memdir", ROWS_FILE));
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "";
+}
+
+interface Reading {
+  /** Compares some of the other memories too, for callers with time. */
+  windowAt?: number;
+  /** Called when the beginning of the cache was enough. */
+  keep?: (found: Omit<Kept, "rules">, entries: readonly RowEntry[]) => void;
 }
 
 /**
  * Memories with a rule or a date, from the start of the cache as long as no file was added or removed. Files that are known to have
- * one are always compared with the disk. `windowAt`: compares some of the others too, for callers with time. Must not throw.
+ * one are always compared with the disk. Must not throw.
  */
-export function readForHooks(directory: Directory, isLate: () => boolean, windowAt: number | null = null): RowEntry[] {
+export function readForHooks(
+  directory: Directory,
+  isLate: () => boolean,
+  { windowAt, keep = () => {} }: Reading = {},
+): RowEntry[] {
   try {
-    const peeked = peekForHooks(directory, windowAt);
+    const mark = markOf(directory);
+    const peeked = peekForHooks(directory, windowAt ?? null);
     if (!peeked) return scanForHooks(directory, isLate);
-    const changed = peeked.stale.flatMap((known): RowEntry[] => {
+    const { entries, stale, folders } = peeked;
+    if (stale.length === 0) keep({ mark, folders, stamps: entries.map(stampOf) }, entries);
+    const changed = stale.flatMap((known): RowEntry[] => {
       // An outdated rule is better than none.
       const found = isLate() ? "same" : digestFile(directory, known.file, known);
       return found === "same" ? [known] : found ? [found] : [];
     });
-    const fresh = changed.filter((entry) => !peeked.stale.includes(entry));
-    if (fresh.length > 0) keepNews(directory, { entries: fresh, folders: null });
-    return [...peeked.entries, ...changed.filter(({ isForHooks }) => isForHooks)];
+    const fresh = changed.filter((entry) => !stale.includes(entry));
+    if (fresh.length > 0) keepEntries(directory, fresh);
+    return [...entries, ...changed.filter(({ isForHooks }) => isForHooks)];
   } catch {
     return []; // not readable, which `memdir doctor` reports
   }
 }
 
-/** Compares one cached memory with the disk. New ones change the folder's time and are found that way. */
-export function refreshEntry(directory: Directory, file: string): void {
+/** Without the rest of the entry, which would hold on to all of the cache that was read. */
+function stampOf({ file, isSettled, mtimeMs, ctimeMs, size, ino }: RowEntry): FileStamp {
+  return { file, isSettled, mtimeMs, ctimeMs, size, ino };
+}
+
+/**
+ * A memory that is about to change in place, which does not change its folder's time, is marked as one that the next call compares: it
+ * may contain a rule then. New ones are found by the folder's time.
+ */
+export function expectChange(directory: Directory, file: string): void {
   const known = readRowCache(directory, "rows").entries.get(file);
-  const found = known ? digestFile(directory, file, known) : null;
-  if (found && found !== "same") keepNews(directory, { entries: [found], folders: null });
+  if (!known || known.isForHooks) return;
+  const { details, ranking } = known;
+  keepEntries(directory, [{ ...known, details, ranking, isSettled: false, isForHooks: true }]);
 }
 
-/** Null if it is deleted, not a regular file, or not readable. */
-export function digestStale(directory: Directory, file: string, known: RowEntry | null): RowEntry | "same" | null {
-  try {
-    return digestFile(directory, file, known);
-  } catch {
-    return null;
-  }
-}
-
-/** For the next prompt. Reading a repository creates no new folder in it. */
-export function keepNews(directory: Directory, { entries, folders }: Pick<News, "entries" | "folders">): void {
+/** For the next call. Reading a repository creates no new folder in it. */
+function keepEntries(directory: Directory, entries: readonly RowEntry[]): void {
   if (directory.readOnly || (directory.inRepository && !existsSync(join(directory.path, ".memdir")))) return;
-  if (entries.length > 0 && appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
-  if (folders) noteInHead(directory, { folders });
+  if (appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
 }

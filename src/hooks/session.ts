@@ -1,11 +1,11 @@
 /**
- * The start of a session in another agent (`dist/hook-session.cjs`): what the host does not load itself, and what its user should
- * know. It fails open: after an error the session starts without it.
+ * The start of a session in another agent: what the client does not load itself, and what its user should know. It fails open: after
+ * an error the session starts without it.
  */
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Env, processEnv } from "../config.ts";
+import type { Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
@@ -14,20 +14,18 @@ import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, loadIndex, statePath } from "../store/store.ts";
 import {
+  type Answer,
   cwdOf,
   type Deadline,
   type EventInput,
   formatContext,
-  type HookRun,
+  type Host,
   isCodex,
   isMemorySized,
   MAX_CHARS,
-  openDeadline,
-  rehearsedDirectory,
   sessionOf,
-  writeAll,
 } from "./event.ts";
-import { markTold, openRun, readNewFaults } from "./faults.ts";
+import { markTold, readNewFaults } from "./faults.ts";
 import { readForHooks } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
@@ -36,22 +34,22 @@ export interface SessionInput extends EventInput {
   source?: unknown;
 }
 
-export function main(input: SessionInput): void {
-  const run = openRun("SessionStart");
-  const { env, now } = run;
-  try {
-    const text = answer(input, run);
-    if (text === "") return;
-    writeAll(1, formatContext("SessionStart", text));
-    if (readNewFaults(env).length > 0) markTold(env, now());
-  } finally {
-    syncBeside(input, env);
-  }
+type SessionHost = Pick<Host, "env" | "now" | "deadline" | "onFault">;
+
+export function answerSession(input: SessionInput, host: Host): Answer {
+  const text = attempt(() => greet(input, host), host);
+  return {
+    out: text === "" ? "" : formatContext("SessionStart", text),
+    after() {
+      if (text !== "" && readNewFaults(host.env).length > 0) markTold(host.env, host.now());
+      syncBeside(input, host);
+    },
+  };
 }
 
 /** The text for the start of the session, at most MAX_CHARS; "" for none. */
-export function answer(input: SessionInput, run: HookRun): string {
-  const { env, now, deadline } = run;
+export function greet(input: SessionInput, host: SessionHost): string {
+  const { env, now, deadline } = host;
   const cwd = cwdOf(input);
   const { config, location } = findPlace({ cwd }, env);
   if (config.disabled !== null) return "";
@@ -63,14 +61,14 @@ export function answer(input: SessionInput, run: HookRun): string {
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
   if (!loadsOwnIndex(input, env)) shown.push(main);
   const notes = [() => faultsNote(env), () => waitingNote(main), () => overdueNote(main, deadline)].map((make) =>
-    attempt(make, run),
+    attempt(make, host),
   );
   const room = MAX_CHARS - notes.join("\n\n").length;
-  return [...indexNotes(shown, room, run), ...notes].filter((note) => note !== "").join("\n\n");
+  return [...indexNotes(shown, room, host), ...notes].filter((note) => note !== "").join("\n\n");
 }
 
 /** If one part fails, the others are still shown. */
-function attempt(make: () => string, { onFault }: HookRun): string {
+function attempt(make: () => string, { onFault }: Pick<Host, "onFault">): string {
   try {
     return make();
   } catch (error) {
@@ -88,11 +86,11 @@ function loadsOwnIndex(input: SessionInput, env: Env): boolean {
 const FRAME_CHARS = 600;
 
 /** Each gets its share of the room; what a short one does not use goes to the next ones. */
-function indexNotes(directories: readonly Directory[], room: number, run: HookRun): string[] {
+function indexNotes(directories: readonly Directory[], room: number, host: SessionHost): string[] {
   let left = room;
   return directories.map((directory, at) => {
     const share = Math.floor(left / (directories.length - at)) - FRAME_CHARS;
-    const note = run.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), run);
+    const note = host.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), host);
     left -= note.length + 2;
     return note;
   });
@@ -123,10 +121,12 @@ const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
   const now = directory.now();
-  const found = readForHooks(directory, deadline.isOver, now.getTime()).flatMap(({ details: { header, day } }) => {
-    if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
-    return [{ name: short(header.name), file: short(header.file), date: day }];
-  });
+  const found = readForHooks(directory, deadline.isOver, { windowAt: now.getTime() }).flatMap(
+    ({ details: { header, day } }) => {
+      if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
+      return [{ name: short(header.name), file: short(header.file), date: day }];
+    },
+  );
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));
@@ -148,14 +148,4 @@ function faultsNote(env: Env): string {
   const faults = readNewFaults(env);
   const [first] = faults;
   return first ? formatFaults(faults.length, first.at.slice(0, 16).replace("T", " ")) : "";
-}
-
-/** Runs everything once, so that all of it is in the compiled code that is kept. Writes nothing. */
-export function rehearse(): void {
-  const run = { env: {}, now: () => new Date(0), deadline: openDeadline(), onFault: () => {} };
-  findPlace({ cwd: __dirname }, processEnv());
-  const directory = rehearsedDirectory(__dirname);
-  indexNotes([directory], MAX_CHARS, run);
-  attempt(() => overdueNote(directory, run.deadline), run);
-  attempt(() => waitingNote(directory), run);
 }

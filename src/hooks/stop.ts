@@ -1,13 +1,11 @@
 /**
- * The end of a turn or session, or a compaction, in another agent (`dist/hook-stop.cjs`): decides without a model and within a few
- * milliseconds whether it is worth extracting from; if so, it starts a background process, or asks the agent to look back itself. It
- * fails open: `hook.ts` catches all errors, and the host continues.
+ * The end of a turn or session, or a compaction, in another agent: decides without a model and within a few milliseconds whether it
+ * is worth extracting from; if so, it starts a background process, or asks the agent to look back itself.
  */
 
 import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
-import type { LearnConfig } from "../config.ts";
-import { type Env, processEnv } from "../config.ts";
+import { isAbsolute } from "node:path";
+import type { Env, LearnConfig } from "../config.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { type Ledger, openLedger } from "../learn/ledger.ts";
@@ -19,14 +17,14 @@ import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
 import {
+  type Answer,
   cwdOf,
   type EventInput,
   eventOf,
   formatContinuation,
+  type Host,
   sessionOf,
-  startDetached,
   tell,
-  writeAll,
 } from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
@@ -58,22 +56,34 @@ export type StopAnswer =
   | { ask: string }
   | { skipped: string };
 
-export function main(input: StopInput): void {
-  const env = processEnv();
+export function answerStop(input: StopInput, host: Host): Answer {
+  const { env } = host;
   const log = (text: string) => {
     if (env.MEMDIR_DEBUG) tell(text);
   };
+  const answer = attempt(() => decide(input, { env, now: () => new Date(), log }), host);
+  if ("skipped" in answer) log(`extraction skipped: ${answer.skipped}`);
+  return {
+    out: "ask" in answer ? formatContinuation(answer.ask) : "",
+    after() {
+      if ("start" in answer) {
+        const { transcript, cwd, mark } = answer.start;
+        host.start(["extract-hook", "--transcript", transcript, "--mark", mark], cwd);
+      }
+      // Sub-agents stop far more often than a memory is written.
+      if (!isNamed(input.agent_id)) syncBeside(input, host);
+      if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
+    },
+  };
+}
+
+/** A turn that cannot be judged is still archived. */
+function attempt(judge: () => StopAnswer, { onFault }: Host): StopAnswer {
   try {
-    const answer = decide(input, { env, now: () => new Date(), log });
-    if ("start" in answer) {
-      const { transcript, cwd, mark } = answer.start;
-      startDetached(["extract-hook", "--transcript", transcript, "--mark", mark], cwd);
-    } else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
-    else log(`extraction skipped: ${answer.skipped}`);
-  } finally {
-    if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
-    // Sub-agents stop far more often than a memory is written.
-    if (!isNamed(input.agent_id)) syncBeside(input, env);
+    return judge();
+  } catch (error) {
+    onFault(error as Error);
+    return { skipped: "it could not be judged" };
   }
 }
 
@@ -223,28 +233,6 @@ function isUnknown(tail: TurnTail | null): boolean {
 function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
   if (hasModel || !tail?.isWhole || !tail.prompts.every(isIdle)) return null;
   return "no model is configured, and there is nothing for the rules";
-}
-
-/** Runs everything once, so that all of it is in the compiled code that is kept. Writes and starts nothing. */
-export function rehearse(): void {
-  const place = { dir: __dirname, cwd: __dirname };
-  const call = { type: "tool_use", id: "1", name: "Write", input: { file_path: join(__dirname, "one.md") } };
-  const text = { type: "text", text: "" };
-  const result = { type: "tool_result", tool_use_id: "2", is_error: true, content: "" };
-  const lines = [
-    { type: "user", uuid: "1", message: { role: "user", content: "a prompt of several words, remember it" } },
-    { ...{ type: "assistant", uuid: "2", parentUuid: "1" }, message: { id: "1", content: [text, call] } },
-    { type: "user", uuid: "3", parentUuid: "2", message: { role: "user", content: [result] } },
-  ].map((line) => JSON.stringify(line));
-  hasMemoryWrite(lines, place);
-  lastMessageId({ lines, isWhole: true });
-  findPlace({ cwd: __dirname }, processEnv());
-  readCursor(__dirname, "rehearsal");
-  const tail = readTurnTail(__filename, { message: "1.1", at: "" }, 1) ?? NO_TAIL;
-  findIdle(false, { ...tail, isWhole: true, prompts: ["a prompt of several words, remember it"] });
-  const world = { now: () => new Date(0), log: () => {} };
-  const ledger = openLedger(join(__dirname, "rehearsal"), world);
-  checkBudget(ledger, { tokensPerDay: 1, tokensPerSession: 1, costPerDay: null }, "rehearsal");
 }
 
 /**

@@ -1,18 +1,18 @@
 /** A background sync with the team's server: started by a hook that does not wait for it, with a deadline of its own. */
 
-import type { Config, Env } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { Location } from "../project/locate.ts";
 import { findPlace } from "../project/scopes.ts";
-import { cwdOf, type EventInput, startDetached } from "./event.ts";
+import { cwdOf, type EventInput, type Host } from "./event.ts";
 
 /** Enough for a pass over a slow connection; the next pass does the rest. */
 const SECONDS = 20;
 
-export function syncBeside(input: EventInput, env: Env): boolean {
+export function syncBeside(input: EventInput, { env, start }: Pick<Host, "env" | "start">): boolean {
   const cwd = cwdOf(input);
   const { config, location } = findPlace({ cwd }, env);
   if (!wantsSync(config, location)) return false;
-  startDetached(["sync", "--deadline", String(SECONDS), "--json"], cwd);
+  start(["sync", "--deadline", String(SECONDS), "--json"], cwd);
   return true;
 }
 

@@ -1,12 +1,11 @@
 /**
- * Before and after a tool call of another agent (`dist/hook-tool.cjs`): denies a call that breaks an enforced rule; adds the
+ * Before and after a tool call of another agent: denies a call that breaks an enforced rule; adds the
  * instructions of the folders it worked in, where the host does not load them, and memories that a model has found meanwhile. It fails
  * open, and it is fast, as it runs with every call.
  */
 
 import { lstatSync } from "node:fs";
-import { basename, join, relative, resolve, sep } from "node:path";
-import { processEnv } from "../config.ts";
+import { basename, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories } from "../recall/budget.ts";
@@ -16,24 +15,22 @@ import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.
 import { type Directory, readEntry } from "../store/store.ts";
 import { findBroken } from "./enforcement.ts";
 import {
+  type Answer,
   cwdOf,
   type EventInput,
   eventOf,
   formatContext,
   formatDenial,
-  type HookRun,
+  type Host,
   isCodex,
   MAX_CHARS,
   namedFiles,
-  rehearsedDirectory,
   sessionOf,
   type ToolCall,
-  writeAll,
 } from "./event.ts";
-import { openRun } from "./faults.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { type Rule, readRules, refreshEntry } from "./rules.ts";
+import { expectChange, openKeptRules, type Rule, readRules } from "./rules.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
@@ -41,38 +38,35 @@ export interface ToolInput extends EventInput {
   tool_response?: unknown;
 }
 
-/** `startedIn`: the folder that the host started us in; throws if it was deleted. */
-type ToolRun = HookRun & { startedIn: () => string };
+type ToolHost = Omit<Host, "start">;
 
-export function main(input: ToolInput): void {
-  const text = answer(input, { ...openRun(String(input.hook_event_name)), startedIn: () => process.cwd() });
-  if (text !== "") writeAll(1, text);
+export function answerTool(input: ToolInput, host: ToolHost): Answer {
+  return { out: textFor(input, host) };
 }
 
-/** What is printed; "" for nothing. */
-export function answer(input: ToolInput, run: ToolRun): string {
+function textFor(input: ToolInput, host: ToolHost): string {
   const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
   const session = sessionOf(input);
   if (!isBefore && session === null) return "";
-  const start = startOf(input, run);
-  if (!isBefore) return session === null ? "" : answerAt(start, input, run, (open) => addFound(open, session));
+  const start = startOf(input, host);
+  if (!isBefore) return session === null ? "" : answerAt(start, input, host, (open) => addFound(open, session));
   // In another folder the rules of the session's own still apply.
   for (const cwd of new Set([cwdOf(input), start])) {
-    const denial = answerAt(cwd, input, run, denyBroken);
+    const denial = answerAt(cwd, input, host, denyBroken);
     if (denial !== "") return denial;
   }
   return "";
 }
 
-function answerAt(cwd: string, input: ToolInput, run: ToolRun, work: (open: Open) => string): string {
-  const place = findPlace({ cwd }, run.env);
+function answerAt(cwd: string, input: ToolInput, host: ToolHost, work: (open: Open) => string): string {
+  const place = findPlace({ cwd }, host.env);
   if (place.config.disabled !== null) return "";
-  run.deadline.set(place.config.hooks.deadlineMs);
-  return work({ ...place, input, cwd, run });
+  host.deadline.set(place.config.hooks.deadlineMs);
+  return work({ ...place, input, cwd, host });
 }
 
 /** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
-function startOf(input: ToolInput, { startedIn }: ToolRun): string {
+function startOf(input: ToolInput, { startedIn }: ToolHost): string {
   try {
     return isCodex(input) ? startedIn() : cwdOf(input);
   } catch {
@@ -80,10 +74,10 @@ function startOf(input: ToolInput, { startedIn }: ToolRun): string {
   }
 }
 
-type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; run: ToolRun };
+type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; host: ToolHost };
 
-function directoriesOf({ cwd, config, location, run }: Open): { main: Directory; all: Directory[] } {
-  const options = { cwd, now: run.now, withOlder: false };
+function directoriesOf({ cwd, config, location, host }: Open): { main: Directory; all: Directory[] } {
+  const options = { cwd, now: host.now, withOlder: false };
   const { main, directories } = findDirectories(options, config, location);
   // An agent's own memories are for that agent.
   return { main, all: directories.filter(({ scope }) => !scope.startsWith("agent:")) };
@@ -95,18 +89,20 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
-  const { input, config, location, run } = open;
+  const { input, config, location, host } = open;
   if (!config.hooks.enforce) return "";
-  const rules = readRules(directoriesOf(open).all, run.deadline.isMissed);
-  const late = run.deadline.missed;
-  if (late > 0) run.onFault(new Error("time was up before all rules were read"));
+  const { all } = directoriesOf(open);
+  const rules = readRules(all, host.deadline.isMissed, host.keep("rules", openKeptRules));
+  expectChanges(open, all);
+  const late = host.deadline.missed;
+  if (late > 0) host.onFault(new Error("time was up before all rules were read"));
   if (rules.length === 0) return "";
   const root = location.project.worktreeRoot ?? location.project.cwd;
-  const onSkip = ({ file }: Rule) => run.onFault(new Error(`the rule in ${basename(file)} took too long`));
-  const isLate = run.deadline.isMissed;
+  const onSkip = ({ file }: Rule) => host.onFault(new Error(`the rule in ${basename(file)} took too long`));
+  const isLate = host.deadline.isMissed;
   const broken = findBroken(rules, callOf(input), { cwd: cwdOf(input), root, home: config.home, onSkip, isLate });
-  if (late === 0 && run.deadline.missed > 0)
-    run.onFault(new Error("time was up before all of the team's rules were checked"));
+  if (late === 0 && host.deadline.missed > 0)
+    host.onFault(new Error("time was up before all of the team's rules were checked"));
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
 }
 
@@ -128,13 +124,12 @@ const NESTED_SHARE = 0.6;
 /** Instructions that the host does not load, and memories found in the background, unless they are in the conversation already. */
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
-  if (open.config.hooks.enforce) refreshNamed(open, all);
   const paths = takePrefetch(main.path, session);
   const isNesting = isCodex(open.input) && !open.config.claudeMdsDisabled;
   if (paths.length === 0 && !isNesting) return "";
   const surfaced = readSurfaced(main.path, session);
   const fresh = paths.filter((path) => !surfaced.surfaced.has(path));
-  const candidates = fresh.flatMap((path) => readFound(path, all, open.run.now()));
+  const candidates = fresh.flatMap((path) => readFound(path, all, open.host.now()));
   const share = candidates.length > 0 ? Math.floor(MAX_CHARS * NESTED_SHARE) : MAX_CHARS;
   const nested = isNesting ? nestedOf(open, surfaced.surfaced, share) : NOT_NESTED;
   const room = MAX_CHARS - nested.text.length - 2;
@@ -152,13 +147,13 @@ function addFound(open: Open, session: string): string {
 const NOT_NESTED: Nested = { text: "", paths: [] };
 
 /** If this fails, the memories are still shown. */
-function nestedOf({ input, cwd: start, location, run }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
+function nestedOf({ input, cwd: start, location, host }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
   try {
     const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
-    const { isOver } = run.deadline;
+    const { isOver } = host.deadline;
     return findNested(callOf(input), { ...place, response: input.tool_response, known, maxChars, isLate: isOver });
   } catch (error) {
-    run.onFault(error as Error);
+    host.onFault(error as Error);
     return NOT_NESTED;
   }
 }
@@ -171,7 +166,7 @@ function ownerOf(path: string, directories: readonly Directory[]): { owner: Dire
 }
 
 function logFound(
-  { run }: Open,
+  { host }: Open,
   session: string,
   { main, all, memories }: ReturnType<typeof directoriesOf> & { memories: readonly Candidate[] },
 ): void {
@@ -180,19 +175,19 @@ function logFound(
     return found ? [{ file: found.file, scope: found.owner.scope, why: ["found beside the turn"] }] : [];
   });
   // The prompt is known to the process that found them, not here.
-  logSurfaced(main.path, { at: run.now(), session, door: "hook", prompt: "", memories: logged });
+  logSurfaced(main.path, { at: host.now(), session, door: "hook", prompt: "", memories: logged });
 }
 
-/** A memory that the call changed in place, which does not change its folder's time: it may contain a rule now. */
-function refreshNamed({ input, run }: Open, directories: readonly Directory[]): void {
+/** Memories that the call names: it may write a rule into one. */
+function expectChanges({ input, host }: Open, directories: readonly Directory[]): void {
   try {
     for (const name of namedFiles(callOf(input).input)) {
       const path = resolve(cwdOf(input), name);
       const directory = path.endsWith(".md") ? directories.find((each) => isWithin(each.path, path)) : undefined;
-      if (directory) refreshEntry(directory, relative(directory.path, path).split(sep).join("/"));
+      if (directory) expectChange(directory, relative(directory.path, path).split(sep).join("/"));
     }
   } catch (error) {
-    run.onFault(error as Error);
+    host.onFault(error as Error);
   }
 }
 
@@ -205,16 +200,4 @@ function readFound(path: string, directories: readonly Directory[], now: Date): 
   } catch {
     return []; // deleted meanwhile
   }
-}
-
-/** Runs everything once, so that all of it is in the compiled code that is kept. Writes nothing. */
-export function rehearse(): void {
-  const named = { name: "one", file: "", path: join(__dirname, "one.md"), scope: "team", message: "" };
-  const rule = { ...named, tools: ["Ba*"], pattern: "two" };
-  const call = { name: "Bash", input: { command: "two", file_path: "a/b.ts" } };
-  const place = { cwd: __dirname, root: __dirname, home: __dirname, onSkip: () => {}, isLate: () => false };
-  const broken = findBroken([{ ...rule, paths: ["a/**"] }], call, place);
-  if (broken) reasonOf(broken);
-  findPlace({ cwd: __dirname }, processEnv());
-  readRules([rehearsedDirectory(__dirname)]);
 }

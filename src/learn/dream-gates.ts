@@ -93,11 +93,16 @@ function spanOf(ms: number): string {
 }
 
 /**
- * In the memory directory, shared with Claude Code: its time is that of the last consolidation, its text the number of the process
- * that is working on it. Of several memdirs the directory's own lock lets one at a time look and write; against a program that knows
+ * In a private memory directory, shared with Claude Code: its time is that of the last consolidation, its text the number of the
+ * process that is working on it. Of several memdirs the directory's own lock lets one at a time look and write; against a program that knows
  * only this file, reading it again after writing decides.
  */
 export const LOCK_FILE = ".consolidate-lock";
+
+/** Claude Code never works on a team's store, which may be part of a repository: there it is state, which git does not see. */
+function lockPath(directory: Store): string {
+  return directory.scope === "team" ? statePath(directory, "consolidate-lock") : join(directory.path, LOCK_FILE);
+}
 
 /** No dream takes this long: a holder that is still there hangs, or its process ID belongs to another process. */
 const STALE_MS = 3_600_000;
@@ -154,7 +159,7 @@ export async function takeDreamLock(
 async function release(directory: Store, pid: number, time: Date | null): Promise<void> {
   await directory.change((pinned) => {
     if (findLock(pinned)?.pid !== pid) return;
-    if (time === null) removeQuietly(join(pinned.path, LOCK_FILE));
+    if (time === null) removeQuietly(lockPath(pinned));
     else write(pinned, "", time);
   });
 }
@@ -163,11 +168,11 @@ async function release(directory: Store, pid: number, time: Date | null): Promis
 function write(directory: Store, body: string, time: Date): void {
   const temporary = writeTemporary(statePath(directory, "tmp"), body, PRIVATE_MODE, "dream", false);
   utimesSync(temporary, time, time);
-  renameSync(temporary, join(directory.path, LOCK_FILE));
+  renameSync(temporary, lockPath(directory));
 }
 
 function findLock(directory: Store): { mtimeMs: number; pid: number | null } | null {
-  const path = join(directory.path, LOCK_FILE);
+  const path = lockPath(directory);
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat?.isFile()) return null;

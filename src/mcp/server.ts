@@ -4,10 +4,12 @@
  */
 
 import { MemdirError } from "../errors.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { Memdir } from "../memdir.ts";
 import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
 import { type Client, openClient } from "./client.ts";
+import { callHook, HOOK_TOOL } from "./hook.ts";
 import {
   type Answer,
   type Caller,
@@ -34,6 +36,8 @@ export interface McpOptions extends Pick<World, "env" | "now" | "log"> {
   /** Whether a client's first root is the project: not when the user named one. */
   followRoots: boolean;
   version: string;
+  /** Answers the client's events; absent where it cannot ask for that. */
+  hooks?: Hooks;
 }
 
 interface OpenRequest {
@@ -181,6 +185,8 @@ function initialize({ client, params, identity }: Asked): object {
 
 async function callTool(asked: Asked): Promise<object> {
   const name = readText(asked.params, "name");
+  const { hooks } = asked.mcp;
+  if (name === HOOK_TOOL && hooks) return callHook(hooks, readObject(asked.params, "arguments"));
   const tool = MCP_TOOLS.find(({ spec }) => spec.name === name);
   if (!tool) {
     const names = MCP_TOOLS.map(({ spec }) => spec.name).join(", ");
@@ -193,15 +199,18 @@ async function callTool(asked: Asked): Promise<object> {
     open: (scope?: string) => open(asked, scope),
   };
   const given = readObject(asked.params, "arguments");
-  // A host may send the next call before the answer: what is written before is there for what comes after.
-  const before = changes.get(memories) ?? Promise.resolve();
-  const result = before.then(() => tool.run(call, given));
-  if (!tool.spec.annotations.readOnlyHint) changes.set(memories, result);
+  // A host may send the next call before the answer: a call sees what was written before it, and nothing that is written after it.
+  const { write, reads } = pending.get(memories) ?? { write: Promise.resolve(), reads: new Set() };
+  const isRead = tool.spec.annotations.readOnlyHint;
+  const result = (isRead ? write : Promise.all([write, ...reads])).then(() => tool.run(call, given));
+  if (isRead) reads.add(result);
+  void result.then(() => reads.delete(result));
+  pending.set(memories, isRead ? { write, reads } : { write: result, reads: new Set() });
   return result;
 }
 
-/** The last change that was asked for; tools do not throw. */
-const changes = new WeakMap<object, Promise<object>>();
+/** The last change that was asked for, and what is being read since; tools do not throw. */
+const pending = new WeakMap<object, { write: Promise<unknown>; reads: Set<Promise<unknown>> }>();
 
 async function open({ memories, client, caller }: Asked, scope?: string) {
   return memories.open({ cwd: await client.cwd(), by: client.by(caller), scope });

@@ -6,7 +6,7 @@
  * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
  * should call often, with little to do each time.
  */
-import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, sumsOf } from "./lanes";
+import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, sumsOf, toHalf } from "./lanes";
 
 /** Activations have 12 bits and a sign. */
 const ACTIVATION_MAX: f32 = 4095;
@@ -31,20 +31,48 @@ export function widen(from: usize, to: usize, count: i32): bool {
 
 /**
  * A float16 matrix to int16. Every row is scaled so that the sum of its sizes times the largest activation just fits 31 bits:
- * no product can overflow, and most rows keep 10 to 13 bits. `columns` is a multiple of 16. True when all are finite.
+ * no product can overflow, and most rows keep 10 to 13 bits. Four rows are interleaved, 16 bytes of each in turn, so that `dots`
+ * reads one stream. `rows` is a multiple of 4, `columns` of 16. True when all are finite.
  */
 export function packWeights(from: usize, to: usize, scales: usize, rows: i32, columns: i32): bool {
   let finite = true;
   for (let row = 0; row < rows; row++) {
     const factor = factorOf(from, columns);
     if (factor < 0) finite = false;
-    packRow(from, to, columns, factor * HALF_SHIFT);
+    packRow(from, to + (<usize>(row & 3) << 4), columns, factor * HALF_SHIFT);
     store<f32>(scales, 1 / factor);
     from += <usize>columns << 1;
-    to += <usize>columns << 1;
+    if ((row & 3) == 3) to += <usize>columns << 3;
     scales += 4;
   }
   return finite;
+}
+
+/**
+ * Adds a change to a float16 matrix where it stands: four bits a number, the lower half of a byte first, times the row's scale.
+ * `columns` is a multiple of 8.
+ */
+export function addChange(to: usize, change: usize, scales: usize, rows: i32, columns: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const scale = f32x4.splat(load<f32>(scales));
+    for (const end = to + (<usize>columns << 1); to < end; to += 16, change += 4) {
+      const pairs = v128.load32_zero(change);
+      const low = v128.and(pairs, i8x16.splat(15));
+      const high = i8x16.shr_u(pairs, 4);
+      const bits = v128.shuffle<i8>(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const steps = i16x8.extend_low_i8x16_s(i8x16.sub(v128.xor(bits, i8x16.splat(8)), i8x16.splat(8)));
+      const half = v128.load(to);
+      const one = changed(i32x4.extend_low_i16x8_s(half), i32x4.extend_low_i16x8_s(steps), scale);
+      const two = changed(i32x4.extend_high_i16x8_s(half), i32x4.extend_high_i16x8_s(steps), scale);
+      v128.store(to, v128.shuffle<i16>(one, two, 0, 2, 4, 6, 8, 10, 12, 14));
+    }
+    scales += 4;
+  }
+}
+
+function changed(half: v128, steps: v128, scale: v128): v128 {
+  const before = f32x4.mul(halfBits(half), f32x4.splat(HALF_SHIFT));
+  return toHalf(f32x4.add(before, f32x4.mul(f32x4.convert_i32x4_s(steps), scale)));
 }
 
 /** What a row of weights is multiplied by; -1 when one of them is not finite. */
@@ -69,7 +97,7 @@ function factorOf(from: usize, columns: i32): f32 {
 
 function packRow(from: usize, to: usize, count: i32, factor: f32): void {
   const scale = f32x4.splat(factor);
-  for (const end = to + (<usize>count << 1); to < end; from += 16, to += 16) {
+  for (const end = to + (<usize>count << 3); to < end; from += 16, to += 64) {
     const half = v128.load(from);
     const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
     const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
@@ -145,21 +173,33 @@ function fourRows(
 function dots(one: usize, two: usize, weights: usize, columns: i32, outOne: usize, outTwo: usize): void {
   let a0 = i32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
   let b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-  const width = <usize>columns << 1;
-  let w1 = weights + width, w2 = w1 + width, w3 = w2 + width;
-  for (const end = w1; weights < end; weights += 16, w1 += 16, w2 += 16, w3 += 16, one += 16, two += 16) {
-    const a = v128.load(one);
-    const b = v128.load(two);
+  for (const end = one + (<usize>columns << 1); one < end; weights += 128, one += 32, two += 32) {
+    let a = v128.load(one);
+    let b = v128.load(two);
     let w = v128.load(weights);
     a0 = i32x4.add(a0, i32x4.dot_i16x8_s(w, a));
     b0 = i32x4.add(b0, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(w1);
+    w = v128.load(weights, 16);
     a1 = i32x4.add(a1, i32x4.dot_i16x8_s(w, a));
     b1 = i32x4.add(b1, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(w2);
+    w = v128.load(weights, 32);
     a2 = i32x4.add(a2, i32x4.dot_i16x8_s(w, a));
     b2 = i32x4.add(b2, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(w3);
+    w = v128.load(weights, 48);
+    a3 = i32x4.add(a3, i32x4.dot_i16x8_s(w, a));
+    b3 = i32x4.add(b3, i32x4.dot_i16x8_s(w, b));
+    a = v128.load(one, 16);
+    b = v128.load(two, 16);
+    w = v128.load(weights, 64);
+    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(w, a));
+    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(weights, 80);
+    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(w, a));
+    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(weights, 96);
+    a2 = i32x4.add(a2, i32x4.dot_i16x8_s(w, a));
+    b2 = i32x4.add(b2, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(weights, 112);
     a3 = i32x4.add(a3, i32x4.dot_i16x8_s(w, a));
     b3 = i32x4.add(b3, i32x4.dot_i16x8_s(w, b));
   }

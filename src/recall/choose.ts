@@ -1,18 +1,17 @@
 /** Which memories a prompt is shown: ranked, without those that the session has seen, and cut where it is no longer sure enough. */
 
-import type { Words } from "../meaning/words.ts";
-import { isMostlyLatin } from "../text/terms.ts";
+import type { Embed } from "../store/store.ts";
+import { foreignShare, isReadable } from "../text/terms.ts";
 import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
+import { sureEnough } from "./confidence.ts";
 import { type Meaning, type Ranked, rank } from "./rank.ts";
 import type { Resident } from "./resident.ts";
-import { type Method, queryTerms, type Signals, sureEnough } from "./score.ts";
-
-/** Makes the prompt's vector. Every adapter uses the same for the same settings, so that they show the same memories. */
-export type PromptMeaning = { words: Words } | { embed: (text: string) => Float32Array } | null;
+import { type Method, queryTerms, type Signals } from "./score.ts";
 
 export interface Asking extends Signals {
   prompt: string;
-  meaning: PromptMeaning;
+  /** Makes the prompt's vector; null: by words only. */
+  embed: Embed | null;
   nowMs: number;
   /** At most this many; 5 unless told. */
   limit?: number;
@@ -50,17 +49,20 @@ export function chooseMemories(resident: Resident, asking: Asking): Choice | nul
   if (terms.length === 0 && !meaning) return null;
   const wanted = limit + SPARE;
   const rankLimit = Math.max(orderLimit, wanted + exclude.length + (session?.surfaced.size ?? 0));
-  const { order, method, considered } = rank(resident, { terms, meaning }, { nowMs, limit: rankLimit });
+  const { order, method, considered } = rank(
+    resident,
+    { terms, meaning, foreign: foreignShare(prompt) },
+    { nowMs, limit: rankLimit },
+  );
   const all = order.filter((ranked) => !isExcluded(ranked.entry.file, pathOf(resident, ranked), asking));
   return { ranked: asking.everything ? all : sureEnough(all.slice(0, wanted), method), method, all, considered };
 }
 
-/** The model of meaning reads English: of another script it knows single characters, and guesses. */
-function meaningOf({ meaning, log }: Asking, prompt: string): Meaning {
-  if (!meaning || !isMostlyLatin(prompt)) return null;
-  if ("words" in meaning) return { words: meaning.words, prompt };
+/** In scripts that neither the model nor its glossary reads, it would guess. */
+function meaningOf({ embed, log }: Asking, prompt: string): Meaning {
+  if (!embed || !isReadable(prompt)) return null;
   try {
-    return { vector: meaning.embed(prompt) };
+    return { vector: embed(prompt) };
   } catch (error) {
     log?.(`recall by words only: ${(error as Error).message}`);
     return null;

@@ -3,27 +3,29 @@
  * given back.
  */
 
-import { ageInWords, type Directory, digestFile, listMemories, type Row, rowAt, viewEntry } from "../store/store.ts";
+import { ageInWords, type Directory, digestFile, type Embed, listMemories, type Row, rowAt } from "../store/store.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
-import { type Choice, chooseMemories, isExcluded, type PromptMeaning, pathOf } from "./choose.ts";
+import { type Choice, chooseMemories, isExcluded, pathOf } from "./choose.ts";
+import { isLow } from "./confidence.ts";
 import { clipLine } from "./cut.ts";
 import { presentFirst } from "./injection.ts";
 import { neutraliseLine } from "./neutral.ts";
 import { type Ranked, rank } from "./rank.ts";
-import { findFile, type Resident } from "./resident.ts";
-import { isLow, type Method, type Signals } from "./score.ts";
+import { countBare, entryAt, findFile, type Resident } from "./resident.ts";
+import type { Method, Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 
 /** What recall needs of the process around it. */
 export interface RecallSetup {
-  /** Asked for when it is needed, since a model takes a moment to load. */
-  findMeaning: () => Promise<PromptMeaning>;
+  /** Makes the vectors of prompts and memories, null for none; asked for when it is needed, since a model takes a moment to load. */
+  findEmbed: () => Promise<Embed | null>;
   /** Null: no model is configured. */
   ask: SideQuery | null;
   now: () => Date;
   /** Milliseconds that run evenly. */
   ticks: () => number;
-  log: (message: string) => void;
+  /** `error`: why a part of recall failed. */
+  log: (message: string, error?: Error) => void;
 }
 
 export interface RecallOptions extends Signals {
@@ -63,6 +65,8 @@ export interface RecallResult {
   /** How many memories there were to choose from. */
   considered: number;
   method: Method;
+  /** What the answer lacks. */
+  warnings: string[];
   tookMs: number;
 }
 
@@ -84,31 +88,40 @@ export async function recall(
     text: "",
     method: "lexical",
     considered: 0,
+    warnings: [],
     ...found,
     tookMs: Math.round((setup.ticks() - started) * 100) / 100,
   });
   // Nothing more fits: nothing is asked.
   if (options.session?.isFull() || options.signal?.aborted) return result({});
   try {
-    const meaning = await orWords(setup.findMeaning, setup.log);
+    const embed = await orWords(setup.findEmbed, setup.log);
     const resident = await open();
+    // Before ranking, which leaves in the same memory what explains it.
+    const bare = embed ? countBare(resident) : 0;
     const asksModel = setup.ask !== null && options.model !== false;
-    const asking = { ...options, prompt, meaning, nowMs: setup.now().getTime(), log: setup.log };
+    const asking = { ...options, prompt, embed, nowMs: setup.now().getTime(), log: setup.log };
     const offline = chooseMemories(resident, { ...asking, ...(asksModel ? { orderLimit: MAX_IN_MANIFEST } : {}) });
     if (!offline) return result({ considered: countMemories(resident) });
     const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
     if (options.signal?.aborted) return result({});
     const choice = chosen ?? (asksModel ? chooseMemories(resident, asking) : null) ?? offline;
-    return result({ ...deliver(resident, setup, choice, options), considered: offline.considered });
+    return result({ ...deliver(resident, setup, choice, options), ...countsOf(offline.considered, bare) });
   } catch (error) {
-    setup.log(`recall failed: ${(error as Error).message}`);
+    setup.log(`recall failed: ${(error as Error).message}`, error as Error);
     return result({});
   }
 }
 
+function countsOf(considered: number, bare: number): Pick<RecallResult, "considered" | "warnings"> {
+  const which = bare >= considered ? "all memories were" : `${bare} of ${considered} memories were`;
+  const warning = `${which} ranked by their words only: their vectors are not made yet`;
+  return { considered, warnings: bare === 0 ? [] : [warning] };
+}
+
 /** Where nothing was asked for: those there were to choose from all the same. */
 function countMemories(resident: Resident): number {
-  return rank(resident, { terms: [], meaning: null }, { nowMs: 0, limit: 0 }).considered;
+  return rank(resident, { terms: [], meaning: null, foreign: 0 }, { nowMs: 0, limit: 0 }).considered;
 }
 
 /** Null when meaning cannot be had, which is logged: then words have to do. */
@@ -116,7 +129,7 @@ export async function orWords<T>(find: () => Promise<T | null>, log: RecallSetup
   try {
     return await find();
   } catch (error) {
-    log(`recall by words only: ${(error as Error).message}`);
+    log(`recall by words only: ${(error as Error).message}`, error as Error);
     return null;
   }
 }
@@ -165,9 +178,9 @@ async function rowsInOrder(resident: Resident, all: readonly Ranked[], options: 
 function unranked(resident: Resident, row: Row): Ranked[] {
   const owner = resident.directories.findIndex(({ path }) => `${path}/${row.file}` === row.path);
   const at = owner < 0 ? null : findFile(resident, owner, row.file);
-  if (at === null) return [];
-  const entry = viewEntry(resident.bytes, resident.list[at] as number);
-  const evidence = () => ({ words: [], nearest: null, isLinked: false, supersededBy: null });
+  const entry = at === null ? null : entryAt(resident, at);
+  if (!entry) return [];
+  const evidence = () => ({ words: [], nearest: null, isLinked: false, supersededBy: null, signs: null });
   return [{ entry, owner, fromMs: Date.parse(row.modified), score: 0, confidence: 0, evidence }];
 }
 
@@ -215,6 +228,6 @@ export function explain(ranked: Ranked, cues: readonly string[], ageDays: number
   if (supersededBy) why.push(`superseded by ${supersededBy}`);
   why.push(`age: ${ageInWords(ageDays)}`);
   if (method === "model") why.push("chosen by the model");
-  else if (isLow(ranked.confidence, method)) why.push("low confidence");
+  else if (isLow(ranked.confidence)) why.push("low confidence");
   return why;
 }

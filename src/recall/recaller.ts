@@ -11,6 +11,8 @@ import {
   type Embed,
   FEW_FILES,
   noteInHead,
+  RECORD,
+  RECORD_MAGIC,
   type RowEntry,
   rewriteCache,
   textsWithoutVector,
@@ -20,13 +22,17 @@ import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { orWords, type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
 import {
+  countBare,
   type Digest,
   dateRows,
   fileAt,
+  findCache,
   findKnown,
   type News,
+  newestOf,
   openResident,
   ownerOf,
+  positionsOf,
   type Resident,
   readAppended,
   refresh,
@@ -56,38 +62,51 @@ export interface WarmOptions {
 }
 
 export interface RecallerSetup extends RecallSetup {
-  /** Makes the vectors of memories; null: none are made. */
-  findEmbed: () => Promise<Embed | null>;
+  /** Whether time is up: changed files are read another time, and their rows stay as they are. */
+  isLate?: () => boolean;
 }
 
-/** What a recall may spend on memories whose meaning is not known yet: prompts must not wait. */
-const EMBED_BUDGET_MS = 250;
-/** Whoever saves one memory often saves another: their vectors are made when that is over. */
+/** Whoever saves one memory often saves another, and one prompt follows another: vectors are made when that is over. */
 const QUIET_MS = 300;
-/** How long a process works on vectors that nobody waits for, before it is asked something again. */
+/** How long a process works on vectors that nobody waits for, before it looks at the files again. */
 const BACKGROUND_MS = 5_000;
 /** Of many files a part is looked at each time: a look at all of them takes longer than ranking them. */
 const SLICE_FILES = 1000;
+/** The same where a person waits for each look. */
+const WAITING_FILES = 100;
+/** Of more, not even a process that lives on looks at all before it first answers. */
+const MANY_FILES = 5000;
 const SLICE_MS = 250;
 
 export function openRecaller(directories: readonly Directory[], setup: RecallerSetup): Recaller {
   let resident: Resident | null = null;
   let refreshing: Promise<Resident> | null = null;
   let slicedMs = Number.NEGATIVE_INFINITY;
-  let cursor = 0;
+  const cursors = directories.map(() => 0);
+  /** Memories that no vector could be made of, as they are now. */
+  const refused = new Set<string>();
 
-  const digest: Digest = (directory, file, known) => tryDigest(directory, file, known, null);
+  const digest: Digest = (directory, file, known) => {
+    if (setup.isLate?.()) return known && "same";
+    return tryDigest(directory, file, known, null);
+  };
 
-  /** All files the first time, then all of a few, and of many a part after a while. */
-  const slice = (isFirst: boolean) => {
+  /** The first time all files, or the newest where somebody waits or there are very many; then all of a few, and of many a part after a while. */
+  const slice = (open: Resident, isFirst: boolean) => {
     const isDue = setup.ticks() - slicedMs >= SLICE_MS;
     if (isDue) slicedMs = setup.ticks();
-    return (_: number, positions: readonly number[]): readonly number[] => {
-      if (isFirst || positions.length <= FEW_FILES) return positions;
+    return (owner: number): readonly number[] => {
+      if (isFirst) {
+        const all = setup.isLate ? [] : positionsOf(open, owner, 0, MANY_FILES + 1);
+        return setup.isLate || all.length > MANY_FILES ? newestOf(open, owner) : all;
+      }
+      const few = positionsOf(open, owner, 0, FEW_FILES + 1);
+      if (few.length <= FEW_FILES) return few;
       if (!isDue) return [];
-      const from = cursor % positions.length;
-      cursor = from + SLICE_FILES;
-      return positions.slice(from, from + SLICE_FILES);
+      const size = setup.isLate ? WAITING_FILES : SLICE_FILES;
+      const part = positionsOf(open, owner, cursors[owner], size);
+      cursors[owner] = part.length < size ? 0 : (part.at(-1) as number) + 1;
+      return setup.isLate ? [...newestOf(open, owner), ...part] : part;
     };
   };
 
@@ -96,7 +115,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const isFirst = resident === null;
     const open = resident ?? openResident(directories);
     resident = open;
-    const news = await runInPieces(refresh(open, { digest, positions: slice(isFirst) }));
+    const news = await runInPieces(refresh(open, { digest, positions: slice(open, isFirst) }));
     open.caches.forEach((cache, owner) => {
       const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
       if (own.entries.length > 0 || own.folders || cache?.isTidy === false) keepNews(open, own);
@@ -115,14 +134,16 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
 
   /** Rows without vectors are the queue, whichever process left them so: it is in the cache, and survives a process that is killed. */
   const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
-    const missing = listMissing(await ready());
+    const missing = listMissing(await ready()).filter(({ key }) => !refused.has(key));
     const embed = missing.length > 0 ? await orWords(setup.findEmbed, setup.log) : null;
     if (!embed) return { embedded: 0, left: missing.length };
     const until = setup.ticks() + budgetMs;
     let embedded = 0;
-    for (const { owner, file } of missing) {
+    for (const { owner, file, key } of missing) {
       if (signal?.aborted || setup.ticks() >= until) break;
       await embedFile(owner, file, embed);
+      // Trying it again and again would hold up the others.
+      if (resident && findKnown(resident, owner, file)?.ranking.vectors.length === 0) refused.add(key);
       embedded++;
       onProgress?.(embedded, missing.length);
     }
@@ -160,37 +181,34 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
 
   let timer: NodeJS.Timeout | null = null;
   let background: { stop: AbortController; done: Promise<unknown> } | null = null;
+  /** Somebody waits for something else: what works on vectors ends after the memory that it is at. */
+  const pause = (): void => {
+    if (timer) clearTimeout(timer);
+    background?.stop.abort();
+  };
   /** The process neither waits for it nor ends later: what is left over, the next one does. */
   const embedLater = (): void => {
-    if (timer) clearTimeout(timer);
-    // What it works on may be thousands of memories of others, and the next save is not to wait for them.
-    background?.stop.abort();
+    pause();
     timer = setTimeout(() => {
       const stop = new AbortController();
       const done = embedMissing({ budgetMs: BACKGROUND_MS, signal: stop.signal })
-        .catch((error: Error) => setup.log(error.message))
+        .then(
+          ({ embedded, left }) => embedded > 0 && left > 0 && !stop.signal.aborted && embedLater(),
+          (error: Error) => setup.log(error.message),
+        )
         .finally(() => {
           if (background?.stop === stop) background = null;
         });
       background = { stop, done };
     }, QUIET_MS).unref();
   };
-  /** Whoever waits for vectors makes them; what works on them beside ends after the memory that it is at. */
-  const embedNow = async (options: WarmOptions) => {
-    background?.stop.abort();
-    await background?.done;
-    return embedMissing(options);
-  };
 
   return {
     async recall(prompt, options = {}) {
-      try {
-        const { left } = await embedNow({ budgetMs: EMBED_BUDGET_MS, signal: options.signal });
-        if (left > 0) embedLater();
-      } catch (error) {
-        setup.log(`the row cache is not up to date: ${(error as Error).message}`);
-      }
-      return recall(ready, setup, prompt, options);
+      pause();
+      const found = await recall(ready, setup, prompt, options);
+      if (resident && countBare(resident) > 0) embedLater();
+      return found;
     },
     prefetch(prompt, options = {}) {
       const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
@@ -212,7 +230,9 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       });
     },
     async warm(options = {}) {
-      const { embedded, left } = await embedNow(options);
+      pause();
+      await background?.done;
+      const { embedded, left } = await embedMissing(options);
       // Every embedded memory left its entry without vectors behind.
       if (embedded > 0) for (const directory of directories) rewriteCache(directory, [], null);
       return { memories: countLive(await ready()), embedded, left };
@@ -251,9 +271,12 @@ function keepNews(resident: Resident, { owner, entries, folders }: News): void {
   const directory = resident.directories[owner] as Directory;
   const cache = resident.caches[owner];
   if (directory.readOnly) return;
-  const sizes = entries.length > 0 || cache?.isTidy === false ? appendOrBegin(directory, entries, cache?.isTidy) : 0;
-  // What was appended by this process need not be read again.
-  if (cache && sizes > 0) cache.size += sizes;
+  if (entries.length > 0 || cache?.isTidy === false) {
+    const bytes = appendOrBegin(directory, entries, cache?.isTidy);
+    // What was appended by this process need not be read again, nor a cache that it has begun.
+    if (cache && bytes > 0) cache.size += bytes;
+    else if (!cache) resident.caches[owner] = findCache(directory);
+  }
   if (folders && cache && noteInHead(directory, { folders })) cache.head = { ...cache.head, folders };
 }
 
@@ -265,15 +288,24 @@ function appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTid
   return 0;
 }
 
-function listMissing(resident: Resident): { owner: number; file: string }[] {
-  const missing: { owner: number; file: string }[] = [];
+/** The newest first: they are what is worked on. `key`: the memory as it is now. */
+function listMissing(resident: Resident): { owner: number; file: string; key: string }[] {
+  const { bytes, list } = resident;
+  const missing: { at: number; hash: number; mtimeMs: number }[] = [];
   for (let at = 0; at < resident.count; at++) {
-    const entry = resident.list[at] as number;
-    if (entry === 0 || resident.bytes.readUInt32LE(entry + AT.vectorCount) > 0) continue;
-    const owner = ownerOf(resident, at);
-    if (!(resident.directories[owner] as Directory).readOnly) missing.push({ owner, file: fileAt(resident, entry) });
+    const entry = list[at] as number;
+    if (entry === 0 || resident.directories[ownerOf(resident, at)]?.readOnly) continue;
+    const isRecord = bytes.readUInt32LE(entry) === RECORD_MAGIC;
+    const vectors = isRecord ? bytes.readUInt16LE(entry + RECORD.texts) : bytes.readUInt32LE(entry + AT.vectorCount);
+    if (vectors > 0) continue;
+    const [hash, mtimeMs] = isRecord ? [RECORD.hash, RECORD.mtimeMs] : [AT.hash, AT.mtimeMs];
+    missing.push({ at, hash: bytes.readUInt32LE(entry + hash), mtimeMs: bytes.readDoubleLE(entry + mtimeMs) });
   }
-  return missing;
+  const newest = missing.sort((a, b) => b.mtimeMs - a.mtimeMs);
+  return newest.map(({ at, hash }) => {
+    const [owner, file] = [ownerOf(resident, at), fileAt(resident, at)];
+    return { owner, file, key: `${owner} ${hash} ${file}` };
+  });
 }
 
 function countLive({ list, count }: Resident): number {

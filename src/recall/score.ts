@@ -21,9 +21,6 @@ export const WORDS = 0.03;
 /** Ordinary words give every memory some score; only what covers this much of the prompt's weight is evidence. */
 export const COVERAGE_FLOOR = 0.12;
 export const COVERAGE = 6;
-const RARE_WORDS = 0.06;
-/** A prompt's vector made of its words points only roughly where the model's would: it weighs less in the order. */
-export const SUM_OF_WORDS = 0.6;
 
 /** How telling a term is, by the number of memories that have it. */
 export function rarityOf(having: number, count: number): number {
@@ -39,57 +36,12 @@ export function certainty(rarity: number): number {
 /** What stands for a similarity that is not known; a real one is between -1 and 1. */
 export const UNKNOWN = -2;
 
-/** Text and best cue together. A memory without cues is judged by its text alone, on the same scale. */
-export function meaningOf(text: number, cue: number): number {
-  return text + (cue === UNKNOWN ? text : cue);
-}
-
 /** How much of the prompt's weight the words cover: 0 to 1. `total` is Σ rarity over all terms of the prompt. */
-function coverageOf(words: number, total: number): number {
+export function coverageOf(words: number, total: number): number {
   return total === 0 ? 0 : words / (total * (K1 + 1));
 }
 
-/** For the question whether a memory is to be shown at all; comparable between prompts. `rare` is as `words`, of what is certain. */
-export function confidenceOf(meaning: number, rare: number): number {
-  return meaning + RARE_WORDS * rare;
-}
-
-/** The same when nothing but words is known: then it also counts how much of the prompt they cover. */
-export function confidenceInWords(words: number, rare: number, total: number): number {
-  return RARE_WORDS * rare + Math.max(0, coverageOf(words, total) - COVERAGE_FLOOR);
-}
-
-/** Something that was ranked. */
-export interface Confident {
-  confidence: number;
-}
-
 export type Method = "lexical" | "hybrid" | "model";
-
-/** The best one must reach this. Chosen on the measured curve in docs/recall.md: six of ten prompts that need nothing get nothing. */
-const FLOORS = { hybrid: 0.72, lexical: 0.24 } as const;
-/** What comes with it may be somewhat less sure, but not only be there because something has to be fifth. */
-const SHARE_OF_FLOOR = 0.8;
-const SHARE_OF_BEST = 0.65;
-/** Well above the floor: what is shown there was right more often than not. */
-const SURE = { hybrid: 0.95, lexical: 0.4 } as const;
-
-/** Those to show, in their order. */
-export function sureEnough<R extends Confident>(ranked: readonly R[], method: Method): R[] {
-  const threshold = thresholdOf(ranked, method);
-  return ranked.filter(({ confidence }) => confidence >= threshold);
-}
-
-/** What each of these must reach to be shown. */
-export function thresholdOf(ranked: readonly Confident[], method: Method): number {
-  const floor = FLOORS[method === "lexical" ? "lexical" : "hybrid"];
-  const best = Math.max(...ranked.map(({ confidence }) => confidence));
-  return best < floor ? floor : Math.max(floor * SHARE_OF_FLOOR, best * SHARE_OF_BEST);
-}
-
-export function isLow(confidence: number, method: Method): boolean {
-  return confidence < SURE[method === "lexical" ? "lexical" : "hybrid"];
-}
 
 /** After this many days half of the disadvantage is reached: plans pass, corrections stay. */
 const HALF_DAYS: Readonly<Record<MemoryType, number>> = { project: 30, reference: 180, user: 365, feedback: 730 };

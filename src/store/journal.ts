@@ -375,6 +375,11 @@ export function findJournal<D extends Directory>(
 
 // --- Whether another directory's memories have all been adopted: then it is neither listed nor offered again.
 
+/** The directories without those of older layouts whose memories `main` has all adopted. */
+export function withoutAdopted<T extends Directory>(main: T, directories: readonly T[]): T[] {
+  return directories.filter((each) => !each.readOnly || !isTakenOver(main, each));
+}
+
 /** By the content that was adopted: it stays taken over when the copy here is edited later, not when the adoption is undone. */
 export function isTakenOver(directory: Directory, from: Pick<Directory, "path" | "recursive">): boolean {
   const entries = readJournal(directory);

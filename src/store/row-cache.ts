@@ -1,7 +1,7 @@
 /**
  * What is known of a directory's memories, on disk: `.memdir/rows.bin`. A head, then row parts, those that hooks need before the
- * others; then the ranking parts; then whole entries that were appended later, of which the last one of a file counts. All of
- * it can be made again from the files: whatever is wrong with it is ignored and rewritten.
+ * others; then the ranking parts, and an index where there are many; then whole entries that were appended later, of which the
+ * last one of a file counts. All of it can be made again from the files: whatever is wrong with it is ignored and rewritten.
  */
 
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, writeSync } from "node:fs";
@@ -11,7 +11,6 @@ import { type Directory, openPins, statePath } from "./directory.ts";
 import {
   ALIGNMENT,
   AT,
-  type Encoded,
   encodeEntry,
   FLAG,
   fileAt,
@@ -21,16 +20,17 @@ import {
   rowBytesAt,
   viewEntry,
 } from "./row-entry.ts";
+import { encodeIndex, INDEX_FROM } from "./row-index.ts";
 
 export const ROWS_FILE = "rows.bin";
 /** Names of caches of earlier versions, which this one replaces. */
 const FORMER_FILES = ["headers.json", "recall.bin", "enforced.json"];
 const MAGIC = 0x5752444d;
 /** Raised whenever digests or entries change: an older file is then ignored. */
-const VERSION = 2;
+const VERSION = 4;
 /** Room for the times of some hundred folders. */
 export const FILE_HEAD_BYTES = 4096;
-const JSON_AT = 40;
+const JSON_AT = 48;
 /** Up to here every file's time is compared each time; a look takes some millionths of a second. */
 export const FEW_FILES = 300;
 /** Of more, those that changed last. */
@@ -40,6 +40,8 @@ export interface CacheHead {
   /** Where the row parts end that hooks need: those with a rule or a day. */
   firstEnd: number;
   rowsEnd: number;
+  /** Where the ranking parts end and the index begins, if there is one. */
+  ranksEnd: number;
   /** Where the appended entries begin. */
   compactEnd: number;
   /** Every folder with its time when the entries covered all of its files; [] if that is not known. */
@@ -81,13 +83,14 @@ function readHead(fd: number, size: number): CacheHead | null {
   if (bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt32LE(4) !== VERSION) return null;
   const jsonBytes = bytes.readUInt32LE(12);
   if (jsonBytes > FILE_HEAD_BYTES - JSON_AT || bytes.readUInt32LE(8) !== checkHead(bytes)) return null;
-  const [firstEnd = 0, rowsEnd = 0, compactEnd = 0] = [16, 24, 32].map((at) => bytes.readDoubleLE(at));
-  if (firstEnd < FILE_HEAD_BYTES || rowsEnd < firstEnd || compactEnd < rowsEnd || compactEnd > size) return null;
+  const ends = [16, 24, 32, 40].map((at) => bytes.readDoubleLE(at));
+  if (![FILE_HEAD_BYTES, ...ends, size].every((end, i, all) => i === 0 || end >= (all[i - 1] as number))) return null;
+  const [firstEnd = 0, rowsEnd = 0, ranksEnd = 0, compactEnd = 0] = ends;
   const { folders, commits } = JSON.parse(bytes.toString("utf8", JSON_AT, JSON_AT + jsonBytes));
-  return { firstEnd, rowsEnd, compactEnd, folders, commits };
+  return { firstEnd, rowsEnd, ranksEnd, compactEnd, folders, commits };
 }
 
-function encodeHead({ firstEnd, rowsEnd, compactEnd, folders, commits }: CacheHead): Buffer {
+function encodeHead({ firstEnd, rowsEnd, ranksEnd, compactEnd, folders, commits }: CacheHead): Buffer {
   const bytes = Buffer.alloc(FILE_HEAD_BYTES);
   const whole = Buffer.from(JSON.stringify({ folders, commits }));
   // More folders than there is room for: it is not known whether the entries are all.
@@ -95,7 +98,7 @@ function encodeHead({ firstEnd, rowsEnd, compactEnd, folders, commits }: CacheHe
   bytes.writeUInt32LE(MAGIC, 0);
   bytes.writeUInt32LE(VERSION, 4);
   bytes.writeUInt32LE(json.length, 12);
-  [firstEnd, rowsEnd, compactEnd].forEach((end, i) => {
+  [firstEnd, rowsEnd, ranksEnd, compactEnd].forEach((end, i) => {
     bytes.writeDoubleLE(end, 16 + i * 8);
   });
   json.copy(bytes, JSON_AT);
@@ -146,7 +149,7 @@ export function readRowCache(
     const forHooks = want === "hooks";
     if (typeof want === "object") addWindow(read, cache, want.windowAt, directory);
     else {
-      const main = readRange(fd, 0, want === "all" ? head.compactEnd : forHooks ? head.firstEnd : head.rowsEnd);
+      const main = readRange(fd, 0, want === "all" ? head.ranksEnd : forHooks ? head.firstEnd : head.rowsEnd);
       const end = Math.min(main.length, head.rowsEnd);
       addEntries(read, main, { from: FILE_HEAD_BYTES, end, isWhole: false, forHooks }, directory);
     }
@@ -222,7 +225,12 @@ function addEntry({ entries }: CacheRead, buffer: Buffer, place: number, rank: (
 }
 
 /** The ranking part of an entry whose row part alone was read, in a buffer that begins at `start` of the file. */
-function readRank(directory: Pick<Directory, "path">, start: number, buffer: Buffer, place: number): Buffer | null {
+export function readRank(
+  directory: Pick<Directory, "path">,
+  start: number,
+  buffer: Buffer,
+  place: number,
+): Buffer | null {
   const cache = openCache(directory);
   if (!cache) return null;
   try {
@@ -271,25 +279,36 @@ function inCache(
   });
 }
 
-/** The whole cache anew, in its best order. */
-export function writeEntries(directory: Directory, entries: Iterable<RowEntry>, notes: CacheNotes): boolean {
+/** The whole cache anew, in its best order; with an index from so many entries on. */
+export function writeEntries(
+  directory: Directory,
+  entries: Iterable<RowEntry>,
+  notes: CacheNotes,
+  indexFrom = INDEX_FROM,
+): boolean {
   return withState(directory, (pinned) => {
     const all = [...entries];
     const first = all.filter(({ isForHooks }) => isForHooks);
-    const encoded = [...first, ...all.filter(({ isForHooks }) => !isForHooks)].map(encodeEntry);
-    const sizeOf = (parts: readonly Encoded[], part: keyof Encoded) =>
-      parts.reduce((sum, e) => sum + e[part].length, 0);
-    const rowsEnd = FILE_HEAD_BYTES + sizeOf(encoded, "row");
+    const sorted = [...first, ...all.filter(({ isForHooks }) => !isForHooks)];
+    const encoded = sorted.map(encodeEntry);
+    const rowsEnd = encoded.reduce((sum, { row }) => sum + row.length, FILE_HEAD_BYTES);
     let [rowAt, rankAt] = [FILE_HEAD_BYTES, rowsEnd];
-    for (const { row, rank } of encoded) {
+    const placed = encoded.map(({ row, rank }, i) => {
+      const place = { entry: sorted[i] as RowEntry, rowAt, rowBytes: row.length, rankAt };
       placeRank(row, rankAt - rowAt);
       rowAt += row.length;
       rankAt += rank.length;
-    }
-    const firstEnd = FILE_HEAD_BYTES + sizeOf(encoded.slice(0, first.length), "row");
-    const head = encodeHead({ firstEnd, rowsEnd, compactEnd: rankAt, ...notes });
-    const parts = [head, ...encoded.map(({ row }) => row), ...encoded.map(({ rank }) => rank)];
-    writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, ROWS_FILE), Buffer.concat(parts));
+      return place;
+    });
+    const firstEnd = placed[first.length]?.rowAt ?? rowsEnd;
+    const index = placed.length >= indexFrom ? encodeIndex(placed) : Buffer.alloc(0);
+    const ends = { firstEnd, rowsEnd, ranksEnd: rankAt, compactEnd: rankAt + index.length };
+    const parts = [
+      encodeHead({ ...ends, ...notes }),
+      ...encoded.map(({ row }) => row),
+      ...encoded.map(({ rank }) => rank),
+    ];
+    writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, ROWS_FILE), Buffer.concat([...parts, index]));
     for (const name of FORMER_FILES) removeQuietly(statePath(pinned, name));
     return true;
   });

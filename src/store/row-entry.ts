@@ -338,7 +338,10 @@ export function isSoundRow(buffer: Buffer, at: number, bytes: number): boolean {
   return buffer.readUInt32LE(at + AT.check) === checkOf(buffer, at, bytes, AT.check);
 }
 
-export function agrees(entry: RowEntry, stat: Stamp): boolean {
+/** What tells whether a file is as it was read. */
+export type FileStamp = Pick<RowEntry, "file" | "isSettled" | keyof Stamp>;
+
+export function agrees(entry: FileStamp, stat: Stamp): boolean {
   return (
     entry.isSettled &&
     entry.mtimeMs === stat.mtimeMs &&

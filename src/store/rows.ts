@@ -32,7 +32,7 @@ import {
   readRowCache,
   writeEntries,
 } from "./row-cache.ts";
-import { agrees, type RowEntry } from "./row-entry.ts";
+import { agrees, type FileStamp, type RowEntry } from "./row-entry.ts";
 
 /** A memory as every list shows it. */
 export interface Row {
@@ -202,17 +202,18 @@ export function scanForHooks(directory: Directory, isLate: () => boolean): RowEn
 export function peekForHooks(
   directory: Directory,
   windowAt: number | null = null,
-): { entries: RowEntry[]; stale: RowEntry[] } | null {
+): { entries: RowEntry[]; stale: RowEntry[]; folders: CacheNotes["folders"] } | null {
   const { head, entries, isSound } = readRowCache(directory, "hooks");
   if (!head || !isSound || !isCovering(head, directory.path)) return null;
   const more = windowAt === null ? [] : readRowCache(directory, { windowAt }).entries;
   const all = [...new Map([...more, ...entries]).values()];
   const stale = all.filter((entry) => !isUnchanged(directory, entry));
-  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale };
+  const { folders } = head;
+  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale, folders };
 }
 
 /** Whether no file came or went since the cache was seen to cover all. */
-export function isCovering({ folders }: CacheHead, path: string): boolean {
+export function isCovering({ folders }: Pick<CacheHead, "folders">, path: string): boolean {
   return (
     folders.length > 0 &&
     folders.every(([folder, mtimeMs]) => mtimeMs !== 0 && statOrNull(join(path, folder))?.mtimeMs === mtimeMs)
@@ -427,7 +428,7 @@ function rowOf(
   };
 }
 
-export function isUnchanged({ path }: Pick<Directory, "path">, entry: RowEntry): boolean {
+export function isUnchanged({ path }: Pick<Directory, "path">, entry: FileStamp): boolean {
   const stat = statOrNull(`${path}/${entry.file}`);
   return stat !== null && agrees(entry, stat);
 }

@@ -318,6 +318,8 @@ export const KEPT = {
   "attributes.json": { kind: "record" },
   "sync.json": { kind: "record" },
   "dream-scan": { kind: "record" },
+  "dream-plan": { kind: "record" },
+  "consolidate-lock": { kind: "record" },
   "sync-base": { kind: "records" },
   // As many as a person looks through; the inbox itself drops the least trusted first.
   inbox: { kind: "records" },

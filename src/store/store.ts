@@ -88,6 +88,7 @@ export {
   readImage,
   readJournals,
   signEntry,
+  withoutAdopted,
 } from "./journal.ts";
 export {
   CONFLICT_FIELD,
@@ -127,6 +128,7 @@ export {
   type OpenCache,
   openCache,
   ROWS_FILE,
+  readRank,
   readRowCache,
 } from "./row-cache.ts";
 export {
@@ -135,18 +137,35 @@ export {
   align,
   DIMENSIONS,
   encodeEntry,
+  type FileStamp,
   FLAG,
   HEAD_BYTES,
+  isSoundRow,
+  placeRank,
   type RowEntry,
+  rowBytesAt,
   TYPES,
+  VECTOR_BYTES,
   type Vector,
   viewEntry,
   WEIGHT_UNIT,
 } from "./row-entry.ts";
 export {
+  type IndexHead,
+  POSTING_BYTES,
+  RECORD,
+  RECORD_BYTES,
+  RECORD_FLAG,
+  RECORD_MAGIC,
+  readIndex,
+  SIGN_BYTES,
+  writeSigns,
+} from "./row-index.ts";
+export {
   dateEntries,
   isCovering,
   isLoose,
+  isUnchanged,
   type Listing,
   listEntries,
   listMemories,

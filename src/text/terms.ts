@@ -33,6 +33,7 @@ const unicode = lazily(() => ({
   unspaced: new RegExp(`[${UNSPACED}ー々〆]+`, "gu"),
   hasUnspaced: new RegExp(`[${UNSPACED}]`, "u"),
   han: /\p{Script=Han}/u,
+  hangul: /^\p{Script=Hangul}+$/u,
   hiragana: /\p{Script=Hiragana}/u,
 }));
 
@@ -114,10 +115,22 @@ function addCompound(terms: string[], compound: string, inCase: Case): void {
 }
 
 function addWord(terms: string[], word: string): void {
-  const lower = word.toLowerCase().replaceAll("’", "'");
+  const lower = ASCII.test(word) ? word.toLowerCase() : plain(terms, word.toLowerCase());
   if (STOP_WORDS.has(lower) || (lower.length === 1 && !/\d/.test(lower))) return;
   const term = stem(american(lower));
   if (term.length <= MAX_TERM) terms.push(term);
+}
+
+/** Accents are often left out when typing. Korean words carry their endings, so pairs of syllables are terms, too. */
+function plain(terms: string[], word: string): string {
+  if (!unicode().hangul.test(word))
+    return word
+      .replaceAll("’", "'")
+      .normalize("NFD")
+      .replace(/\p{M}+/gu, "")
+      .normalize("NFC");
+  for (let at = 0; word.length > 2 && at + 2 <= word.length; at++) terms.push(word.slice(at, at + 2));
+  return word;
 }
 
 /** One spelling for both sides of the ocean: normalisation, colour. It does not matter that `raise` becomes `raize`. */
@@ -136,16 +149,29 @@ function splitWords(piece: string, { changes, between }: Case): string[] {
   return changes.test(piece) ? piece.split(between) : [piece];
 }
 
-/**
- * Whether most of it is written in Latin letters. A character of a script without spaces is worth several letters: one
- * long name does not make a Chinese sentence English. A text without letters has no language.
- */
-export function isMostlyLatin(text: string): boolean {
-  const head = text.slice(0, 2000);
+/** Whether most letters are of scripts that the sentence model and its glossary know. */
+export function isReadable(text: string): boolean {
+  const head = text.slice(0, MAX_JUDGED);
   if (ASCII.test(head)) return /[A-Za-z]/.test(head);
-  const count = (pattern: RegExp) => head.match(pattern)?.length ?? 0;
-  const unspaced = count(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu);
-  return count(/\p{Script=Latin}/gu) * 2 > count(/\p{L}/gu) + 3 * unspaced;
+  const known = count(
+    head,
+    /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu,
+  );
+  return known * 2 > count(head, /\p{L}/gu);
+}
+
+/** The share of letters beyond ASCII, 0 to 1. */
+export function foreignShare(text: string): number {
+  const head = text.slice(0, MAX_JUDGED);
+  if (ASCII.test(head)) return 0;
+  return count(head, /[^\p{ASCII}\P{L}]/gu) / Math.max(1, count(head, /\p{L}/gu));
+}
+
+/** The language shows within the first lines. */
+const MAX_JUDGED = 2000;
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
 }
 
 // --- English words cut to their stem (Porter's second algorithm), so that deploy, deploys and deploying are one term.

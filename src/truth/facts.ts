@@ -90,7 +90,7 @@ export async function gatherFacts(
     tree,
     history,
     found: search.found,
-    elsewhere: await searchElsewhere(tree, local, search.found),
+    elsewhere: await searchElsewhere(tree, local, search),
     removals,
     manifests: isBuilt ? readManifests(tree.root, files) : NO_MANIFESTS,
     removed: await removedRead,
@@ -116,10 +116,10 @@ async function readRemoved(
   return removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
 }
 
-async function searchElsewhere(tree: Tree, claims: readonly Claim[], found: Occurrences): Promise<Occurrences> {
+async function searchElsewhere(tree: Tree, claims: readonly Claim[], { found, others }: Search): Promise<Occurrences> {
   const names = claims.flatMap((claim) => (claim.kind === "symbol" ? (partsOf(claim.text).at(-1) ?? []) : []));
   const missing = names.filter((name) => !found.get(name)?.some(({ hit }) => hit !== "comment"));
-  return (await searchTree(tree, missing, undefined, "made")).found;
+  return (await searchTree(tree, missing, { made: others })).found;
 }
 
 /** Every second word may be a package's name: only what was one is looked for, and that is known later than the rest. */
@@ -131,13 +131,13 @@ async function searchWords(
 ): Promise<Search> {
   const isOpen = ({ kind, declared }: Claim) => kind !== "package" || declared;
   const words = new Set(claims.filter(isOpen).flatMap(wordsOf));
-  const search = await searchTree(tree, words, (done) => onProgress?.(done, tree.files.size));
+  const search = await searchTree(tree, words, { onFile: (done) => onProgress?.(done, tree.files.size) });
   const { packages } = await removedRead;
   const isKnown = ({ text }: Claim) => !words.has(text) && (packages.has(text) || packages.has(text.toLowerCase()));
   const late = new Set(claims.filter((claim) => !isOpen(claim) && isKnown(claim)).map(({ text }) => text));
   if (late.size === 0) return search;
   const more = await searchTree(tree, late);
-  return { found: new Map([...search.found, ...more.found]), notes: search.notes };
+  return { ...search, found: new Map([...search.found, ...more.found]) };
 }
 
 /** Deleted files first: to go through all changes takes longer than everything else together. */

@@ -92,9 +92,10 @@ export async function findReach(
   if (counted === null) return null;
   const count = Number(counted.toString("latin1"));
   if (count <= maxCommits) return { isShallow, commits: [...dated, "HEAD"], cut: null };
-  const oldest = await readGit(git, ["rev-list", "--max-count=1", `--skip=${maxCommits}`, "HEAD", "--"]);
-  const commits = [...dated, "HEAD", `^${oldest?.toString("latin1").trim()}`];
-  return { isShallow, commits, cut: `only the newest ${maxCommits} commits were checked` };
+  const next = ["log", "--max-count=1", `--skip=${maxCommits}`, "--format=%H %ct", "HEAD", "--"];
+  const [hash = "", time = ""] = (await readGit(git, next))?.toString("latin1").trim().split(" ") ?? [];
+  const cut = `only the newest ${maxCommits} commits were checked, back to ${commitOf(hash, time).day}`;
+  return { isShallow, commits: [...dated, "HEAD", `^${hash}`], cut };
 }
 
 /** A file marks it; for a linked worktree or a folder inside a checkout, git knows where that file is. */

@@ -21,6 +21,8 @@ export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
 
 export interface Search {
   found: Occurrences;
+  /** Left out: of a search in source what is generated, minified, vendored or prose. */
+  others: string[];
   notes: string[];
 }
 
@@ -35,40 +37,43 @@ const MAX_LINE = 1_000;
 /** Lines of made code are much longer than those that people write. */
 const MINIFIED_LINE = 500;
 
+/** `made`: only what programs wrote or others brought, among these files. */
 export async function searchTree(
   tree: Tree,
   words: Iterable<string>,
-  onFile?: (done: number) => void,
-  /** `made`: what programs wrote or others brought, instead of source. */
-  which: "source" | "made" = "source",
+  { made, onFile }: { made?: readonly string[]; onFile?: (done: number) => void } = {},
 ): Promise<Search> {
   const found = new Map<string, Occurrence[]>();
   for (const word of words) found.set(word, []);
-  const notes: string[] = [];
-  if (found.size === 0) return { found, notes };
+  const search: Search = { found, others: [], notes: [] };
+  if (found.size === 0) return search;
   const scan = openScan(found.keys());
   const readInto = openFileReader(tree.root);
   const buffer = Buffer.allocUnsafe(MAX_FILE_BYTES + 1);
   let total = 0;
   let done = 0;
-  for (const file of tree.files) {
+  for (const file of made ?? tree.files) {
     // Yield to other tasks.
     if (++done % 256 === 0) {
       onFile?.(done);
       await new Promise((next) => setImmediate(next));
     }
-    if (which === "source" ? !isSource(file) : isProse(file)) continue;
-    const size = readInto(file, buffer);
-    if (size <= 0 || (which === "source" && isMade(buffer, size))) continue;
-    if (which === "made" && isSource(file) && !isMade(buffer, size)) continue;
-    total += size;
-    if (total > MAX_TOTAL_BYTES) {
-      notes.push("the project is too large to read completely, so names may be in files that were not read");
-      break;
+    if (total > MAX_TOTAL_BYTES || (made ? isProse(file) : !isSource(file))) {
+      search.others.push(file);
+      continue;
     }
-    searchFile(file, buffer, size, scan, found);
+    const size = readInto(file, buffer);
+    if (size <= 0) continue;
+    if (made ? isSource(file) && !isMade(buffer, size) : isMade(buffer, size)) {
+      search.others.push(file);
+      continue;
+    }
+    total += size;
+    if (total <= MAX_TOTAL_BYTES) searchFile(file, buffer, size, scan, found);
   }
-  return { found, notes };
+  if (total > MAX_TOTAL_BYTES)
+    search.notes.push("the project is too large to read completely, so names may be in files that were not read");
+  return search;
 }
 
 /** Binary, or written by a program. */

@@ -1,6 +1,5 @@
 /** Lines that commits removed, in changed and in deleted files, as far as they hold a wanted word. */
 
-import { availableParallelism } from "node:os";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Commit, commitOf, type DeletedFile, NO_COMMIT, type Reach } from "./history.ts";
 import { isSource } from "./hit.ts";
@@ -35,15 +34,15 @@ export interface Changes {
   drop(): Promise<void>;
 }
 
-/** Few enough commits that half of their changes can be prepared speculatively and kept in memory. */
+/** Few enough commits that half of their changes can be prepared and kept in memory. */
 const SHORT_COMMITS = 3_000;
 const AHEAD = { timeoutMs: 20_000, maxBytes: 64 << 20 };
 
-/** Two cores are already busy reading files and names. */
-const BUSY_CORES = 2;
-
-/** Git works on one commit after the other: the newer half starts at once if a core is idle, the rest on demand. */
-export function beginChanges(git: Git, reach: Reach, cores: number = availableParallelism()): Changes {
+/**
+ * Git works on one commit after the other, and every one of 25 real stores names something that only all changes can tell about: the
+ * newer half starts at once, while the files are read, and the rest on demand, in two processes.
+ */
+export function beginChanges(git: Git, reach: Reach, kept = AHEAD): Changes {
   const dropped = new AbortController();
   const signal = git.signal ? AbortSignal.any([git.signal, dropped.signal]) : dropped.signal;
   /** Whether it is complete. */
@@ -52,39 +51,38 @@ export function beginChanges(git: Git, reach: Reach, cores: number = availablePa
     const input = `${commits.join("\n")}\n`;
     return (await runGit({ ...git, signal }, CHANGES_OF_GIVEN, { ...limits, take, input })).code === 0;
   };
-  const begin = async (isIdle: boolean) => {
+  const chunks: Buffer[] = [];
+  const begin = async () => {
     const commits = await listCommits(git, reach);
-    const half = Math.ceil((commits?.length ?? 0) / 2);
-    const [newer, older] = [commits?.slice(0, half) ?? [], commits?.slice(half) ?? []];
-    const chunks: Buffer[] = [];
-    const isShort = newer.length + older.length <= SHORT_COMMITS;
-    const isAhead = isShort && isIdle && !dropped.signal.aborted;
-    const ahead = isAhead ? stream(newer, (chunk) => void chunks.push(chunk), AHEAD) : null;
-    return { isKnown: commits !== null, newer, older, chunks, ahead };
+    const [half, most] = [0.5, 0.75].map((part) => Math.ceil((commits?.length ?? 0) * part));
+    const parts = [commits?.slice(0, half) ?? [], commits?.slice(half, most) ?? [], commits?.slice(most) ?? []];
+    const isShort = (commits?.length ?? 0) <= SHORT_COMMITS && !dropped.signal.aborted;
+    const ahead = isShort ? stream(parts[0] ?? [], (chunk) => void chunks.push(chunk), kept) : null;
+    return { isKnown: commits !== null, parts, ahead };
   };
-  const begun = cores > BUSY_CORES ? begin(true) : null;
+  const begun = begin();
   return {
     async search(words) {
       const wanted = [...words];
-      const { isKnown, newer, older, chunks, ahead } = await (begun ?? begin(false));
-      const open = () => new Map(wanted.map((word): [string, Removal[]] => [word, []]));
-      const [first, second] = [open(), open()];
-      const takeNewer = async () => {
-        const take = openParser(first, null);
-        // More than is kept in memory is read again, as it comes.
-        if ((await ahead) !== true) return stream(newer, take, LIMITS);
-        for (const chunk of chunks) take(chunk);
-        return true;
-      };
-      const ends = await Promise.all([takeNewer(), stream(older, openParser(second, null), LIMITS)]);
+      const { isKnown, parts, ahead } = await begun;
+      const found = parts.map(() => new Map(wanted.map((word): [string, Removal[]] => [word, []])));
+      const ends = await Promise.all(
+        parts.map(async (commits, nth) => {
+          const take = openParser(found[nth] as Map<string, Removal[]>, null);
+          // More than is kept in memory is read again, as it comes.
+          if (nth > 0 || (await ahead) !== true) return stream(commits, take, LIMITS);
+          for (const chunk of chunks) take(chunk);
+          return true;
+        }),
+      );
       return {
-        words: new Map(wanted.map((word) => [word, [...(first.get(word) ?? []), ...(second.get(word) ?? [])]])),
+        words: new Map(wanted.map((word) => [word, found.flatMap((part) => part.get(word) ?? [])])),
         isWhole: isKnown && reach.cut === null && ends.every(Boolean),
       };
     },
     async drop() {
       dropped.abort();
-      await (await begun)?.ahead;
+      await (await begun).ahead;
     },
   };
 }

@@ -74,14 +74,16 @@ function examineAbandoned({ config, location }: Memdir): Check[] {
 
 /** Loaded here: most of it is only needed where an agent is wired. */
 async function proveMachine(memdir: Memdir, context: Context): Promise<Check[]> {
-  const [{ proveWiring }, { examineFaults }, { checkTeam }, { findMachine, openCheckout }] = await Promise.all([
-    import("../wiring/proof.ts"),
-    import("../hooks/faults.ts"),
-    import("../team/repository.ts"),
-    import("./init.ts"),
-  ]);
+  const [{ proveWiring }, { examineFaults }, { checkTeam }, { findMachine, findWish, openCheckout }] =
+    await Promise.all([
+      import("../wiring/proof.ts"),
+      import("../hooks/faults.ts"),
+      import("../team/repository.ts"),
+      import("./init.ts"),
+    ]);
   const machine = findMachine(context);
-  const wiring = await proveWiring(machine, { temporary: tmpdir() }).catch((error: Error): Check[] => {
+  const wish = findWish(memdir, machine);
+  const wiring = await proveWiring(machine, { temporary: tmpdir(), wish }).catch((error: Error): Check[] => {
     return [{ name: "wiring", ok: false, detail: error.message, fix: "reinstall memdir" }];
   });
   return [examineFaults(context.env, context.now()), ...(await checkTeam(openCheckout(memdir, machine))), ...wiring];

@@ -96,8 +96,13 @@ async function planAndAsk(memdir: Memdir, context: Context, mayAsk: boolean): Pr
   context.show(formatPlan(plan, learning.directory).split("\n").map(paintLine));
   if (!mayAsk || !context.ask) return { plan, outcome: null };
   const wanted = new Set<number>();
-  for (const [at, op] of plan.ops.entries())
-    if (await context.ask(`Step ${at + 1} of ${plan.ops.length}, ${describeOp(op)}?`)) wanted.add(at + 1);
+  for (const [at, op] of plan.ops.entries()) {
+    const step = `Step ${at + 1} of ${plan.ops.length}`;
+    const answer = await context.ask(`${step}, ${describeOp(op)}?`);
+    // Who leaves wants none of it, the steps before included.
+    if (answer === null) return { plan, outcome: { ...UNTOUCHED, skipped: `you left at ${step.toLowerCase()}` } };
+    if (answer) wanted.add(at + 1);
+  }
   if (wanted.size === 0) return { plan, outcome: UNTOUCHED };
   return applySome(
     learning.directory,

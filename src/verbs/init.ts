@@ -9,9 +9,23 @@ import type { Store } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { bold, type Context, dim, flag, type Input, list, type Reader, type Said, verb, warn } from "../verb.ts";
+import {
+  bold,
+  type Context,
+  choice,
+  dim,
+  flag,
+  type Input,
+  list,
+  type Reader,
+  type Said,
+  verb,
+  warn,
+} from "../verb.ts";
 import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
+import { type HookWish, hasRules } from "../wiring/hook-form.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
+import { HOOK_CHOICES, readReceipt } from "../wiring/receipt.ts";
 import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
 import { isAgreed, isBlind, needsYes, YES } from "./common.ts";
 
@@ -24,6 +38,10 @@ export function findMachine({ cwd, env, now, log }: Context): Machine {
 const INIT = {
   agent: list("only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode", "NAME"),
   team: flag("instead: prepare this repository for team memory (.claude/memory, merge driver)"),
+  hooks: choice(
+    HOOK_CHOICES,
+    "how agents run hooks: through memdir's server where they can (server, the default), or as a process for each event (command)",
+  ),
   "dry-run": flag("only show what would change"),
   yes: YES,
 };
@@ -37,7 +55,9 @@ export function makeInit(find: FindMachine) {
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, input, context): Promise<Wired | Prepared> {
       const machine = find(context);
-      return input.team ? prepare(openCheckout(memdir, machine), input, context) : wire(machine, input, context);
+      return input.team
+        ? prepare(openCheckout(memdir, machine), input, context)
+        : wire(memdir, machine, input, context);
     },
     exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
     say: (result, { call }) => ("problems" in result ? sayWired(result, call) : sayPrepared(result, call)),
@@ -48,8 +68,9 @@ export const init = makeInit(findMachine);
 
 type Wired = Awaited<ReturnType<typeof wire>>;
 
-async function wire(machine: Machine, input: Input<typeof INIT>, context: Context) {
-  const plans = planWiring(machine, chooseClients(machine, input.agent ?? []));
+async function wire(memdir: Memdir, machine: Machine, input: Input<typeof INIT>, context: Context) {
+  const wish = findWish(memdir, machine, input.hooks);
+  const plans = planWiring(machine, chooseClients(machine, input.agent ?? []), wish);
   const names = CLIENTS.map(({ name }) => name).join(", ");
   if (plans.length === 0) context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
   const done: Plan[] = [];
@@ -59,12 +80,14 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
     if (plan.changes.length === 0 || isBlind(context, input)) continue;
     if (!(await isAgreed(context, input, `Wire ${plan.client.title}?`))) continue;
     try {
-      await applyChanges(machine, plan.changes);
+      await applyChanges(machine, plan.changes, input.hooks);
       done.push(plan);
     } catch (error) {
       plan.problem = diskError(error, "wire", plan.client.title);
     }
   }
+  // Also where the files are in the chosen form already.
+  if (input.yes || done.length > 0) await applyChanges(machine, [], input.hooks);
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
   const changes = plans.flatMap(({ changes }) => changes);
   const wired = {
@@ -76,6 +99,15 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
   if (wired.changes.length === 0 || !isBlind(context, input)) return wired;
   context.show(warningsOf(wired.problems), wired);
   throw needsYes();
+}
+
+/** What decides how hooks are wired now: what the user says or said before, the rules there are, and the settings. */
+export function findWish({ directories, config }: Memdir, machine: Machine, said?: HookWish["hooks"]): HookWish {
+  return {
+    hooks: said ?? readReceipt(machine).hooks ?? "server",
+    hasRules: hasRules(machine, directories),
+    prefetches: config.hooks.prefetch || machine.env.MEMDIR_RECALL === "model",
+  };
 }
 
 function sayWired({ applied, notes, problems }: Wired, call: Reader["call"]): Said {

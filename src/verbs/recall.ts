@@ -1,6 +1,9 @@
 /** `recall`: the memories that an agent would be shown for a prompt. */
 
-import { bold, dim, flag, type Line, list, number, text, verb } from "../verb.ts";
+import { bold, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
+
+/** A new store gets its vectors in the course of some calls; a person does not notice two seconds after the answer. */
+const AFTER_MS = 2_000;
 
 export const recall = verb({
   args: ["prompt…"],
@@ -10,25 +13,28 @@ export const recall = verb({
     limit: number("at most this many (default: 5)"),
     exclude: list("leave this memory out; may be given several times", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
-    "no-wait": flag("do not read memories first whose meaning is not known yet"),
+    "no-wait": flag("do not make missing vectors after the answer"),
     all: flag("also those that are not sure enough to be shown"),
   },
   examples: ['recall "can I stub the database in this spec?"'],
-  async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { progress, signal }) {
-    if (!given["no-wait"]) await memdir.warm({ onProgress: progress("reading memories") });
+  async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { signal }) {
     const model = given["no-model"] ? false : undefined;
     return memdir.recall(prompt, { exclude, limit, maxBytes, model, everything: given.all, signal });
   },
-  say({ memories, considered, method, tookMs, leftOut }) {
+  async after(memdir, { "no-wait": isOver }, { progress, signal }) {
+    if (!isOver) await memdir.warm({ budgetMs: AFTER_MS, onProgress: progress("making vectors"), signal });
+  },
+  say({ memories, considered, method, tookMs, leftOut, warnings }) {
     const found = memories.length === 0 ? "Nothing that clearly helps" : `${memories.length} recalled`;
     return [
-      ...memories.flatMap(({ type, name, file, score, description, why }): Line[] => [
-        [`[${type}] `, bold(name), " ", dim(file), `  ${score.toFixed(2)}`],
+      ...memories.flatMap(({ type, name, file, confidence, description, why }): Line[] => [
+        [`[${type}] `, bold(name), " ", dim(file), `  ${confidence.toFixed(2)}`],
         ...(description === "" ? [] : [`    ${description}`]),
         ...why.map((reason) => dim(`    ${reason}`)),
       ]),
       ...(leftOut.length > 0 ? [dim(`Did not fit: ${leftOut.join(", ")}`)] : []),
       dim(`${found}, of ${considered} memories (${method}, ${Math.round(tookMs)} ms)`),
+      ...notes(warnings),
     ];
   },
 });

@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { parseMemory, readGiven } from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
+import { openMachine } from "../wiring/machine.ts";
 import type { World } from "../world.ts";
 import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
 
@@ -54,8 +56,15 @@ export const save = verb({
       pinned: pin || undefined,
     });
     // As it was kept: secrets are masked by now.
-    const { type, name } = await memdir.show({ directory: 0, file: saved.file });
-    return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
+    const { type, name, metadata } = await memdir.show({ directory: 0, file: saved.file });
+    const notices = [...saved.notices, ...(metadata.enforce === undefined ? [] : await findRuleNotices(context))];
+    return {
+      ...saved,
+      notices,
+      type,
+      name,
+      derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
+    };
   },
   say(result, reader) {
     const { type, name, derived, file } = result;
@@ -181,9 +190,28 @@ export const edit = verb({
   about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
   examples: ['edit "use pnpm"'],
   writes: true,
-  run: (memdir, { name = "", redact = false }, { env }) => editByHand(memdir, name, { redact, env }),
+  async run(memdir, { name = "", redact = false }, context) {
+    const saved = await editByHand(memdir, name, { redact, env: context.env });
+    const { metadata } = await memdir.show(saved.file);
+    if (metadata.enforce === undefined) return saved;
+    return { ...saved, notices: [...saved.notices, ...(await findRuleNotices(context))] };
+  },
   say: saySaved,
 });
+
+/** Loaded here: few memories are rules. */
+async function findRuleNotices(context: Context): Promise<string[]> {
+  try {
+    const { findRuleGaps } = await import("../wiring/hook-form.ts");
+    const clients = findRuleGaps(openMachine(fileURLToPath(import.meta.url), context));
+    return clients.map(
+      ({ title }) =>
+        `${title} checks rules through memdir's server: \`memdir init\` makes them hold when that is switched off, too`,
+    );
+  } catch {
+    return []; // an incomplete installation, which `memdir doctor` reports
+  }
+}
 
 /** The memory in the user's editor, checked when it closes. Ends when the editor does. */
 export async function editByHand(

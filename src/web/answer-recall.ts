@@ -6,9 +6,10 @@
 import { MAX_HOOK_CHARS } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
+import { thresholdOf } from "../recall/confidence.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
-import { decayOf, LEAST_DECAY, queryTerms, thresholdOf } from "../recall/score.ts";
+import { decayOf, LEAST_DECAY, queryTerms } from "../recall/score.ts";
 import { mainOf, refOf } from "./answer.ts";
 import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
 

@@ -7,7 +7,8 @@ import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
 import type { Machine } from "./machine.ts";
 import { buildPlugin, PLUGIN_MARK } from "./opencode-plugin.ts";
-import type { Part } from "./parts.ts";
+import type { HookEntry, Part } from "./parts.ts";
+import { readTable } from "./toml-table.ts";
 import { readPlain } from "./user-file.ts";
 
 export interface Client {
@@ -18,11 +19,27 @@ export interface Client {
   find(machine: Machine): string | null;
   /** What already does all this, so that nothing must be added; null for nothing. */
   findOther?(machine: Machine): string | null;
+  /** From which version on its hooks can call a tool of a server, and the program that says which one it is. */
+  calls?: { program: string; since: string };
+  /** Where its settings switch memdir's server off, in words; null for nowhere. */
+  findDisabled?(machine: Machine): string | null;
   /** What belongs in its files. Must not read them, except to choose between names of one file. */
-  parts(machine: Machine): Part[];
+  parts(machine: Machine, form?: HookForm): Part[];
   /** What else the user has to do or know. */
   notes(machine: Machine): string[];
 }
+
+/** How a client's events reach memdir. */
+export interface HookForm {
+  /** It calls the server that it runs; else each event starts a command. */
+  byServer: boolean;
+  /** There are enforced rules, which must hold even when the server is switched off. */
+  hasRules: boolean;
+  /** A model searches beside the turn, and what it finds comes after a tool call. */
+  prefetches: boolean;
+}
+
+export const COMMANDS: HookForm = { byServer: false, hasRules: false, prefetches: false };
 
 const SHOWS = "memories that help are shown with each prompt";
 const SHOWS_AND_KEEPS = `${SHOWS}, and what is worth keeping is kept`;
@@ -44,6 +61,26 @@ const GEMINI_EVENTS = {
   SessionEnd: 10_000,
 };
 
+/**
+ * What the server is told of an event, by the client's own names. At the start of a session a server may not be connected yet, and at
+ * its end it is gone: these stay commands. Codex fails where an event lacks a field that is named.
+ */
+const EVERY = ["hook_event_name", "session_id", "cwd"];
+const CLAUDE_FIELDS: Fields = {
+  UserPromptSubmit: [...EVERY, "prompt"],
+  PreToolUse: [...EVERY, "tool_name", "tool_input"],
+  PostToolUse: EVERY,
+  Stop: [...EVERY, "transcript_path", "stop_hook_active", "last_assistant_message", "agent_id"],
+};
+const CODEX_FIELDS: Fields = {
+  UserPromptSubmit: [...EVERY, "turn_id", "prompt"],
+  PreToolUse: [...EVERY, "turn_id", "tool_name", "tool_input"],
+  PostToolUse: [...EVERY, "turn_id", "tool_name", "tool_input", "tool_response"],
+  Stop: [...EVERY, "turn_id", "transcript_path", "stop_hook_active", "last_assistant_message"],
+};
+
+type Fields = Readonly<Record<string, readonly string[]>>;
+
 const claudeCode: Client = {
   name: "claude-code",
   title: "Claude Code",
@@ -56,8 +93,26 @@ const claudeCode: Client = {
     const [found] = Object.entries(plugins ?? {}).find(isOn) ?? [];
     return found === undefined ? null : `its plugin ${found}`;
   },
-  parts: (machine) => [
-    hooksPart(claudeSettings(machine), SHOWS_AND_KEEPS, CLAUDE_EVENTS, machine),
+  calls: { program: "claude", since: "2.1.118" },
+  findDisabled(machine) {
+    const denied = readSetting(claudeSettings(machine), "deniedMcpServers");
+    const isDenied = [denied]
+      .flat()
+      .some((entry) => (entry as { serverName?: unknown } | null)?.serverName === "memdir");
+    if (isDenied) return `${claudeSettings(machine)} (deniedMcpServers)`;
+    const projects = Object.entries(readSetting(claudeState(machine), "projects") ?? {});
+    const off = projects.filter(
+      ([, { disabledMcpServers: names }]) => Array.isArray(names) && names.includes("memdir"),
+    );
+    return off.length === 0 ? null : `its list of servers (/mcp) for ${off.map(([path]) => path).join(", ")}`;
+  },
+  parts: (machine, form = COMMANDS) => [
+    hooksPart(claudeSettings(machine), SHOWS_AND_KEEPS, machine, {
+      events: CLAUDE_EVENTS,
+      fields: CLAUDE_FIELDS,
+      form,
+      without: form.prefetches ? [] : ["PostToolUse"],
+    }),
     serverPart(claudeState(machine), "mcpServers", { type: "stdio", ...serverCommand(machine) }),
   ],
   notes: (machine) => [
@@ -78,7 +133,13 @@ const codex: Client = {
   name: "codex",
   title: "Codex",
   find: (machine) => findTrace(machine, "codex", codexFolder(machine)),
-  parts: (machine) => [
+  calls: { program: "codex", since: "0.166.0" },
+  findDisabled(machine) {
+    const file = join(codexFolder(machine), "config.toml");
+    const values = attempt(() => readTable(readPlain(file), ["mcp_servers", "memdir"], file));
+    return String(values?.enabled) === "false" ? `${file} (enabled = false)` : null;
+  },
+  parts: (machine, form = COMMANDS) => [
     {
       kind: "table",
       file: join(codexFolder(machine), "config.toml"),
@@ -86,7 +147,13 @@ const codex: Client = {
       table: ["mcp_servers", "memdir"],
       values: serverCommand(machine),
     },
-    hooksPart(join(codexFolder(machine), "hooks.json"), SHOWS, CODEX_EVENTS, machine),
+    hooksPart(join(codexFolder(machine), "hooks.json"), SHOWS, machine, {
+      events: CODEX_EVENTS,
+      fields: CODEX_FIELDS,
+      form,
+      // After a tool call it is shown the instructions of the folders that it worked in.
+      without: [],
+    }),
     {
       kind: "block",
       file: join(codexFolder(machine), "AGENTS.md"),
@@ -101,12 +168,18 @@ const gemini: Client = {
   name: "gemini",
   title: "Gemini CLI",
   find: (machine) => findTrace(machine, "gemini", geminiFolder(machine)),
-  parts(machine) {
+  parts(machine, form = COMMANDS) {
     const file = join(geminiFolder(machine), "settings.json");
     return [
       serverPart(file, "mcpServers", serverCommand(machine)),
       // With a name, which its lists of hooks show.
-      hooksPart(file, SHOWS_AND_KEEPS, GEMINI_EVENTS, machine, { name: "memdir" }),
+      hooksPart(file, SHOWS_AND_KEEPS, machine, {
+        events: GEMINI_EVENTS,
+        fields: {},
+        form,
+        without: form.prefetches ? [] : ["AfterTool"],
+        more: { name: "memdir" },
+      }),
     ];
   },
   notes: (machine) =>
@@ -228,23 +301,46 @@ function serverPart(file: string, holder: string, value: Record<string, unknown>
   return { kind: "value", file, why: TOOLS, at: [holder, "memdir"], value };
 }
 
-/** The hook for each event, with the event's timeout in the client's unit. */
-function hooksPart(
-  file: string,
-  why: string,
-  events: Readonly<Record<string, number>>,
-  machine: Machine,
-  more: { name?: string } = {},
-): Part {
-  const entry = { ...more, type: "command", command: hookCommand(machine) };
-  const hooks = Object.entries(events).map(([event, timeout]) => [event, { ...entry, timeout }]);
-  return { kind: "hooks", file, why, hooks: Object.fromEntries(hooks) };
+interface Hooked {
+  /** Timeouts in the client's unit. */
+  events: Readonly<Record<string, number>>;
+  /** Of the events that the server may answer. */
+  fields: Fields;
+  form: HookForm;
+  /** Events that have nothing to do in this form. */
+  without: readonly string[];
+  more?: { name?: string };
+}
+
+function hooksPart(file: string, why: string, machine: Machine, { events, fields, form, without, more }: Hooked): Part {
+  const wanted = Object.entries(events).filter(([event]) => !without.includes(event));
+  const hooks = wanted.map(([event, timeout]): [string, HookEntry] => {
+    const named = isByServer(event, form) ? fields[event] : undefined;
+    return [event, named ? { ...toolEntry(named), timeout } : { ...more, ...commandEntry(machine), timeout }];
+  });
+  return { kind: "hooks", file, why, hooks: Object.fromEntries(hooks), without: [...without] };
+}
+
+function isByServer(event: string, { byServer, hasRules }: HookForm): boolean {
+  return byServer && !(hasRules && event === "PreToolUse");
+}
+
+function commandEntry(machine: Machine): HookEntry {
+  return { type: "command", command: hookCommand(machine) };
+}
+
+function toolEntry(fields: readonly string[]): HookEntry {
+  const input = Object.fromEntries(fields.map((name) => [name, `\${${name}}`]));
+  return { type: "mcp_tool", server: "memdir", tool: "hook", input };
 }
 
 /** The first of the paths that exists, else the program's path, or null. */
 function findTrace({ env, platform }: Pick<Machine, "env" | "platform">, program: string, ...paths: string[]) {
-  const there = paths.find((path) => existsSync(path));
-  if (there !== undefined) return there;
+  return paths.find((path) => existsSync(path)) ?? findProgram({ env, platform }, program);
+}
+
+/** A program's path by the user's PATH, or null. */
+export function findProgram({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
   const isWindows = platform === "win32";
   const endings = isWindows ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : [""];
   const folders = (env.PATH ?? env.Path ?? "").split(isWindows ? ";" : delimiter).filter((folder) => folder !== "");
@@ -263,8 +359,12 @@ function isExecutable(file: string): boolean {
 
 /** Undefined when it is missing or cannot be read, which is reported when the file is changed. */
 function readSetting(file: string, ...at: string[]): unknown {
+  return attempt(() => readAt(readPlain(file), at, file));
+}
+
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return readAt(readPlain(file), at, file);
+    return read();
   } catch {
     return undefined;
   }

@@ -1,31 +1,25 @@
-/** The text of OpenCode's plugin: hands each prompt to the hook and adds what it says. It fails open, like the hook. */
+/** The text of OpenCode's plugin: answers each prompt in OpenCode's own process, with what memdir's hook says. It fails open, like the hook. */
 
 export const PLUGIN_MARK = "// Made by memdir init, removed by memdir uninstall.";
 
-/** Longer than the hook's own deadline; a person waits. */
-const TIMEOUT_MS = 5_000;
-
 export function buildPlugin(node: string, hook: string): string {
   return `${PLUGIN_MARK}
-import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
 
 const NODE = ${JSON.stringify(node)};
 const HOOK = ${JSON.stringify(hook)};
+let answer = null;
 
 /** The hook's answer to an event; "" for none, or after any error. */
-function ask(event) {
-  return new Promise((done) => {
-    const child = execFile(NODE, [HOOK], { timeout: ${TIMEOUT_MS}, windowsHide: true }, (_error, out) => {
-      try {
-        done(String(JSON.parse(out).hookSpecificOutput.additionalContext ?? ""));
-      } catch {
-        done("");
-      }
-    });
-    child.on("error", () => done(""));
-    child.stdin.on("error", () => {});
-    child.stdin.end(JSON.stringify(event));
-  });
+async function ask(event) {
+  try {
+    answer ??= createRequire(import.meta.url)(HOOK).openHooks({ node: NODE });
+    const { out, after } = await answer(event);
+    setTimeout(after, 0);
+    return String(JSON.parse(out).hookSpecificOutput.additionalContext ?? "");
+  } catch {
+    return "";
+  }
 }
 
 export const Memdir = async ({ directory }) => {

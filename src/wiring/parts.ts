@@ -26,6 +26,16 @@ const record = v.record(v.string(), v.unknown());
 /** `why`: what it is for, in words. */
 const anyPart = { file: v.string(), why: v.string() };
 
+/** An event's entry: what the client starts for it. */
+const COMMAND = v.looseObject({ type: v.literal("command"), command: v.string() });
+/** An event's entry: the tool of a connected server that the client calls for it, with the fields of the event that the tool gets. */
+const TOOL = v.looseObject({
+  ...{ type: v.literal("mcp_tool"), server: v.string(), tool: v.string() },
+  input: v.record(v.string(), v.string()),
+});
+
+export type HookEntry = v.InferOutput<typeof COMMAND> | v.InferOutput<typeof TOOL>;
+
 /** Also for what is read from a receipt: anything else must not be acted on. */
 export const PART = v.variant("kind", [
   /**
@@ -38,10 +48,14 @@ export const PART = v.variant("kind", [
     value: record,
     start: v.optional(record),
   }),
-  /** Entries in the layout of hooks that Claude Code, Codex and Gemini CLI share: event, groups, commands. */
+  /**
+   * Entries in the layout of hooks that Claude Code, Codex and Gemini CLI share: event, groups, commands or tools of a server.
+   * `without`: events that an earlier version, or another form, asked for.
+   */
   v.object({
     ...{ kind: v.literal("hooks"), ...anyPart },
-    hooks: v.record(v.string(), v.looseObject({ command: v.string() })),
+    hooks: v.record(v.string(), v.union([COMMAND, TOOL])),
+    without: v.optional(texts),
   }),
   /** A table of a TOML file. `values`: keys that must be so; others that the user added stay. */
   v.object({
@@ -61,8 +75,16 @@ type PartOf<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 /** What a part makes the client start. */
 export type Endpoint =
   | { kind: "hook"; command: string; event: string }
+  | { kind: "tool"; event: string; server: Server | null }
   | { kind: "plugin"; file: string }
-  | { kind: "server"; command: string; args: string[]; env: Record<string, string> };
+  | Server;
+
+export interface Server {
+  kind: "server";
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}
 
 /** `known` are lines of hooks that memdir put into this file before; texts have no byte order mark. All throw `broken` for a text that cannot be changed safely. */
 interface Kind<P extends Part> {
@@ -108,16 +130,16 @@ const PROMPT_EVENTS = ["UserPromptSubmit", "BeforeAgent"];
 
 const hooks: Kind<PartOf<"hooks">> = {
   /** A timeout that the user chose stays; of several entries of ours for one event only the first does. */
-  add(text, { file, hooks }, known, made) {
-    let now = startJson(text);
+  add(text, { file, hooks, without = [] }, known, made) {
+    let now = removeEvents(startJson(text), without, file, known, made);
     for (const [event, entry] of Object.entries(hooks)) {
-      const all = new Set([...known, entry.command]);
+      const all = new Set([...known, ...(entry.type === "command" ? [entry.command] : [])]);
       for (let ours = findOurs(now, event, file, all); ours.length > 1; ours = findOurs(now, event, file, all)) {
         now = removeEntry(now, ours.at(-1) as OurEntry);
       }
       const [ours] = findOurs(now, event, file, all);
       if (ours) {
-        if (ours.command.value !== entry.command) now = replaceNode(now, ours.command, entry.command);
+        now = changeEntry(now, ours.entry, entry, file);
         continue;
       }
       const { node, missing } = walk(now, ["hooks", event], file);
@@ -133,23 +155,16 @@ const hooks: Kind<PartOf<"hooks">> = {
   },
   /** Every entry of ours for any event: an older version may have asked for others. */
   remove(text, { file }, known, made) {
-    if (text.trim() === "") return text;
-    let now = text;
-    for (const event of eventsOf(text, file)) {
-      const before = now;
-      for (let [ours] = findOurs(now, event, file, known); ours; [ours] = findOurs(now, event, file, known)) {
-        now = removeEntry(now, ours);
-      }
-      if (now === before || (made !== null && !made.has(`hooks/${event}`))) continue;
-      const { node } = walk(now, ["hooks", event], file);
-      if ((node.children ?? []).length === 0) now = removeAt(now, ["hooks", event], file, made);
-    }
-    return now;
+    return text.trim() === "" ? text : removeEvents(text, eventsOf(text, file), file, known, made);
   },
   read(text, { file, hooks }, known) {
     const event = PROMPT_EVENTS.find((name) => name in hooks);
     const [ours] = event ? findOurs(text, event, file, known) : [];
-    return event && ours ? { kind: "hook", command: String(ours.command.value), event } : null;
+    if (!event || !ours) return null;
+    const entry = getNodeValue(ours.entry);
+    return isOurTool(entry)
+      ? { kind: "tool", event, server: null }
+      : { kind: "hook", command: String(entry.command), event };
   },
 };
 
@@ -213,11 +228,23 @@ export function kindOf(part: Part): Kind<Part> {
 /** Lines of hooks that the parts name. */
 export function commandsOf(parts: readonly Part[]): Set<string> {
   return new Set(
-    parts.flatMap((part) => (part.kind === "hooks" ? Object.values(part.hooks).map((h) => h.command) : [])),
+    parts.flatMap((part) =>
+      part.kind === "hooks" ? Object.values(part.hooks).flatMap((h) => (h.type === "command" ? [h.command] : [])) : [],
+    ),
   );
 }
 
-function asServer(command: unknown, args: unknown, env: unknown): Endpoint | null {
+/** The form of our entry for each event that has one. */
+export function readForms(text: string, file: string, known: ReadonlySet<string>): Map<string, HookEntry["type"]> {
+  if (text.trim() === "") return new Map();
+  const forms = eventsOf(text, file).flatMap((event): [string, HookEntry["type"]][] => {
+    const [ours] = findOurs(text, event, file, known);
+    return ours ? [[event, getNodeValue(ours.entry).type]] : [];
+  });
+  return new Map(forms);
+}
+
+function asServer(command: unknown, args: unknown, env: unknown): Server | null {
   if (typeof command !== "string" || !Array.isArray(args)) return null;
   const named = Object.entries(v.is(record, env) ? env : {}).filter(([, value]) => typeof value === "string");
   return { kind: "server", command, args: args.map(String), env: Object.fromEntries(named) as Record<string, string> };
@@ -227,7 +254,6 @@ interface OurEntry {
   list: Node;
   group: Node;
   entry: Node;
-  command: Node;
 }
 
 function findOurs(text: string, event: string, file: string, known: ReadonlySet<string>): OurEntry[] {
@@ -236,10 +262,50 @@ function findOurs(text: string, event: string, file: string, known: ReadonlySet<
   return (list.children ?? []).flatMap((group) => {
     const inner = group.type === "object" ? findValue(group, "hooks", text, file) : null;
     return (inner?.type === "array" ? (inner.children ?? []) : []).flatMap((entry) => {
-      const command = entry.type === "object" ? findValue(entry, "command", text, file) : null;
-      return command && isOurHook(command.value, known) ? [{ list, group, entry, command }] : [];
+      const value = entry.type === "object" ? getNodeValue(entry) : {};
+      return isOurHook(value.command, known) || isOurTool(value) ? [{ list, group, entry }] : [];
     });
   });
+}
+
+/** The server's tool, by the name that memdir's server has in every client. */
+function isOurTool({ type, server, tool }: Record<string, unknown>): boolean {
+  return type === "mcp_tool" && server === "memdir" && tool === "hook";
+}
+
+/** In the same form only what differs; from one form to the other all of it but the timeout. */
+function changeEntry(text: string, node: Node, wanted: HookEntry, file: string): string {
+  const there = getNodeValue(node);
+  if (there.type !== wanted.type) {
+    const timeout = there.timeout ?? wanted.timeout;
+    return replaceNode(text, node, { ...wanted, ...(timeout === undefined ? {} : { timeout }) });
+  }
+  const key = wanted.type === "command" ? "command" : "input";
+  const value = wanted.type === "command" ? wanted.command : wanted.input;
+  const part = findValue(node, key, text, file);
+  if (!part) return insertChild(text, node, key, value);
+  return isDeepStrictEqual(getNodeValue(part), value) ? text : replaceNode(text, part, value);
+}
+
+/** Every entry of ours for these events, and what was made to hold them. */
+function removeEvents(
+  text: string,
+  events: readonly string[],
+  file: string,
+  known: ReadonlySet<string>,
+  made: ReadonlySet<string> | null,
+): string {
+  let now = text;
+  for (const event of events) {
+    const before = now;
+    for (let [ours] = findOurs(now, event, file, known); ours; [ours] = findOurs(now, event, file, known)) {
+      now = removeEntry(now, ours);
+    }
+    if (now === before || (made !== null && !made.has(`hooks/${event}`))) continue;
+    const { node } = walk(now, ["hooks", event], file);
+    if ((node.children ?? []).length === 0) now = removeAt(now, ["hooks", event], file, made);
+  }
+  return now;
 }
 
 /** Also for an installation that is gone: the lines that the receipt knows, and the usual place. */

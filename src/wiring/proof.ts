@@ -4,12 +4,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Check } from "../memory/doctor.ts";
 import { openMemdir } from "../open.ts";
-import { CLIENTS } from "./clients.ts";
+import { CLIENTS, type Client } from "./clients.ts";
+import { canCall, findForms, findVersion, type HookWish } from "./hook-form.ts";
 import type { Machine } from "./machine.ts";
-import { commandsOf, type Endpoint, kindOf, type Part } from "./parts.ts";
+import { commandsOf, type Endpoint, kindOf, type Part, type Server } from "./parts.ts";
 import { readReceipt } from "./receipt.ts";
 import { type Asked, askHook, askPlugin, askServer, type Outcome } from "./round-trip.ts";
 import { readPlain } from "./user-file.ts";
+import { planWiring } from "./wiring.ts";
 
 /** A slow machine's first start; a client waits about as long. */
 const DEADLINE_MS = 10_000;
@@ -20,7 +22,7 @@ const PROMPT = `Where is the ${WORD} probe of memdir doctor kept?`;
 /** `temporary`: where the probe's store is made. Nothing is written to the user's memories, and the probe is gone afterwards. Must not throw. */
 export async function proveWiring(
   machine: Machine,
-  { temporary, deadlineMs = DEADLINE_MS }: { temporary: string; deadlineMs?: number },
+  { temporary, wish, deadlineMs = DEADLINE_MS }: { temporary: string; wish: HookWish; deadlineMs?: number },
 ): Promise<Check[]> {
   const wired = findWired(machine);
   if (wired.length === 0) return [check("no agent is wired; memdir init does it", null)];
@@ -37,7 +39,8 @@ export async function proveWiring(
       outcomes.set(id, outcome);
       return outcome;
     };
-    return (await Promise.all(wired.map((one) => proveClient(one, ask)))).flat();
+    const proved = await Promise.all(wired.map((one) => proveClient(one, ask)));
+    return wired.flatMap((one, i) => [...examineForm(machine, one.client, wish), ...(proved[i] ?? [])]);
   } catch (error) {
     const detail = `the wiring could not be tried: ${(error as Error).message}`;
     return [check(detail, "see that the folder for temporary files can be written to")];
@@ -68,12 +71,17 @@ function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): Promis
       return askHook(endpoint.command, endpoint.event, asked);
     case "plugin":
       return askPlugin(machine.node, endpoint.file, asked);
-    case "server": {
-      // The environment of a server's entry counts, but not about which store the probe is in.
-      const env = { ...asked.env, ...endpoint.env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR };
-      return askServer(endpoint.command, endpoint.args, { ...asked, env });
-    }
+    case "tool":
+      if (endpoint.server === null) return Promise.resolve("it calls memdir's server, which is not wired");
+      return askServer(endpoint.server, withEnv(asked, endpoint.server), endpoint.event);
+    case "server":
+      return askServer(endpoint, withEnv(asked, endpoint));
   }
+}
+
+/** The environment of a server's entry counts, but not about which store the probe is in. */
+function withEnv(asked: Asked, { env }: Server): Asked {
+  return { ...asked, env: { ...asked.env, ...env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR } };
 }
 
 /** Clients that the receipt names or whose files have something of memdir's. */
@@ -82,7 +90,14 @@ function findWired(machine: Machine) {
   return CLIENTS.flatMap((client) => {
     const parts = client.parts(machine);
     const known = commandsOf([...parts, ...entries.flatMap((entry) => entry.parts)]);
-    const found = parts.map((part) => ({ file: part.file, endpoint: readPart(part, known) }));
+    const read = parts.map((part) => ({ file: part.file, endpoint: readPart(part, known) }));
+    const server = read
+      .map(({ endpoint }) => endpoint)
+      .find((each) => typeof each === "object" && each.kind === "server");
+    const found = read.map(({ file, endpoint }) => {
+      const isTool = typeof endpoint === "object" && endpoint.kind === "tool";
+      return { file, endpoint: isTool ? { ...endpoint, server: (server ?? null) as Server | null } : endpoint };
+    });
     const missing = found.flatMap(({ endpoint }) => (typeof endpoint === "string" ? [endpoint] : []));
     const isWired = missing.length < parts.length || entries.some((entry) => entry.client === client.name);
     if (!isWired) return [];
@@ -114,11 +129,46 @@ async function proveClient(
       ? []
       : [check(`${client.title}: ${other} does the same again`, `memdir uninstall --agent ${client.name}`)]),
     ...endpoints.map(({ file, endpoint }, index) => {
-      const what = `${client.title}: the ${endpoint.kind} that ${file} names`;
+      const what = `${client.title}: the ${WORDS[endpoint.kind]} that ${file} names`;
       const problem = outcomes[index] ?? null;
       return problem === null ? check(`${what} recalls`, null) : check(`${what} does not work: ${problem}`, again);
     }),
   ];
+}
+
+const WORDS = { hook: "hook", tool: "server's hook", plugin: "plugin", server: "server" };
+
+/** Whether its hooks are in a form that works with this client, these rules and this server. */
+function examineForm(machine: Machine, client: Client, wish: HookWish): Check[] {
+  const again = `memdir init --agent ${client.name}`;
+  const forms = findForms(machine, client);
+  const byTool = [...forms].filter(([, form]) => form === "mcp_tool").map(([event]) => event);
+  const version = byTool.length > 0 ? findVersion(machine, client) : null;
+  const can = canCall(client, version);
+  const disabled = byTool.length > 0 ? (client.findDisabled?.(machine) ?? null) : null;
+  if (byTool.length > 0 && can === false) {
+    const needs = `its entries of type mcp_tool need ${client.calls?.since}`;
+    return [check(`${client.title}: version ${version} ignores every hook of its settings: ${needs}`, again)];
+  }
+  const found = [
+    ...(disabled === null
+      ? []
+      : [
+          check(
+            `${client.title}: its hooks call memdir's server, which is switched off in ${disabled}`,
+            `switch it on there, or ${again} --hooks command`,
+          ),
+        ]),
+    ...(wish.hasRules && byTool.includes("PreToolUse")
+      ? [check(`${client.title}: enforced rules do not hold when memdir's server is switched off`, again)]
+      : []),
+  ];
+  // Where the version cannot be told, what works is left alone.
+  if (found.length > 0 || forms.size === 0 || (byTool.length > 0 && can === null)) return found;
+  const [plan] = planWiring(machine, [client], wish);
+  const file = client.parts(machine).find(({ kind }) => kind === "hooks")?.file;
+  const isOther = plan?.changes.some((change) => change.file === file && change.before !== null) === true;
+  return isOther ? [check(`${client.title}: its hooks are in another form than memdir would wire now`, again)] : [];
 }
 
 function check(detail: string, fix: string | null): Check {

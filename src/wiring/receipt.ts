@@ -18,6 +18,8 @@ import { makeFolders, removeFolders } from "./user-file.ts";
 
 const texts = v.array(v.string());
 const VERSION = 1;
+/** `server`: through the server where the client can; `command`: a process for each event. */
+export const HOOK_CHOICES = ["server", "command"] as const;
 
 const ENTRY = v.object({
   client: v.string(),
@@ -39,8 +41,14 @@ const ENTRY = v.object({
   made: texts,
 });
 
-/** `folders`: those that were made to keep this in, outermost first. */
-const RECEIPT = v.object({ version: v.literal(VERSION), folders: texts, entries: v.array(ENTRY) });
+const RECEIPT = v.object({
+  version: v.literal(VERSION),
+  /** Those that were made to keep this in, outermost first. */
+  folders: texts,
+  entries: v.array(ENTRY),
+  /** How the user wants hooks to be wired, if they said so. */
+  hooks: v.optional(v.picklist(HOOK_CHOICES)),
+});
 
 export type Entry = v.InferOutput<typeof ENTRY>;
 export type Receipt = v.InferOutput<typeof RECEIPT>;

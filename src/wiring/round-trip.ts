@@ -4,6 +4,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import { StringDecoder } from "node:string_decoder";
 import { endGroup } from "../project/child-group.ts";
 import type { Env } from "../world.ts";
+import type { Server } from "./parts.ts";
 
 export interface Asked {
   prompt: string;
@@ -40,8 +41,16 @@ export function askPlugin(node: string, file: string, asked: Asked): Promise<Out
   return talk(node, args, {}, asked, (_child, heard) => () => judge(heard(), asked));
 }
 
-/** An MCP server on its standard streams: greeted, then asked to recall. */
-export function askServer(command: string, args: readonly string[], asked: Asked): Promise<Outcome> {
+/** An MCP server on its standard streams: greeted, then asked to recall, or, with an event, as a client's hook asks it. */
+export function askServer(
+  { command, args }: Pick<Server, "command" | "args">,
+  asked: Asked,
+  event?: string,
+): Promise<Outcome> {
+  const { prompt, session, cwd } = asked;
+  const call = event
+    ? { name: "hook", arguments: { hook_event_name: event, session_id: session, cwd, prompt } }
+    : { name: "recall", arguments: { prompt } };
   return talk(command, args, {}, asked, (child, heard, done) => {
     const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const clientInfo = { name: "memdir-doctor", version: "1" };
@@ -52,7 +61,7 @@ export function askServer(command: string, args: readonly string[], asked: Asked
       if (!isGreeted && replies.some(({ id, result }) => id === 1 && result !== undefined)) {
         isGreeted = true;
         send({ method: "notifications/initialized" });
-        send({ id: 2, method: "tools/call", params: { name: "recall", arguments: { prompt: asked.prompt } } });
+        send({ id: 2, method: "tools/call", params: call });
       }
       const reply = replies.find(({ id }) => id === 2);
       if (reply) done(judge(JSON.stringify(reply.result ?? reply), asked));

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { diskError, type MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { CLIENTS, type Client } from "./clients.ts";
+import { formFor, type HookChoice, type HookWish } from "./hook-form.ts";
 import type { Machine } from "./machine.ts";
 import { commandsOf, kindOf, type Part } from "./parts.ts";
 import {
@@ -44,12 +45,12 @@ export interface Removal {
 }
 
 /** What wiring would change; nothing is written. A client whose files cannot all be changed is left alone as a whole. */
-export function planWiring(machine: Machine, clients: readonly Client[]): Plan[] {
+export function planWiring(machine: Machine, clients: readonly Client[], wish: HookWish): Plan[] {
   const receipt = readReceipt(machine);
   return clients.map((client) => {
     try {
       const other = client.findOther?.(machine) ?? null;
-      const files = other === null ? partsByFile(client.parts(machine)) : [];
+      const files = other === null ? partsByFile(client.parts(machine, formFor(machine, client, wish))) : [];
       const changes = files.map(([file, parts]) => planFile(machine, client.name, file, parts, receipt));
       return { client, changes: changes.filter(({ before, after }) => after !== before), other, problem: null };
     } catch (error) {
@@ -60,13 +61,15 @@ export function planWiring(machine: Machine, clients: readonly Client[]): Plan[]
 
 /**
  * Throws `conflict` when a file is no longer what the plan was made for, before anything is changed if it can be seen then. A run
- * that is stopped at any point can be run again, or undone.
+ * that is stopped at any point can be run again, or undone. What the user chose for hooks is kept with it.
  */
-export async function applyChanges(machine: Machine, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return;
+export async function applyChanges(machine: Machine, changes: readonly Change[], choice?: HookChoice): Promise<void> {
+  const isChosen = choice !== undefined && choice !== readReceipt(machine).hooks;
+  if (changes.length === 0 && !isChosen) return;
   await withLock(machine, (before) => {
     for (const change of changes) if (readUserFile(change.file).text !== change.before) throw conflict(change.file);
-    const receipt = changes.reduce((now, change) => noteEntry(now, buildEntry(machine, change, now)), before);
+    const chosen = { ...before, ...(choice === undefined ? {} : { hooks: choice }) };
+    const receipt = changes.reduce((now, change) => noteEntry(now, buildEntry(machine, change, now)), chosen);
     writeReceipt(machine, receipt);
     machine.log(`receipt written for ${changes.length} files`);
     for (const change of changes) {

@@ -22,7 +22,7 @@ export interface CallOptions {
   /** Of the terminal. */
   columns?: number;
   /** What a person on a terminal answers; without it nobody can be asked. */
-  ask?: (question: string) => Promise<boolean>;
+  ask?: (question: string) => Promise<boolean | null>;
 }
 
 export function hearCall(world: World, given: CallOptions): HeardCall {

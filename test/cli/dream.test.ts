@@ -4,7 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startModelServer } from "../model-server/model-server.ts";
-import { expectError, openSandbox, type Sandbox } from "./run.ts";
+import { openPty } from "../pty.ts";
+import { BINARY, expectError, openSandbox, type Sandbox } from "./run.ts";
 
 const bytes = (box: Sandbox) =>
   Object.fromEntries(
@@ -34,6 +35,26 @@ it("B9.4 without a model: duplicates are merged by a plan that is shown first, a
   await box.run(["undo", done.undo]);
   expect(bytes(box)).toEqual(before);
   expect((await box.run(["dream", "--status"])).out).toMatch(/last {6}20\d\d-/);
+});
+
+it.each(["escape", "ctrl-c"] as const)("on a terminal, %s at one step ends all of them", async (key) => {
+  const box = openSandbox();
+  const body = "The staging database is reset every night at three; never keep test data there over night.";
+  await box.save("staging reset", ["--type", "project"], body);
+  await box.save("staging database reset", ["--type", "project"], body);
+  const before = bytes(box);
+  const pty = openPty(process.execPath, [BINARY, "dream"], {
+    cwd: box.cwd,
+    env: { ...box.env, TERM: "xterm-256color" },
+    cols: 200,
+    rows: 60,
+  });
+  await pty.waitFor(/Step 1 of 2.*\[y\/N\]/);
+  pty.press(key);
+  expect(await pty.exit).toBe(0);
+  expect(pty.text()).toContain("nothing was changed: you left at step 1 of 2");
+  expect(pty.text()).not.toContain("Step 2 of 2");
+  expect(bytes(box)).toEqual(before);
 });
 
 it("nothing to do is said; options exclude one another; a model that fails changes nothing", async () => {

@@ -7,6 +7,7 @@ import { makeInit, makeUninstall } from "../../src/verbs/init.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
+import { openSandbox } from "./run.ts";
 
 let machine: TestMachine;
 const wire = runOf(makeInit(() => machine));
@@ -209,5 +210,39 @@ describe("uninstall", () => {
     expect(machine.picture()).toEqual(wired);
     expect((await undo({ answers: [true] })).said()).toContain("~/.claude.json is removed: it was memdir's");
     expect(machine.picture()).not.toEqual(wired);
+  });
+});
+
+describe.runIf(process.platform !== "win32")("hooks through the server", () => {
+  test("are wired where the client can, a rule says what that means for it, and --hooks command goes back for good", async () => {
+    const sandbox = openSandbox();
+    const put = (file: string, text: string) => fs.chmodSync(sandbox.put(file, text), 0o755);
+    put("bin/claude", '#!/bin/sh\necho "2.1.325 (Claude Code)"\n');
+    put(
+      "bin/editor",
+      "#!/bin/sh\nprintf -- '---\\nname: keep\\ntype: feedback\\nenforce:\\n  tool: Bash\\n  pattern: rm\\n  message: m\\n---\\n\\nNo.\\n' > \"$1\"\n",
+    );
+    const env = { PATH: `${sandbox.at("bin")}:${process.env.PATH}`, EDITOR: sandbox.at("bin", "editor") };
+    const init = (...args: string[]) => sandbox.json(["init", "--yes", "--agent", "claude-code", ...args], { env });
+    const settings = () => fs.readFileSync(sandbox.at("home", ".claude", "settings.json"), "utf8");
+    const formOf = (event: string) => JSON.parse(settings()).hooks[event][0].hooks[0].type;
+    await init();
+    expect([formOf("UserPromptSubmit"), formOf("PreToolUse")]).toEqual(["mcp_tool", "mcp_tool"]);
+
+    await sandbox.save("keep", ["--type", "feedback"], "No.");
+    const { notices } = await sandbox.json(["edit", "keep"], { env });
+    expect(notices.join()).toMatch(/^Claude Code checks rules through memdir's server: `memdir init`/);
+    await init();
+    expect([formOf("UserPromptSubmit"), formOf("PreToolUse")]).toEqual(["mcp_tool", "command"]);
+    const again = await sandbox.json(["save", "--type", "feedback", "--name", "keep", "Never."], { env });
+    expect(again.notices.join()).not.toContain("memdir init");
+
+    await init("--hooks", "command");
+    expect(settings()).not.toContain("mcp_tool");
+    expect(await init()).toMatchObject({ changes: [] });
+    await init("--hooks", "server");
+    expect(formOf("UserPromptSubmit")).toBe("mcp_tool");
+    await sandbox.json(["uninstall", "--yes"], { env });
+    expect(fs.existsSync(sandbox.at("home", ".claude", "settings.json"))).toBe(false);
   });
 });

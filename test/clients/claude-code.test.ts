@@ -8,6 +8,7 @@ import { describeHooks, HOOK_COMMAND } from "./hook-contract.ts";
 import { claudeCode } from "./hosts/claude-code.ts";
 import { describeInit } from "./init-contract.ts";
 import { describeMcp } from "./mcp-contract.ts";
+import { describeServerHooks } from "./server-hooks-contract.ts";
 
 const PROMPT = "how do we deploy with kubectl to staging?";
 const BODY = "Deploy with kubectl, context heron, never on a Friday.";
@@ -22,6 +23,15 @@ const writeOf = (desk: Desk, file: string, content: string) => ({
 describeMcp(claudeCode);
 describeHooks(claudeCode);
 describeInit(claudeCode);
+describeServerHooks(claudeCode, {
+  program: "claude",
+  file: ".claude/settings.json",
+  switchOff(desk) {
+    const state = JSON.parse(fs.readFileSync(desk.at("home", ".claude.json"), "utf8"));
+    const project = { ...state.projects?.[desk.cwd], disabledMcpServers: ["memdir"] };
+    desk.put("home/.claude.json", { ...state, projects: { ...state.projects, [desk.cwd]: project } });
+  },
+});
 
 describeClient("claude-code", () => {
   it("is shown by our hook what helps with the prompt, and the index once, by itself", async () => {

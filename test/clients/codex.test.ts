@@ -1,15 +1,26 @@
 /** Codex with our MCP server and our hook. */
 
+import fs from "node:fs";
 import { expect, it } from "vitest";
 import { countIn, describeClient, openDesk } from "./client.ts";
 import { describeHooks, HOOK_COMMAND } from "./hook-contract.ts";
 import { codex } from "./hosts/codex.ts";
 import { describeInit } from "./init-contract.ts";
 import { describeMcp, MCP_COMMAND } from "./mcp-contract.ts";
+import { describeServerHooks } from "./server-hooks-contract.ts";
 
 describeMcp(codex);
 describeHooks(codex);
 describeInit(codex);
+describeServerHooks(codex, {
+  program: "codex",
+  file: ".codex/hooks.json",
+  switchOff(desk) {
+    const file = desk.at("home", ".codex", "config.toml");
+    const text = fs.readFileSync(file, "utf8");
+    fs.writeFileSync(file, text.replace("[mcp_servers.memdir]\n", "[mcp_servers.memdir]\nenabled = false\n"));
+  },
+});
 
 describeClient("codex", () => {
   it("reads the index and a memory as resources", async () => {

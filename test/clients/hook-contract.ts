@@ -13,8 +13,8 @@ const ALL: readonly Moment[] = ["start", "prompt", "before-tool", "after-tool", 
 
 const PROMPT = "how do we deploy with kubectl to staging?";
 const BODY = "Deploy with kubectl, context heron, never on a Friday.";
-const MESSAGE = "Nothing is deleted in the archive, ask the user first.";
-const RULE = `---
+export const MESSAGE = "Nothing is deleted in the archive, ask the user first.";
+export const RULE = `---
 name: keep the archive
 description: Nothing is deleted in the archive
 type: feedback

@@ -69,7 +69,7 @@ let memdir: Memdir;
 let wire: Wire;
 
 beforeAll(async () => {
-  world = makeWorld({ env: { MEMDIR_MEANING: "words", NO_COLOR: "1" }, settings: { hooks: { deadlineMs: 60_000 } } });
+  world = makeWorld({ env: { MEMDIR_MEANING: "1", NO_COLOR: "1" }, settings: { hooks: { deadlineMs: 60_000 } } });
   world.now = new Date();
   const iso = (days: number) => new Date(world.now.getTime() - days * DAY).toISOString();
   Object.entries(NOTES).forEach(([file, [name, body, head = ""]], i) => {
@@ -138,9 +138,12 @@ async function cli(...args: string[]) {
 
 /** The text that the hook adds to each prompt, all asked in one process. */
 async function askHook(prompts: readonly string[]): Promise<string[]> {
-  const script = `const { answer } = require(${JSON.stringify(path.join(DIST, "hook-main.cjs"))});
-    const ask = (prompt) => answer({ hook_event_name: "UserPromptSubmit", cwd: process.cwd(), prompt }, new Date());
-    console.log(JSON.stringify(${JSON.stringify(prompts)}.map(ask)));`;
+  const script = `const answer = require(${JSON.stringify(path.join(DIST, "hook.cjs"))}).openHooks();
+    const ask = async (prompt) => {
+      const { out } = await answer({ hook_event_name: "UserPromptSubmit", cwd: process.cwd(), prompt });
+      return out === "" ? "" : JSON.parse(out).hookSpecificOutput.additionalContext;
+    };
+    Promise.all(${JSON.stringify(prompts)}.map(ask)).then((texts) => console.log(JSON.stringify(texts)));`;
   const { stdout } = await run(process.execPath, ["-e", script], { cwd: world.project, env: env() });
   return JSON.parse(stdout);
 }

@@ -12,7 +12,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** The phrase, and what to write instead. */
 const BANNED: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bmend(?:s|ed|ing)?\b/i, "fix"],
-  [/\bdoors?\b/i, "adapter, client, interface"],
+  // A script is called so.
+  [/(?<!bench:|`:)\bdoors?\b/i, "adapter, client, interface"],
   [/\b(?:no|some)body\b/i, "name the person or program, or rephrase"],
   [/\btells(?! (?:you|the user)\b)/i, "describes, says, shows"],
   [/\blies? (?:in|at|beside|where|outside|there)\b/i, "is in, is at"],

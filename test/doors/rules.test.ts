@@ -3,9 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/event.ts";
-import { answer } from "../../src/hooks/tool.ts";
+import { answerTool } from "../../src/hooks/tool.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
+import { makeHost } from "../hooks/host.ts";
 import { makeMcpOptions, openWire } from "../mcp/wire.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 
@@ -20,11 +20,7 @@ function denies(
   { elapsedMs = (): number => 0, faults = [] as string[] } = {},
 ): boolean {
   const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "s", tool_name, tool_input };
-  const deadline = openDeadline(elapsedMs);
-  const onFault = ({ message }: Error) => faults.push(message);
-  return (
-    answer(input, { env: world.env, now: () => world.now, deadline, startedIn: () => world.project, onFault }) !== ""
-  );
+  return answerTool(input, makeHost(world, { elapsedMs, faults }).host()).out !== "";
 }
 
 describe("a rule about what is written", () => {

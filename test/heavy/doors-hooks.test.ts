@@ -188,9 +188,13 @@ describe("the host's limit of 10,000 characters", () => {
       for (let at = 0; at < 8; at++)
         fs.writeFileSync(
           path.join(folder, `overdue${at}.md`),
-          `---\nname: ${JSON.stringify(long)}\ntype: project\ndescription: deploy kubectl staging\n---\n\nDeploy kubectl staging until 2020-01-0${at + 1}. ${long}\n`,
+          `---\nname: ${JSON.stringify(long)}\ntype: project\n---\n\nUntil 2020-01-0${at + 1}. ${long}\n`,
         );
     }
+    fs.writeFileSync(
+      path.join(world.dir, "deploy.md"),
+      `---\nname: ${JSON.stringify(`Deploy kubectl staging ${long}`)}\ntype: project\ndescription: deploy kubectl staging\n---\n\nDeploy staging with kubectl. ${long}\n`,
+    );
     const transcript_path = "/x/rollout-1.jsonl";
     for (const input of [
       { hook_event_name: "SessionStart", transcript_path },

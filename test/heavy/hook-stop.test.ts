@@ -424,7 +424,7 @@ describe("the hook", () => {
 
   it("lets the host go on when half of it is missing", () => {
     const desk = talk();
-    for (const name of ["hook.cjs", "hook-main.cjs"]) fs.copyFileSync(path.join(DIST, name), desk.at(name));
+    for (const name of ["hook.cjs", "hook-prompt.cjs"]) fs.copyFileSync(path.join(DIST, name), desk.at(name));
     const ran = spawnSync(process.execPath, [desk.at("hook.cjs")], {
       input: JSON.stringify(desk.input()),
       env: desk.env,

@@ -4,12 +4,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { MAX_CHARS, openDeadline } from "../../src/hooks/event.ts";
+import { MAX_CHARS } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch } from "../../src/hooks/prefetch.ts";
-import { answer as startSession } from "../../src/hooks/session.ts";
-import { answer } from "../../src/hooks/tool.ts";
+import { greet } from "../../src/hooks/session.ts";
+import { answerTool } from "../../src/hooks/tool.ts";
 import { readSurfaced } from "../../src/recall/surface-log.ts";
 import { makeWorld, type World } from "../world.ts";
+import { makeHost } from "./host.ts";
 
 const ROLLOUT = "/home/u/.codex/sessions/2026/03/10/rollout-2026-03-10T12-00-00-x.jsonl";
 const CODEX = { session_id: "one", turn_id: "t1", transcript_path: ROLLOUT };
@@ -31,17 +32,11 @@ function openProject(files: Record<string, string>, options: { settings?: object
     more: object = {},
     env: Record<string, string> = {},
   ): string => {
-    const said = answer(
+    const { out } = answerTool(
       { hook_event_name: "PostToolUse", cwd: start, tool_name, tool_input, tool_response: "", ...CODEX, ...more },
-      {
-        env: { ...world.env, ...env },
-        now: () => world.now,
-        deadline: openDeadline(() => 0),
-        startedIn: () => start,
-        onFault: ({ message }) => faults.push(message),
-      },
+      makeHost(world, { env, startedIn: start, faults }).host(),
     );
-    return said === "" ? "" : JSON.parse(said).hookSpecificOutput.additionalContext;
+    return out === "" ? "" : JSON.parse(out).hookSpecificOutput.additionalContext;
   };
   const shell = (command: string, more: object = {}) => call("Bash", { command }, more);
   return { world, put, call, shell, faults };
@@ -50,11 +45,7 @@ function openProject(files: Record<string, string>, options: { settings?: object
 const API = { "src/api/AGENTS.md": "Handlers return a Result.\n", "src/api/a.ts": "a" };
 
 function restart(world: World, source: string): void {
-  const deadline = openDeadline(() => 0);
-  startSession(
-    { hook_event_name: "SessionStart", cwd: world.project, source, ...CODEX },
-    { env: world.env, now: () => world.now, deadline, onFault: () => {} },
-  );
+  greet({ hook_event_name: "SessionStart", cwd: world.project, source, ...CODEX }, makeHost(world).host());
 }
 
 describe("after a call below the place where Codex was started", () => {

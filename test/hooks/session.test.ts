@@ -2,24 +2,18 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/event.ts";
 import { noteFault } from "../../src/hooks/faults.ts";
-import { answer } from "../../src/hooks/session.ts";
+import { greet } from "../../src/hooks/session.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import { readSurfaced, writeSurfaced } from "../../src/recall/surface-log.ts";
 import { mainOf, makeWorld, type World } from "../world.ts";
+import { makeHost } from "./host.ts";
 
 function start(world: World, more: object = {}, options: { env?: Record<string, string>; elapsedMs?: number } = {}) {
   const faults: string[] = [];
-  const text = answer(
-    { hook_event_name: "SessionStart", source: "startup", cwd: world.project, session_id: "one", ...more },
-    {
-      env: { ...world.env, ...options.env },
-      now: () => world.now,
-      deadline: openDeadline(() => options.elapsedMs ?? 0),
-      onFault: ({ message }) => faults.push(message),
-    },
-  );
+  const input = { hook_event_name: "SessionStart", source: "startup", cwd: world.project, session_id: "one", ...more };
+  const { elapsedMs = 0, env = {} } = options;
+  const text = greet(input, makeHost(world, { env, elapsedMs: () => elapsedMs, faults }).host());
   return { text, faults };
 }
 

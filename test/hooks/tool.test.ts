@@ -2,17 +2,16 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runAtOnce } from "../../src/disk/breathe.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
-import { openDeadline, rehearsedDirectory } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
-import { digestStale, keepNews, type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
-import { answer } from "../../src/hooks/tool.ts";
-import { openResident, refresh } from "../../src/recall/resident.ts";
+import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
+import { answerTool } from "../../src/hooks/tool.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
+import { directoryAt, openRows } from "../recall/store.ts";
 import { makeWorld, type World } from "../world.ts";
+import { makeHost } from "./host.ts";
 
 const rule = (block: string, more = "") =>
   `---\nname: No force push\ndescription: d\ntype: feedback\n${more}enforce:\n${block.replace(/^/gm, "  ")}\n---\n\nNever.\n`;
@@ -20,19 +19,11 @@ const FORCE = rule("tool: Bash\npattern: git push (-f|--force)\nmessage: Never f
 const GENERATED = rule("tool: Write|Edit\npath: src/generated/**\nmessage: Change the generator instead.");
 
 function makeCalls(world: World, env: Record<string, string> = {}) {
-  const faults: string[] = [];
+  const { host, faults } = makeHost(world, { env });
   const ask = (tool_name: unknown, tool_input: unknown, more: object = {}) => {
-    const text = answer(
-      { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input, ...more },
-      {
-        env: { ...world.env, ...env },
-        now: () => world.now,
-        deadline: openDeadline(() => 0),
-        startedIn: () => world.project,
-        onFault: ({ message }) => faults.push(message),
-      },
-    );
-    return text === "" ? null : JSON.parse(text);
+    const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input };
+    const { out } = answerTool({ ...input, ...more }, host());
+    return out === "" ? null : JSON.parse(out);
   };
   const reason = (...call: Parameters<typeof ask>): string | null =>
     ask(...call)?.hookSpecificOutput.permissionDecisionReason ?? null;
@@ -184,12 +175,11 @@ describe("an enforced rule", () => {
 describe("the rules", () => {
   const cacheOf = (world: World) => world.path(".memdir", "rows.bin");
   /** A clock an hour after the disk's: every file is settled. */
-  const directoryOf = (world: World): Directory => ({
-    ...rehearsedDirectory(world.dir),
-    readOnly: false,
-    recursive: true,
-    now: () => new Date(performance.timeOrigin + performance.now() + 3_600_000),
-  });
+  const directoryOf = (world: World): Directory =>
+    directoryAt(world.dir, {
+      scope: "user",
+      now: () => new Date(performance.timeOrigin + performance.now() + 3_600_000),
+    });
   const read = (world: World) => readRules([directoryOf(world)]).map(({ file }) => file);
 
   it("are kept, and read again when a file is new, changed, moved or gone", () => {
@@ -267,15 +257,15 @@ describe("the rules", () => {
       const world = makeWorld();
       for (let i = 0; i < count; i++) world.write(`m${i}.md`, PLAIN, { ageMs: i * 60_000 });
       for (let i = 0; i < 2; i++) expect(read(world)).toEqual([]);
-      expect(peekForHooks(directoryOf(world))).toEqual({ entries: [], stale: [] });
+      expect(peekForHooks(directoryOf(world))).toMatchObject({ entries: [], stale: [] });
       fs.writeFileSync(world.path("m20.md"), FORCE);
-      expect(peekForHooks(directoryOf(world))).toEqual({ entries: [], stale: [] });
+      expect(peekForHooks(directoryOf(world))).toMatchObject({ entries: [], stale: [] });
       return world;
     };
 
     it("hold from the start of the next session, and a tool call compares no other memory", () => {
       const world = makeKnown(40);
-      const found = readForHooks(directoryOf(world), () => false, 0);
+      const found = readForHooks(directoryOf(world), () => false, { windowAt: 0 });
       expect(found.map(({ file }) => file)).toEqual(["m20.md"]);
       expect(read(world)).toEqual(["m20.md"]);
     });
@@ -283,22 +273,26 @@ describe("the rules", () => {
     it("hold from the next prompt on", () => {
       const world = makeKnown(40);
       const directory = directoryOf(world);
-      for (const news of runAtOnce(refresh(openResident([directory]), { digest: digestStale })))
-        keepNews(directory, news);
+      openRows([directory]).keep();
       expect(read(world)).toEqual(["m20.md"]);
     });
 
     it("hold at once where the agent's own tool wrote them", () => {
       const world = makeKnown(400);
+      fs.writeFileSync(world.path("m20.md"), PLAIN);
       const { ask, reason } = makeCalls(world);
-      ask("Edit", { file_path: world.path("m20.md") }, { hook_event_name: "PostToolUse" });
+      expect(reason("Bash", PUSH)).toBeNull();
+      expect(ask("Edit", { file_path: world.path("m20.md") })).toBeNull();
+      fs.writeFileSync(world.path("m20.md"), FORCE);
       expect(reason("Bash", PUSH)).toContain("Never force-push");
+      fs.writeFileSync(world.path("m20.md"), PLAIN);
+      expect(reason("Bash", PUSH)).toBeNull();
     });
 
     it("hold after some sessions where there are many memories: each start compares a part of them", () => {
       const world = makeKnown(1200);
       const starts = Array.from({ length: 10 }, (_, i) =>
-        readForHooks(directoryOf(world), () => false, (i + 1) * 1000),
+        readForHooks(directoryOf(world), () => false, { windowAt: (i + 1) * 1000 }),
       );
       expect(starts[0]).toEqual([]);
       expect(read(world)).toEqual(["m20.md"]);

@@ -6,7 +6,9 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { parseDocument } from "../../src/text/frontmatter.ts";
+import { chooseClients } from "../../src/wiring/clients.ts";
 import { makeTemporary } from "../temporary.ts";
+import { makeMachine } from "../wiring/machine.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PLUGIN = path.join(ROOT, "plugin");
@@ -28,10 +30,21 @@ describe("the plugin", () => {
     expect(Object.keys(hooks)).toEqual([
       ...["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "SessionEnd"],
     ]);
-    const started = Object.values(hooks as Record<string, { hooks: { type: string; command: string }[] }[]>).flat();
     const root = "$" + "{CLAUDE_PLUGIN_ROOT}";
-    for (const { hooks: one } of started) {
-      expect(one).toMatchObject([{ type: "command", command: `node "${root}/launch.cjs" hook` }]);
+    const command = { type: "command", command: `node "${root}/launch.cjs" hook` };
+    // A plugin's server has the plugin's name before its own.
+    const tool = { type: "mcp_tool", server: "plugin:memdir:memdir", tool: "hook" };
+    const wired = json("plugin/.mcp.json").mcpServers;
+    expect(Object.keys(wired)).toEqual(["memdir"]);
+    const machine = makeMachine();
+    for (const [event, groups] of Object.entries(hooks as Record<string, { hooks: { input?: object }[] }[]>)) {
+      const isCommand = ["SessionStart", "PreCompact", "SessionEnd"].includes(event);
+      expect([event, groups[0]?.hooks]).toMatchObject([event, [isCommand ? command : tool]]);
+      // The same fields as `memdir init` names.
+      const form = { byServer: true, hasRules: false, prefetches: true };
+      const [part] = chooseClients(machine, ["claude-code"])[0]?.parts(machine, form) ?? [];
+      const entry = part?.kind === "hooks" ? part.hooks[event] : undefined;
+      if (entry?.type === "mcp_tool") expect(groups[0]?.hooks[0]?.input).toEqual(entry.input);
     }
   });
 

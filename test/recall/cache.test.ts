@@ -300,10 +300,11 @@ describe("several processes", () => {
       expect(saveElsewhere(world, end)).toMatchObject(ended);
       expect(vectorsOf(world)).toBe(0);
       const memdir = await world.open({ embed: fakeEmbed("outage downtime") });
+      await memdir.recall("another downtime");
+      await expect.poll(() => vectorsOf(world), { timeout: 20_000 }).toBe(1);
       expect(recalled(await memdir.recall("another downtime", { everything: true }))).toContain(
         "project_outage_drill.md",
       );
-      expect(vectorsOf(world)).toBe(1);
     },
   );
 

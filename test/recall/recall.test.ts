@@ -11,7 +11,7 @@ import { choosing, type Fields, fakeEmbed, memoryText, openStore, put, recalled,
 const PROMPT = "deploy kubectl staging";
 const MEMORIES: Record<string, Fields> = {
   "deploy.md": { name: "Deploy kubectl staging", description: "How to roll out", body: "Deploy with BODYONE." },
-  "pool.md": { name: "Database pool connections", description: "Sizes", body: "Twenty, BODYTWO." },
+  "pool.md": { name: "Database pool connections", description: "Limits", body: "Twenty, BODYTWO." },
   "coffee.md": { name: "Black espresso coffee", description: "A drink", body: "No sugar, BODYTHREE." },
 };
 const answering = (answer: string) => vi.fn<SideQuery>(async () => answer);
@@ -39,7 +39,7 @@ describe("recall offline", () => {
 
   it("most prompts need none", async () => {
     const { memdir } = await openStore(MEMORIES);
-    for (const prompt of ["thanks, looks good", "write a haiku about autumn", "rename this variable to pool"]) {
+    for (const prompt of ["thanks, looks good", "write a haiku about autumn", "rename this variable to count"]) {
       expect(await memdir.recall(prompt)).toMatchObject({ memories: [], text: "", leftOut: [] });
     }
   });
@@ -59,12 +59,12 @@ describe("recall offline", () => {
     expect(result.memories[0]!.content).not.toContain("outage");
   });
 
-  it("meaning is not asked about other scripts", async () => {
+  it("meaning is not asked about scripts that the model cannot read", async () => {
     const embed = fakeEmbed("x");
-    const { memdir } = await openStore({ "zh.md": { name: "服务部署流程说明", body: "先构建镜像" } }, { embed });
+    const { memdir } = await openStore({ "th.md": { name: "ขั้นตอนการปรับใช้บริการ", body: "สร้างก่อน" } }, { embed });
     await memdir.warm();
     embed.asked.length = 0;
-    expect(recalled(await memdir.recall("服务部署流程说明"))).toEqual(["zh.md"]);
+    expect(recalled(await memdir.recall("ขั้นตอนการปรับใช้บริการ"))).toEqual(["th.md"]);
     expect(embed.asked).toEqual([]);
   });
 
@@ -472,21 +472,23 @@ describe("recall: budgets", () => {
 describe("recall: files change behind our back", () => {
   const zoo: Fields = { name: "Zookeeper quorum size", body: "Three." };
   const ZOO = "zookeeper quorum size";
+  /** Without the word that its file name has. */
+  const ROLLOUT = "kubectl staging roll out";
 
   it.each(["settled", "written this moment"])("%s: edited, dropped in, renamed, removed", async (when) => {
     const { world, memdir } = await openStore(MEMORIES);
     const tick = () => (when === "settled" ? setLater(world) : undefined);
     if (when !== "settled") world.now = new Date("2026-03-10T12:00:00.000Z");
     const find = async (prompt: string) => recalled(await memdir.recall(prompt));
-    expect(await find(PROMPT)).toEqual(["deploy.md"]);
+    expect(await find(ROLLOUT)).toEqual(["deploy.md"]);
     put(world, "deploy.md", zoo);
     tick();
-    expect([await find(PROMPT), await find(ZOO)]).toEqual([[], ["deploy.md"]]);
+    expect([await find(ROLLOUT), await find(ZOO)]).toEqual([[], ["deploy.md"]]);
     fs.renameSync(world.path("deploy.md"), world.path("moved.md"));
     expect(await find(ZOO)).toEqual(["moved.md"]);
     put(world, "sub/deep/back.md", MEMORIES["deploy.md"]!);
     tick();
-    expect(await find(PROMPT)).toEqual(["sub/deep/back.md"]);
+    expect(await find(ROLLOUT)).toEqual(["sub/deep/back.md"]);
     fs.rmSync(world.path("moved.md"));
     expect(await find(ZOO)).toEqual([]);
     expect(world.logged).toEqual([]);
@@ -600,12 +602,32 @@ describe("recall: vectors are made once", () => {
     for (const text of asked) expect(text.length).toBeLessThanOrEqual(1100);
   });
 
-  it("a recall makes those that are missing by itself", async () => {
+  it("a recall in a new store answers by words at once and says so; the vectors are made behind it, newest first", async () => {
     const embed = fakeEmbed("outage");
-    const { memdir } = await openStore({ "a.md": FIELDS }, { embed });
-    const result = await memdir.recall("outage");
-    expect([result.method, recalled(result)]).toEqual(["hybrid", ["a.md"]]);
-    expect(embed.asked).toHaveLength(4);
+    const { world, memdir } = await openStore(
+      { "a.md": FIELDS, "b.md": { name: "Old", body: "Long ago." } },
+      { embed },
+    );
+    world.age("b.md", 5 * DAY);
+    const first = await memdir.recall("an outage today", { everything: true });
+    expect([first.method, recalled(first)]).toEqual(["lexical", ["a.md"]]);
+    expect(first.warnings).toEqual(["all memories were ranked by their words only: their vectors are not made yet"]);
+    expect(embed.asked).toEqual(["an outage today"]);
+    await expect.poll(() => embed.asked.length, { timeout: 20_000 }).toBe(5);
+    expect(embed.asked.at(-1)).toContain("Long ago");
+    await expect.poll(async () => (await memdir.recall("an outage today")).warnings, { timeout: 20_000 }).toEqual([]);
+    expect((await memdir.recall("an outage today")).method).toBe("hybrid");
+  });
+
+  it("a recall while some vectors are missing says how many", async () => {
+    const { world, memdir } = await warmed();
+    put(world, "b.md", { name: "Pool", body: "Twenty." });
+    setLater(world);
+    const { method, warnings } = await memdir.recall("an outage today");
+    expect([method, warnings]).toEqual([
+      "hybrid",
+      ["1 of 2 memories were ranked by their words only: their vectors are not made yet"],
+    ]);
   });
 
   it("B7.6 a file that was only touched keeps its vectors", async () => {
@@ -634,16 +656,13 @@ describe("recall: vectors are made once", () => {
     expect(recalled(await memdir.recall("outage"))).toEqual([]);
   });
 
-  it("a save does not wait for vectors: they are made once, by the next recall or a little later", async () => {
+  it("neither a save nor a recall waits for vectors: they are made once, a little later", async () => {
     const { memdir, embed } = await warmed();
     await memdir.save({ type: "project", name: "Pool", body: "Twenty." });
     expect(embed.asked).toEqual([]);
     await memdir.recall("an outage today");
-    expect(embed.asked).toHaveLength(2);
-    await memdir.recall("an outage today");
-    expect(embed.asked).toHaveLength(3);
-    await memdir.save({ type: "project", name: "Cache", body: "Ten." });
-    await expect.poll(() => embed.asked.length, { timeout: 20_000 }).toBe(4);
+    expect(embed.asked).toEqual(["an outage today"]);
+    await expect.poll(() => embed.asked.length, { timeout: 20_000 }).toBe(2);
     expect(await memdir.warm()).toMatchObject({ embedded: 0, left: 0 });
   });
 

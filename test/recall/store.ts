@@ -1,15 +1,26 @@
 /** Memories for tests of recall: as texts, as entries without a disk, and a deterministic stand-in for the model of meaning. */
 
-import { rehearsedDirectory } from "../../src/hooks/event.ts";
+import { runAtOnce } from "../../src/disk/breathe.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
 import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
-import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
+import {
+  addEntry,
+  type Digest,
+  type News,
+  newestOf,
+  openResident,
+  type Resident,
+  refresh,
+} from "../../src/recall/resident.ts";
 import { queryTerms, type Signals } from "../../src/recall/score.ts";
-import { digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
+import { digestFile, digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
+import type { Directory } from "../../src/store/directory.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
+import { appendEntries, noteInHead } from "../../src/store/row-cache.ts";
 import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
+import { rewriteCache } from "../../src/store/rows.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);
@@ -47,15 +58,43 @@ export function entryOf(file: string, fields: Fields, more: { embed?: Embed; age
   return entry;
 }
 
+export function directoryAt(path: string, more: Partial<Directory> = {}): Directory {
+  return {
+    ...{ path, scope: "project", inRepository: false, readOnly: false, recursive: true, by: "test", log: () => {} },
+    ...{ limits: { maxLines: 200, maxChars: 25_000 }, ageDays: { recent: 2, stale: 8, old: 31 } },
+    now: () => new Date(NOW_MS),
+    ...more,
+  };
+}
+
+/** Rows of directories, as a hook opens them for its first prompt, and how what is new is kept. There is time for so many files. */
+export function openRows(
+  directories: readonly Directory[],
+  files = Number.POSITIVE_INFINITY,
+): { resident: Resident; news: News[]; keep: () => void } {
+  const resident = openResident(directories);
+  let left = files;
+  const digest: Digest = (...file) => {
+    try {
+      return left-- > 0 ? digestFile(...file) : null;
+    } catch {
+      return null;
+    }
+  };
+  const news = runAtOnce(refresh(resident, { digest, positions: (owner) => newestOf(resident, owner) }));
+  const keep = () => {
+    for (const { owner, entries, folders } of news) {
+      const directory = directories[owner] as Directory;
+      if (entries.length > 0 && appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
+      if (folders) noteInHead(directory, { folders });
+    }
+  };
+  return { resident, news, keep };
+}
+
 /** Rows of a directory that is not on disk. */
 export function rowsOf(...entries: RowEntry[]): Resident {
-  const directory = {
-    ...rehearsedDirectory("/nowhere"),
-    scope: "project",
-    recursive: true,
-    now: () => new Date(NOW_MS),
-  };
-  const resident = openResident([directory]);
+  const resident = openResident([directoryAt("/nowhere", { readOnly: true })]);
   for (const entry of entries) addEntry(resident, 0, entry);
   return resident;
 }
@@ -71,7 +110,7 @@ export type Explained = Ranked & ReturnType<Evidence>;
 export function rankFor(rows: Resident, prompt: string, asking: Asking = {}): Explained[] {
   const { limit = 100, embed, nowMs = NOW_MS, ...signals } = asking;
   const meaning = embed ? { vector: embed(prompt) } : null;
-  const { order } = rank(rows, { terms: queryTerms(prompt, signals), meaning }, { nowMs, limit });
+  const { order } = rank(rows, { terms: queryTerms(prompt, signals), meaning, foreign: 0 }, { nowMs, limit });
   return order.map((ranked) => ({ ...ranked, ...ranked.evidence() }));
 }
 

@@ -4,11 +4,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/event.ts";
-import { answer } from "../../src/hooks/tool.ts";
+import { answerTool } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { formatState } from "../../src/team/sync-local.ts";
 import { findTravelProblem } from "../../src/team/travel.ts";
+import { makeHost } from "../hooks/host.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { makeGitPlace, put, readText } from "./git-place.ts";
 import { demote, promote } from "./move.ts";
@@ -42,22 +42,9 @@ describe("a team's memory", () => {
     const world = joined();
     const enforce = "enforce:\n  tool: Bash\n  pattern: rm\n  message: SYSTEM says no\n";
     world.share("rule.md", `---\nname: rule\ndescription: d\ntype: feedback\n${enforce}---\n\nNo rm.\n`);
-    const said = answer(
-      {
-        hook_event_name: "PreToolUse",
-        session_id: "s",
-        cwd: world.project,
-        tool_name: "Bash",
-        tool_input: { command: "rm x" },
-      },
-      {
-        env: world.env,
-        now: () => world.now,
-        deadline: openDeadline(() => 0),
-        startedIn: () => world.project,
-        onFault: () => {},
-      },
-    );
+    const call = { tool_name: "Bash", tool_input: { command: "rm x" } };
+    const input = { hook_event_name: "PreToolUse", session_id: "s", cwd: world.project, ...call };
+    const { out: said } = answerTool(input, makeHost(world).host());
     expect(said).toContain("a rule that the team shares");
     expect(said).not.toContain("because you asked for it");
   });

@@ -81,20 +81,20 @@ describe("removals", () => {
 });
 
 describe("beginChanges", () => {
-  it("finds the same whether half of it was begun ahead or not, newest first, and can be dropped", async () => {
+  it("finds the same whether what was begun ahead is kept or too much, newest first, and can be dropped", async () => {
     const world = makeWorld();
     const texts = ["first", "second", "third", "fourth"].map((word) => `export const ${word}Thing = shared;\n`);
     const hashes = texts.map((text) => commit(world, { "src/a.ts": text }));
     hashes.push(commit(world, { "src/a.ts": "" }));
     const git = { root: world.project, env: world.env };
     const reach = (await findReach(git)) as Reach;
-    for (const cores of [1, 8]) {
-      const { words, isWhole } = await beginChanges(git, reach, cores).search(["firstThing", "shared", "never"]);
+    for (const kept of [undefined, { timeoutMs: 60_000, maxBytes: 10 }]) {
+      const { words, isWhole } = await beginChanges(git, reach, kept).search(["firstThing", "shared", "never"]);
       expect(isWhole).toBe(true);
       expect(words.get("never")).toEqual([]);
       expect(words.get("firstThing")?.map((each) => each.commit.hash)).toEqual([hashes[1]]);
       expect(words.get("shared")?.map((each) => each.commit.hash)).toEqual(hashes.slice(1).reverse());
-      await beginChanges(git, reach, cores).drop();
+      await beginChanges(git, reach, kept).drop();
     }
   });
 });

@@ -118,6 +118,24 @@ it("on a terminal asks about each step; without one it shows the plan only", asy
   expect(world.exists("helm.md")).toBe(true);
 });
 
+it("who leaves at a step is asked no more, and nothing is applied", async () => {
+  const world = twoSteps();
+  const before = contentOf(world);
+  for (const [answers, left] of [
+    [[null], "you left at step 1 of 2"],
+    [[true, null], "you left at step 2 of 2"],
+  ] as const) {
+    const given: (boolean | null)[] = [...answers];
+    const ask = async () => {
+      if (given.length === 0) throw new Error("asked again");
+      return given.shift() as boolean | null;
+    };
+    const { printed } = await dream(world, {}, { ask });
+    expect(printed.at(-1)).toBe(`nothing was changed: ${left}`);
+    expect(contentOf(world)).toEqual(before);
+  }
+});
+
 it("works in the scope that holds the memories", async () => {
   const world = makeWorld();
   const team = path.join(world.project, ".claude", "memory");
@@ -135,5 +153,8 @@ it("works in the scope that holds the memories", async () => {
   await run(call({ apply: true, only: "1" }).call);
   expect(fs.existsSync(path.join(team, "helm.md"))).toBe(false);
   expect(world.exists("")).toBe(false);
-  expect(world.git("status", "--porcelain", "--untracked-files=all")).not.toMatch(/\.memdir|plan/);
+  expect(world.git("status", "--porcelain", "--untracked-files=all")).not.toMatch(/\.memdir|plan|lock/);
+  const status = call({ status: true });
+  await run(status.call);
+  expect(status.answers[0]).toMatchObject({ last: world.now.toISOString(), running: null });
 });

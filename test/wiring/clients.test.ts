@@ -8,7 +8,7 @@ import { HOOK, makeMachine, SERVER } from "./machine.ts";
 
 const hook = (timeout: number, more = {}) => [{ hooks: [{ ...more, type: "command", command: HOOK, timeout }] }];
 
-test("Claude Code: seven events and a server; other hooks and fields stay", async () => {
+test("Claude Code: six events and a server; other hooks and fields stay", async () => {
   const settings = `{
   // mine
   "model": "opus",
@@ -35,7 +35,6 @@ test("Claude Code: seven events and a server; other hooks and fields stay", asyn
       SessionStart: hook(10),
       UserPromptSubmit: hook(5),
       PreToolUse: hook(5),
-      PostToolUse: hook(5),
       Stop: [{ hooks: [{ type: "command", command: "notify" }] }, ...hook(10)],
       PreCompact: hook(10),
       SessionEnd: hook(10),
@@ -123,7 +122,6 @@ test("Gemini CLI: server and named hooks in one file, milliseconds", async () =>
       SessionStart: hook(10_000, { name: "memdir" }),
       BeforeAgent: hook(5_000, { name: "memdir" }),
       BeforeTool: hook(5_000, { name: "memdir" }),
-      AfterTool: hook(5_000, { name: "memdir" }),
       AfterAgent: hook(10_000, { name: "memdir" }),
       SessionEnd: hook(10_000, { name: "memdir" }),
     },

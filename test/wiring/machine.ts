@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { chooseClients } from "../../src/wiring/clients.ts";
+import type { HookWish } from "../../src/wiring/hook-form.ts";
 import type { Machine } from "../../src/wiring/machine.ts";
 import { applyChanges, type Plan, planWiring, type Removal, unwire } from "../../src/wiring/wiring.ts";
 import { makeTemporary } from "../temporary.ts";
@@ -16,6 +17,8 @@ export interface TestMachine extends Machine {
   put(file: string, content: string | Uint8Array): void;
   /** Every file and folder below the home, with content, to be compared. */
   picture(): Record<string, string>;
+  /** How hooks are wired; as commands unless a test says so. */
+  wish: HookWish;
   plan(...agents: string[]): Plan[];
   /** Throws the first problem. */
   init(...agents: string[]): Promise<void>;
@@ -23,6 +26,7 @@ export interface TestMachine extends Machine {
   moved(dist: string): TestMachine;
 }
 
+export const COMMANDS: HookWish = { hooks: "command", hasRules: false, prefetches: false };
 export const HOOK = '"/usr/bin/node" "/opt/memdir/dist/hook.cjs"';
 export const SERVER = { command: "/usr/bin/node", args: ["/opt/memdir/dist/cli.js", "mcp"] };
 
@@ -50,7 +54,8 @@ export function makeMachine(files: Record<string, string> = {}, more: Partial<Ma
       fs.writeFileSync(at(file), content);
     },
     picture: () => picture(home),
-    plan: (...agents) => planWiring(machine, chooseClients(machine, agents)),
+    wish: COMMANDS,
+    plan: (...agents) => planWiring(machine, chooseClients(machine, agents), machine.wish),
     async init(...agents) {
       for (const plan of machine.plan(...agents)) {
         if (plan.problem) throw plan.problem;

@@ -42,9 +42,10 @@ async function load(hook: string) {
 
 /** Says back what it was asked. */
 const ECHO = `
-const event = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-const additionalContext = [event.hook_event_name, event.source, event.prompt, event.session_id].join("|");
-console.log(JSON.stringify({ hookSpecificOutput: { additionalContext } }));`;
+exports.openHooks = () => async (event) => {
+  const additionalContext = [event.hook_event_name, event.source, event.prompt, event.session_id].join("|");
+  return { out: JSON.stringify({ hookSpecificOutput: { additionalContext } }), after: () => {} };
+};`;
 
 test("what the hook says comes behind the prompt, unseen; the greeting once, and again after a compaction", async () => {
   const { say, hooks } = await load(ECHO);
@@ -79,13 +80,15 @@ test("only what the user wrote is the prompt", async () => {
   });
 });
 
-test("a hook that is silent, fails, talks nonsense or is gone costs nothing", async () => {
+test("a hook that is silent, fails, gives nonsense or is gone costs nothing", async () => {
   for (const hook of [
     "",
-    "process.exit(1)",
-    "console.log('no json')",
-    "console.log('{}')",
-    "process.stdin.destroy()",
+    "throw new Error('broken')",
+    "exports.openHooks = () => { throw new Error('broken'); };",
+    "exports.openHooks = () => async () => { throw new Error('broken'); };",
+    "exports.openHooks = () => async () => ({ out: 'no json', after() {} });",
+    "exports.openHooks = () => async () => ({ out: '{}', after() {} });",
+    "exports.openHooks = () => async () => ({ out: '', after() {} });",
   ]) {
     const { say } = await load(hook);
     expect(await say("hello")).toHaveLength(1);

@@ -34,7 +34,7 @@ let machine: TestMachine;
 function install(name: string): string {
   const dist = machine.at(path.join(name, "dist"));
   fs.mkdirSync(dist, { recursive: true });
-  for (const file of fs.readdirSync(DIST).filter((entry) => /^hook.*\.cjs$|^words\.bin$/.test(entry))) {
+  for (const file of fs.readdirSync(DIST).filter((entry) => /^hook.*\.cjs$/.test(entry))) {
     fs.copyFileSync(path.join(DIST, file), path.join(dist, file));
   }
   fs.writeFileSync(path.join(dist, "cli.js"), SERVER);
@@ -52,7 +52,8 @@ beforeEach(() => {
   machine.put(".claude/memdir.json", JSON.stringify({ hooks: { deadlineMs: PATIENCE_MS } }));
 });
 
-const prove = (deadlineMs = PATIENCE_MS) => proveWiring(machine, { temporary: machine.at("tmp"), deadlineMs });
+const prove = (deadlineMs = PATIENCE_MS) =>
+  proveWiring(machine, { temporary: machine.at("tmp"), wish: machine.wish, deadlineMs });
 
 test("nothing is wired: that is well, and says what to do", async () => {
   machine.env = { HOME: machine.home, PATH: "" };
@@ -79,10 +80,7 @@ test("every door of every client recalls the probe, and nothing of it is left", 
     "OpenCode: the server recalls",
     "VS Code: the server recalls",
   ]);
-  const after = machine.picture();
-  // The hook keeps its own compiled form.
-  for (const file of Object.keys(after)) if (file.startsWith(".cache")) delete after[file];
-  expect(after).toEqual(before);
+  expect(machine.picture()).toEqual(before);
 });
 
 test("what is gone from a file, and an installation that is gone, is named with its remedy", async () => {
@@ -163,7 +161,7 @@ describe("doors that misbehave", () => {
     expect(await say("console.log('other')")).toBe("it answered, but not with the probe");
     expect(await say("")).toBe("it answered, but said nothing");
     expect(await say("process.stdin.destroy(); console.log('quokka')")).toBe(null);
-    const server = (code: string) => askServer(process.execPath, ["-e", code], asked());
+    const server = (code: string) => askServer({ command: process.execPath, args: ["-e", code] }, asked());
     expect(await server("")).toBe("it ended before it said hello");
     expect(await server("process.exit(3)")).toBe("it ended with code 3");
     const hello = "console.log('noise');console.log(JSON.stringify({id:1,result:{}}));";

@@ -67,7 +67,7 @@ describe("all at once", () => {
     await machine.init();
     const moved = machine.moved("/elsewhere/built");
     await moved.init();
-    expect(JSON.stringify(moved.json(".claude/settings.json")).match(/hook\.cjs/g)).toHaveLength(7);
+    expect(JSON.stringify(moved.json(".claude/settings.json")).match(/hook\.cjs/g)).toHaveLength(6);
     expect(moved.read(".claude/settings.json")).not.toContain("/opt/memdir");
     expect(moved.read(".config/opencode/plugin/memdir.js")).toContain('"/elsewhere/built/hook.cjs"');
     await moved.moved("/third").uninstall();
@@ -176,7 +176,7 @@ describe("interrupted", () => {
       },
     };
     try {
-      for (const { changes } of planWiring(world, CLIENTS)) await applyChanges(world, changes);
+      for (const { changes } of planWiring(world, CLIENTS, machine.wish)) await applyChanges(world, changes);
       return false;
     } catch {
       return true;
@@ -245,7 +245,7 @@ describe("others at work", () => {
     expect(runs.some(({ status }) => status === "fulfilled")).toBe(true);
     for (const run of runs) if (run.status === "rejected") expect(run.reason.code).toBe("conflict");
     await machine.init();
-    expect(JSON.stringify(machine.json(".claude/settings.json")).match(/hook\.cjs/g)).toHaveLength(7);
+    expect(JSON.stringify(machine.json(".claude/settings.json")).match(/hook\.cjs/g)).toHaveLength(6);
     await Promise.all([machine.uninstall(), machine.uninstall()]);
     expect(machine.picture()).toEqual(before);
   });

@@ -61,7 +61,10 @@ export async function runLine(row: Row, rest: string, console: Console): Promise
     terminal: {
       ...terminal,
       interactive: choose !== null,
-      ask: async (question: string) => (await choose?.(question, yesOrNo)) === "y",
+      ask: async (question: string) => {
+        const key = (await choose?.(question, yesOrNo)) ?? null;
+        return key === null ? null : key === "y";
+      },
     },
     open: async (options?: object) => (options ? console.open(options) : memdir),
   };

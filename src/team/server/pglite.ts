@@ -107,8 +107,8 @@ const VERSION = "0.5.14";
 export interface InstallOptions {
   /** Runs npm with these arguments; rejects when it fails. */
   runNpm(args: readonly string[]): Promise<void>;
-  /** True for yes; null where there is no one to ask. */
-  ask: ((question: string) => Promise<boolean>) | null;
+  /** Answers true for yes; null where there is no one to ask. */
+  ask: ((question: string) => Promise<boolean | null>) | null;
   say(text: string): void;
   /** Whether to look where packages of this program are found, too; false in tests. */
   isShared?: boolean;

@@ -51,7 +51,8 @@ describe("/dream", () => {
     const seat = await sitDown();
     await makeTwins(seat);
     const before = bytes(seat.world);
-    expect(await seat.type("/dream", null, null)).toMatch(/\nnothing was changed$/);
+    expect(await seat.type("/dream", null)).toMatch(/\nnothing was changed: you left at step 1 of 2$/);
+    expect(seat.asked).toHaveLength(1);
     expect(await seat.type("/dream plan")).toContain("/dream --apply --only 1,2 applies these steps");
     const piped = await sitDown({ world: seat.world, isPiped: true });
     expect(await piped.type("/dream")).toContain("/dream --apply --only 1,2 applies these steps");

@@ -1,8 +1,8 @@
-/** Measures verdicts against labels: how much of what is called moved, gone or expired is so, and how much of what is so is called so. */
+/** Measures what is shown by default against labels: how much of what is called moved, gone or expired is so, and how much of what is so is called so. */
 
 import fs from "node:fs";
 import path from "node:path";
-import { type Examination, examine } from "../../../src/truth/examination.ts";
+import { type Examination, examine, isShown } from "../../../src/truth/examination.ts";
 import { buildHistory, TODAY } from "./history.ts";
 
 export type Label = "true" | "moved" | "gone" | "expired" | "not";
@@ -52,7 +52,11 @@ export async function measureCorpus(folder: string, memories: readonly Labelled[
   const examination = await examine(
     { root, env: { PATH: process.env.PATH, HOME: folder } },
     memories.map(({ id, text, written }) => ({ file: `${id}.md`, text, written: new Date(written) })),
-    { names: new Set(), today: TODAY.slice(0, 10) },
+    {
+      names: new Set(),
+      today: TODAY.slice(0, 10),
+      writtenAt: (nth) => new Date(memories[nth]?.written ?? TODAY).getTime() / 1000,
+    },
   );
   return compare(memories, examination);
 }
@@ -68,8 +72,7 @@ function compare(memories: readonly Labelled[], examination: Examination): Figur
     figures.claims += labels.length;
     const findings = examination.memories[i]?.findings ?? [];
     const seen = new Set<string>();
-    for (const { claim, verdict, evidence } of findings) {
-      if (verdict === "holds" || verdict === "unknown") continue;
+    for (const { claim, verdict, evidence } of findings.filter(isShown)) {
       const label = labels.find(({ text }) => plain(text) === plain(claim.text));
       const isRight = label?.label === verdict;
       if (isRight) seen.add(plain(claim.text));

@@ -1,16 +1,19 @@
 #!/usr/bin/env node
-// What the adapters cost: adapters.mjs [--check] [--quick] [--sizes]. Needs dist/.
-// Each hook in a fresh process and the MCP server's first answers, as ratios to a bare `node`; with --sizes what an installation
-// takes on disk (installs the packed package into a temporary folder). With --check it ends with 1 when a target is missed.
+// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes]. Needs dist/.
+// Events in the real clients, interleaved with a bare client; the warm server's own time; each hook in a fresh process: all as ratios
+// to a bare `node`. With --sizes what an installation takes on disk (installs the packed package into a temporary folder). With
+// --check it ends with 1 when a target is missed.
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
-import { writeStore } from "./recall-store.mjs";
+import { measureClients } from "./doors-clients.mjs";
+import { embedInvented, inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
+import { openStore, writeStore } from "./recall-store.mjs";
 import { formatTable, run, takeTurns, timeRow } from "./recall-timing.mjs";
 
 const { values: options } = parseArgs({
@@ -18,10 +21,12 @@ const { values: options } = parseArgs({
     check: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
   },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
 const SIZES = options.quick ? [100, 1_000, 10_000] : [100, 10_000, 100_000];
+const SERVED = options.quick ? [100, 1_000] : [100, 1_000, 10_000];
 const STARTS = options.quick ? 11 : 41;
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -30,6 +35,9 @@ const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-
 const roomy = fs.existsSync("/dev/shm") ? fs.mkdtempSync("/dev/shm/memdir-bench-doors-") : top;
 const home = path.join(top, "home");
 fs.mkdirSync(home);
+// Nothing that a person's shell adds: NODE_EXTRA_CA_CERTS alone costs Node 20 some 50 ms.
+const BARE_ENV = { PATH: process.env.PATH ?? "", HOME: home };
+const timeNode = () => run(["-e", "0"], { cwd: top, env: BARE_ENV, input: "{}" }).ms;
 
 try {
   const rows = await measure();
@@ -48,19 +56,82 @@ try {
 }
 
 async function measure() {
-  const memory = writeStore(top, inventMemories(MEMORIES));
-  // Nothing that a person's shell adds: NODE_EXTRA_CA_CERTS alone costs Node 20 some 50 ms.
-  const env = { PATH: process.env.PATH ?? "", HOME: home, MEMDIR_MEMORY_DIR: memory };
-  // Twice: the first one makes the state folder, after which the folder's time is another one.
-  for (let i = 0; i < 2; i++)
-    run([path.join(dist, "cli.js"), "recall", "warm the cache", "--no-model"], { cwd: top, env });
+  const wants = (part) => options.only === "" || options.only === part;
+  return [
+    ...(wants("clients") ? await measureInClients() : []),
+    ...(wants("server") ? await measureServer() : []),
+    ...(wants("processes") ? await measureProcesses() : []),
+  ];
+}
+
+/** Memories whose vectors are there, so that no prompt waits for them. */
+async function seed(count) {
+  const { openMemdir } = await import(pathToFileURL(path.join(dist, "index.js")).href);
+  const dir = writeStore(roomy, inventMemories(count));
+  for (let i = 0; i < 2; i++) await openStore({ root: top, openMemdir }, dir, { embed: embedInvented });
+  return dir;
+}
+
+async function measureInClients() {
+  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS });
+}
+
+/** The server's hook, asked as a client asks it, with everything loaded. */
+async function measureServer() {
+  const random = makeRandom(3);
+  const servers = [];
+  const work = { node: timeNode };
+  try {
+    for (const count of SERVED) {
+      const server = openServer({ ...BARE_ENV, MEMDIR_MEMORY_DIR: await seed(count) });
+      servers.push(server);
+      const ask = async (fields) => {
+        const start = process.hrtime.bigint();
+        await server.call({ cwd: top, ...fields });
+        return Number(process.hrtime.bigint() - start) / 1e6;
+      };
+      const call = { tool_name: "Bash", tool_input: '{"command":"npm test"}' };
+      work[`prompt ${count}`] = (round) =>
+        ask({ hook_event_name: "UserPromptSubmit", session_id: `s${round}`, prompt: inventPrompt(random) });
+      work[`tool ${count}`] = () => ask({ hook_event_name: "PreToolUse", session_id: "t", ...call });
+    }
+    const { node, ...times } = await takeTurns(STARTS, work);
+    return SERVED.flatMap((count) => [
+      timeRow(`the server's answer to a prompt, ${count} memories`, times[`prompt ${count}`], "node -e 0", node),
+      timeRow(`the server's answer before a tool call, ${count} memories`, times[`tool ${count}`], "node -e 0", node),
+    ]);
+  } finally {
+    for (const server of servers) server.close();
+  }
+}
+
+function openServer(env) {
+  const child = spawn(process.execPath, [path.join(dist, "cli.js"), "mcp"], { cwd: top, env });
+  const waiting = new Map();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const { id } = JSON.parse(line);
+    waiting.get(id)?.();
+  });
+  let id = 0;
+  const call = (given) =>
+    new Promise((done) => {
+      waiting.set(++id, done);
+      const params = { name: "hook", arguments: given };
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
+    });
+  return { call, close: () => child.kill() };
+}
+
+async function measureProcesses() {
+  const memory = await seed(MEMORIES);
+  const env = { ...BARE_ENV, MEMDIR_MEMORY_DIR: memory };
   const random = makeRandom(7);
   const prompts = Array.from({ length: STARTS + 8 }, () => inventPrompt(random));
   const hook = (input) =>
     run([path.join(dist, "hook.cjs")], { cwd: top, env, input: JSON.stringify({ cwd: top, ...input }) });
   const call = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "npm test" } };
   const work = {
-    node: () => run(["-e", "0"], { cwd: top, env, input: "{}" }).ms,
+    node: timeNode,
     // A session of its own each time: what was shown once is not shown again.
     prompt: (round) =>
       hook({ hook_event_name: "UserPromptSubmit", session_id: `s${round}`, prompt: prompts[round + 4] }).ms,
@@ -73,7 +144,7 @@ async function measure() {
   const row = (what, name, target) => timeRow(what, times[name], "node -e 0", node, target);
   const sized = await measureSizedStores(env);
   return [
-    row("UserPromptSubmit", "prompt", 1.4),
+    row("UserPromptSubmit as a command (Gemini CLI, older clients)", "prompt", null),
     row("PreToolUse, no rule", "tool", null),
     row("SessionStart, nothing to say", "start", null),
     row("MCP: start to the answer of initialize", "initialize", null),

@@ -1,0 +1,116 @@
+/**
+ * Every event of a client, answered: by a command that is started for it, by the MCP server, by a plugin in the client's own process.
+ * It is the one place that catches: clients never see our errors, but they are recorded.
+ */
+
+import { join } from "node:path";
+import type { Env } from "../config.ts";
+import {
+  type Answer,
+  type EventInput,
+  eventOf,
+  type HookEvent,
+  type Host,
+  NOTHING,
+  openDeadline,
+  tell,
+} from "./event.ts";
+
+type Answerer = (input: EventInput, host: Host) => Answer | Promise<Answer>;
+
+/** Loaded when it is needed: a command answers one event. */
+const ANSWERERS: Readonly<Record<HookEvent, () => Promise<Answerer>>> = {
+  SessionStart: async () => (await import("./session.ts")).answerSession,
+  UserPromptSubmit: async () => (await import("./prompt.ts")).answerPrompt,
+  PreToolUse: async () => (await import("./tool.ts")).answerTool,
+  PostToolUse: async () => (await import("./tool.ts")).answerTool,
+  Stop: async () => (await import("./stop.ts")).answerStop,
+  PreCompact: async () => (await import("./stop.ts")).answerStop,
+  SessionEnd: async () => (await import("./stop.ts")).answerStop,
+};
+
+export interface HooksOptions {
+  env: Env;
+  /** The folder of memdir's installed files. */
+  dist: string;
+  /** The program that runs them. */
+  node?: string;
+  startedIn?: () => string;
+}
+
+/** Takes an event, or the error with which it could not be read. Must not throw. `after` is for when the answer is written; it does not throw either. */
+export type Hooks = (input: unknown) => Promise<Required<Answer>>;
+
+/** Projects and their stores together; more are seldom open in one client. */
+const MAX_KEPT = 16;
+
+export function openHooks({ env, dist, node = process.execPath, startedIn = process.cwd }: HooksOptions): Hooks {
+  const kept = new Map<string, unknown>();
+  const keep = <T>(key: string, make: () => T): T => {
+    const value = kept.has(key) ? (kept.get(key) as T) : make();
+    // The last one that was asked for is the last one to go.
+    kept.delete(key);
+    kept.set(key, value);
+    for (const oldest of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(oldest);
+    return value;
+  };
+  const start: Host["start"] = (args, cwd, input = "ignore") =>
+    startDetached(node, join(dist, "cli.js"), args, cwd, input);
+
+  return async (input) => {
+    const at = new Date();
+    const faults: unknown[] = [];
+    const onFault = (error: unknown) => {
+      faults.push(error);
+      if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
+    };
+    const host = { env, now: () => at, deadline: openDeadline(), onFault, startedIn, start, keep };
+    const { out, after } = await answer(input, host).catch((error) => {
+      onFault(error);
+      return NOTHING;
+    });
+    return {
+      out,
+      async after() {
+        await (async () => after?.())().catch(onFault);
+        if (faults.length > 0) await note(env, { at, event: nameOf(input), faults });
+      },
+    };
+  };
+}
+
+async function answer(input: unknown, host: Host): Promise<Answer> {
+  if (input instanceof Error) throw input;
+  if (typeof input !== "object" || input === null) throw new TypeError("the event is not a JSON object");
+  const event = eventOf((input as EventInput).hook_event_name);
+  return event === null ? NOTHING : (await ANSWERERS[event]())(input, host);
+}
+
+function nameOf(input: unknown): string {
+  return String((input as EventInput | null)?.hook_event_name ?? "");
+}
+
+/** If even this part is missing, nothing can be recorded. */
+async function note(env: Env, { at, event, faults }: { at: Date; event: string; faults: unknown[] }): Promise<void> {
+  try {
+    const { noteFault } = await import("./faults.ts");
+    for (const error of faults) noteFault(env, { at, event, error });
+  } catch {
+    // See above.
+  }
+}
+
+/** Detached and without our streams, as it outlives us. */
+function startDetached(
+  node: string,
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  input: number | "ignore",
+): void {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const stdio = [input, "ignore" as const, "ignore" as const];
+  const child = spawn(node, [program, ...args], { cwd, detached: true, stdio, windowsHide: true });
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,112 @@
+/** In which form a client's hooks are wired: what the client can do, what the user chose, and what rules need. */
+
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { isWithin, realPath } from "../disk/fence.ts";
+import { findProject } from "../project/locate.ts";
+import { type Directory, listEntries, peekForHooks } from "../store/store.ts";
+import { CLIENTS, type Client, claudeFolder, findProgram, type HookForm } from "./clients.ts";
+import type { Machine } from "./machine.ts";
+import { commandsOf, readForms } from "./parts.ts";
+import { type HOOK_CHOICES, readReceipt } from "./receipt.ts";
+import { readPlain } from "./user-file.ts";
+
+/** What decides besides the client. */
+export interface HookWish extends Pick<HookForm, "hasRules" | "prefetches"> {
+  hooks: HookChoice;
+}
+
+export type HookChoice = (typeof HOOK_CHOICES)[number];
+
+export function formFor(machine: Machine, client: Client, { hooks, ...wish }: HookWish): HookForm {
+  return { ...wish, byServer: hooks === "server" && canCall(client, findVersion(machine, client)) === true };
+}
+
+/** Null when the version is not known. */
+export function canCall({ calls }: Client, version: string | null): boolean | null {
+  if (!calls) return false;
+  return version === null ? null : compare(version, calls.since) >= 0;
+}
+
+/** It prints a line and ends; a client that takes longer is updating itself, or hangs. */
+const VERSION_MS = 3_000;
+
+/** As the client says itself; null when that cannot be told. A program inside the project is never run: a repository may bring any. */
+export function findVersion(machine: Machine, { calls }: Client): string | null {
+  const program = calls ? findProgram(machine, calls.program) : null;
+  if (program === null || !isAbsolute(program) || isInProject(machine, program)) return null;
+  try {
+    const said = execFileSync(program, ["--version"], {
+      cwd: machine.home,
+      env: { ...machine.env, DISABLE_AUTOUPDATER: "1" },
+      timeout: VERSION_MS,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      windowsHide: true,
+    });
+    return /\d+\.\d+\.\d+/.exec(said)?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** In the home itself, or above it, programs are the user's own. */
+function isInProject({ cwd, home }: Machine, program: string): boolean {
+  const { worktreeRoot, cwd: folder } = findProject(cwd);
+  const root = realPath(worktreeRoot ?? folder);
+  if (isWithin(root, realPath(home))) return false;
+  return [program, realPath(program)].some((path) => isWithin(root, path));
+}
+
+function compare(a: string, b: string): number {
+  const [x, y] = [a, b].map((version) => version.split(".").map(Number)) as [number[], number[]];
+  const at = x.findIndex((part, i) => part !== (y[i] ?? 0));
+  return at < 0 ? 0 : (x[at] as number) - (y[at] ?? 0);
+}
+
+/** Whether any store of the user's has an enforced rule: those given, the user's own, and every project's. Writes nothing. */
+export function hasRules(machine: Machine, directories: readonly Directory[]): boolean {
+  const [first] = directories;
+  if (!first) return false;
+  const folder = claudeFolder(machine);
+  const paths = [join(folder, "memory"), ...projectsIn(folder).map((name) => join(folder, "projects", name, "memory"))];
+  const others = paths
+    .filter((path) => !directories.some((directory) => directory.path === path))
+    .map((path) => ({ ...first, path, inRepository: false }));
+  return [...directories, ...others].some((directory) => findRule({ ...directory, readOnly: true }));
+}
+
+function projectsIn(folder: string): string[] {
+  try {
+    return readdirSync(join(folder, "projects"));
+  } catch {
+    return [];
+  }
+}
+
+function findRule(directory: Directory): boolean {
+  try {
+    const peeked = peekForHooks(directory);
+    const entries = peeked && peeked.stale.length === 0 ? peeked.entries : listEntries(directory);
+    return entries.some((entry) => entry.isForHooks && entry.details.rule !== null);
+  } catch {
+    return false; // not readable, which `memdir doctor` reports
+  }
+}
+
+/** The form of each hook in a client's files, by event; what cannot be read is reported where it is changed. */
+export function findForms(machine: Machine, client: Client): Map<string, "command" | "mcp_tool"> {
+  const [part] = client.parts(machine).filter((each) => each.kind === "hooks");
+  const known = commandsOf([...client.parts(machine), ...readReceipt(machine).entries.flatMap(({ parts }) => parts)]);
+  try {
+    return part ? readForms(readPlain(part.file), part.file, known) : new Map();
+  } catch {
+    return new Map();
+  }
+}
+
+/** Clients whose rules do not hold when memdir's server is switched off. */
+export function findRuleGaps(machine: Machine): Client[] {
+  return CLIENTS.filter((client) => findForms(machine, client).get("PreToolUse") === "mcp_tool");
+}

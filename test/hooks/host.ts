@@ -1,0 +1,30 @@
+/** A process that answers events, for tests: it keeps what it is told to, starts nothing, and collects what fails. */
+
+import { type Host, openDeadline } from "../../src/hooks/event.ts";
+import type { World } from "../world.ts";
+
+interface Making {
+  env?: Record<string, string>;
+  elapsedMs?: () => number;
+  startedIn?: string;
+  faults?: string[];
+}
+
+/** A new deadline with each call; what is kept, stays. */
+export function makeHost(world: World, { env = {}, elapsedMs = () => 0, startedIn, faults = [] }: Making = {}) {
+  const kept = new Map<string, unknown>();
+  const started: (readonly string[])[] = [];
+  const host = (): Host => ({
+    env: { ...world.env, ...env },
+    now: () => world.now,
+    deadline: openDeadline(elapsedMs),
+    onFault: ({ message }) => faults.push(message),
+    startedIn: () => startedIn ?? world.project,
+    start: (args) => started.push(args),
+    keep: <T>(key: string, make: () => T) => {
+      if (!kept.has(key)) kept.set(key, make());
+      return kept.get(key) as T;
+    },
+  });
+  return { host, faults, started };
+}
