@@ -425,8 +425,7 @@ function update(resident: Resident, news: News, at: number | null, digest: Retur
     keepFormer(resident, at, `${news.owner} ${digest.file}`);
   if (at !== null) drop(resident, at);
   if (!digest) return;
-  addEntry(resident, news.owner, digest);
-  news.entries.push(digest);
+  news.entries.push(addEntry(resident, news.owner, digest));
 }
 
 function keepFormer(resident: Resident, at: number, key: string): void {
@@ -460,16 +459,18 @@ function knownAt(resident: Resident, owner: number, at: number): RowEntry | null
   return entry;
 }
 
-/** How many bytes it takes, in memory as on disk. */
-export function addEntry(resident: Resident, owner: number, entry: RowEntry): number {
+/** The entry with arrays of its own: those of a file that stayed the same are views of this memory, which ends them when it grows. */
+export function addEntry(resident: Resident, owner: number, entry: RowEntry): RowEntry {
   const { row, rank } = encodeEntry(entry);
-  const at = reserve(resident, row.length + rank.length);
-  row.copy(resident.bytes, at);
-  rank.copy(resident.bytes, at + row.length);
-  resident.used = at + row.length + rank.length;
+  const own = Buffer.from(new ArrayBuffer(row.length + rank.length));
+  row.copy(own);
+  rank.copy(own, row.length);
+  const at = reserve(resident, own.length);
+  own.copy(resident.bytes, at);
+  resident.used = at + own.length;
   if (resident.owners.at(-1)?.owner !== owner) resident.owners.push({ from: resident.count, owner });
   addToList(resident, [at]);
-  return row.length + rank.length;
+  return viewEntry(own, 0);
 }
 
 /** Takes in what other processes have written to the caches. False when one was made anew: then all has to be opened again. */

@@ -533,3 +533,18 @@ describe("a damaged cache", () => {
     expect(chooseMemories(resident, { prompt: PROMPT, embed: null, nowMs: NOW_MS })?.all).toEqual([]);
   });
 });
+
+it("files that were touched are kept although the memory grows meanwhile", () => {
+  const directory = makeDirectory();
+  const files = Array.from({ length: 12 }, (_, at) => `m${at}.md`);
+  const body = Array.from({ length: 4000 }, (_, at) => `word${at}`).join(" ");
+  for (const file of files) put(directory, file, { name: file, body });
+  openRows([directory]).keep();
+  for (const file of files) fs.utimesSync(path.join(directory.path, file), 1, 1);
+  const { news, keep } = openRows([directory]);
+  expect(news.flatMap(({ entries }) => entries.map(({ ranking }) => ranking.terms.length > 4000))).toEqual(
+    files.map(() => true),
+  );
+  keep();
+  expect(openRows([directory]).news).toEqual([]);
+});
