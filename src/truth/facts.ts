@@ -3,11 +3,11 @@
 import { type Git, readGit } from "../project/git.ts";
 import { type Claim, partsOf, wordsOf } from "./claim.ts";
 import { type History, type HistoryLimits, NO_HISTORY, readHistory } from "./history.ts";
-import { isSolid } from "./hit.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
 import { beginPastTexts, type Removals, readManifestRemovals } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
+import { isSolid } from "./usage.ts";
 
 export interface Facts {
   tree: Tree;
@@ -91,7 +91,7 @@ export async function gatherFacts(
 }
 
 function isCode({ kind }: Claim): boolean {
-  return kind === "symbol" || kind === "env" || kind === "flag" || kind === "value";
+  return kind === "symbol" || kind === "env" || kind === "constant" || kind === "flag" || kind === "value";
 }
 
 function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {
@@ -100,7 +100,7 @@ function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {
 
 async function searchElsewhere(tree: Tree, claims: readonly Claim[], { found, others }: Search): Promise<Occurrences> {
   const names = claims.flatMap((claim) => (claim.kind === "symbol" ? (partsOf(claim.text).at(-1) ?? []) : []));
-  const missing = names.filter((name) => !found.get(name)?.some(({ hit }) => hit !== "comment"));
+  const missing = names.filter((name) => !found.get(name)?.some(({ usage }) => usage !== "comment"));
   return (await searchTree(tree, missing, { made: others })).found;
 }
 
@@ -125,7 +125,7 @@ async function searchWords(
 const BLIND = "not all changes were searched, so removals from long ago are unknown";
 
 const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
-const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map(), isAny: false };
+const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map() };
 
 function isThere(tree: Tree, path: string): boolean {
   const clean = path.replace(/\/$/, "");
@@ -176,11 +176,11 @@ function missingWords(claims: readonly Claim[], found: Occurrences): Set<string>
 function missingWordsOf(claim: Claim, found: Occurrences): string[] {
   if (claim.kind === "value") return isOtherValue(claim, found) ? [claim.text] : [];
   if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));
-  if (claim.kind !== "env" && claim.kind !== "flag") return [];
+  if (claim.kind !== "env" && claim.kind !== "constant" && claim.kind !== "flag") return [];
   const [name = "", ...forms] = wordsOf(claim);
   const isHere =
-    (found.get(name) ?? []).some(({ hit }) => hit !== "comment") ||
-    forms.some((form) => (found.get(form) ?? []).some(({ hit }) => hit === "definition"));
+    (found.get(name) ?? []).some(({ usage }) => usage !== "comment") ||
+    forms.some((form) => (found.get(form) ?? []).some(({ usage }) => usage === "definition"));
   return isHere ? [] : [name, ...forms];
 }
 
@@ -191,7 +191,7 @@ export function statedAt({ text, file }: Claim, found: Occurrences): Occurrence[
   return (found.get(text) ?? []).filter(
     (place) =>
       place.value !== null &&
-      place.hit === "definition" &&
+      place.usage === "definition" &&
       (file === undefined ? !TESTS.test(place.file) : place.file === file || place.file.endsWith(`/${file}`)),
   );
 }
@@ -216,5 +216,5 @@ function isMissingName({ file, text }: Claim, word: string, found: Occurrences):
 }
 
 function homesOf(owner: string, found: Occurrences): Set<string> {
-  return new Set((found.get(owner) ?? []).filter(({ hit }) => hit === "definition").map((place) => place.file));
+  return new Set((found.get(owner) ?? []).filter(({ usage }) => usage === "definition").map((place) => place.file));
 }

@@ -3,20 +3,20 @@
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
 import { statedValue } from "./claims-values.ts";
-import { type Hit, isProse, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
+import { isProse, isSource, judgeUsage, type Usage } from "./usage.ts";
 
 export interface Occurrence {
   file: string;
   line: number;
-  hit: Hit;
+  usage: Usage;
   /** It comes after `--` or right after a quote: an option's name. */
   isOption: boolean;
   /** The literal that the line gives to it, where it does so plainly. */
   value: string | null;
 }
 
-/** The best hits of a word, one or a few for each file. */
+/** The best places of a word, one or a few for each file. */
 export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
 
 export interface Search {
@@ -115,13 +115,13 @@ export function judgeLine(
   line: string,
   column: number,
   length: number,
-): Pick<Occurrence, "hit" | "isOption" | "value"> {
+): Pick<Occurrence, "usage" | "isOption" | "value"> {
   const before = line.slice(Math.max(0, column - 2), column);
-  const hit = judgeHit(file, line, column, length);
+  const usage = judgeUsage(file, line, column, length);
   return {
-    hit,
+    usage,
     isOption: before === "--" || /["'`]$/.test(before),
-    value: hit === "definition" ? statedValue(line, column + length) : null,
+    value: usage === "definition" ? statedValue(line, column + length) : null,
   };
 }
 
@@ -173,10 +173,10 @@ function ordinaryFiles(folder: string): ReadonlySet<string> {
   }
 }
 
-/** Calls `hit` for each whole wanted word between `from` and `to`; not in the order of the text. */
-export type Scan = (text: Buffer, from: number, to: number, hit: OnHit) => void;
+/** Calls `tell` for each whole wanted word between `from` and `to`; not in the order of the text. */
+export type Scan = (text: Buffer, from: number, to: number, tell: OnWord) => void;
 
-type OnHit = (word: string, at: number, end: number) => void;
+type OnWord = (word: string, at: number, end: number) => void;
 
 /** By their length and their bytes as Latin-1: thousands may begin alike. */
 type Wanted = Map<number, Map<string, string>>;
@@ -208,18 +208,18 @@ export function openScan(words: Iterable<string>): Scan {
     const alike = entryOf(byTriple, tripleBefore(bytes, least), () => new Map());
     entryOf(alike, bytes.length, () => new Map<string, string>()).set(bytes.toString("latin1"), word);
   }
-  return (text, from, to, hit) => {
+  return (text, from, to, tell) => {
     for (let end = from + least; long.length > 0 && end <= to; ) {
       const triple = tripleBefore(text, end);
       const skip = skips[triple] as number;
-      if (skip === 0) report(text, from, to, end - least, byTriple.get(triple), hit);
+      if (skip === 0) report(text, from, to, end - least, byTriple.get(triple), tell);
       end += skip || 1;
     }
     for (const { word, bytes } of short) {
       const own: Wanted = new Map([[bytes.length, new Map([[bytes.toString("latin1"), word]])]]);
       const part = text.subarray(from, to);
       for (let at = part.indexOf(bytes); at >= 0; at = part.indexOf(bytes, at + 1))
-        report(text, from, to, from + at, own, hit);
+        report(text, from, to, from + at, own, tell);
     }
   };
 }
@@ -234,7 +234,7 @@ function tripleBefore(bytes: Buffer, end: number): number {
   return (bytes[end - 3] as number) ^ ((bytes[end - 2] as number) << 5) ^ ((bytes[end - 1] as number) << 10);
 }
 
-function report(text: Buffer, from: number, to: number, at: number, wanted: Wanted | undefined, hit: OnHit): void {
+function report(text: Buffer, from: number, to: number, at: number, wanted: Wanted | undefined, tell: OnWord): void {
   if (!wanted || (at > from && IS_WORD[text[at - 1] as number])) return;
   for (const [length, known] of wanted) {
     const end = at + length;
@@ -242,6 +242,6 @@ function report(text: Buffer, from: number, to: number, at: number, wanted: Want
     const word = known.get(text.toString("latin1", at, end));
     // `dry-run` is not in `dry-run-all`.
     const isLonger = end + 1 < to && text[end] === HYPHEN && IS_WORD[text[end + 1] as number] && word?.includes("-");
-    if (word !== undefined && !isLonger) hit(word, at, end);
+    if (word !== undefined && !isLonger) tell(word, at, end);
   }
 }

@@ -2,9 +2,9 @@
 
 import { type Git, runGit } from "../project/git.ts";
 import type { Change, Commit } from "./history.ts";
-import { isSource } from "./hit.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
 import { judgeLine, MAX_FILE_BYTES, type Occurrence, openScan } from "./occurrences.ts";
+import { isSource } from "./usage.ts";
 
 export interface Removal extends Occurrence {
   commit: Commit;
@@ -79,7 +79,7 @@ function addRemovals(changes: readonly Change[], mentions: Mentions, found: Read
   for (const { path, before, after, commit } of changes) {
     for (const { word, line, column, length } of without(mentions.of(before), mentions.of(after))) {
       const judged = judgeLine(path, line, column, length);
-      const key = `${word} ${judged.hit} ${judged.isOption} ${judged.value} ${path}`;
+      const key = `${word} ${judged.usage} ${judged.isOption} ${judged.value} ${path}`;
       if (!seen.has(key)) found.get(word)?.push({ file: path, line: 0, commit, ...judged });
       seen.add(key);
     }
@@ -126,6 +126,12 @@ type Mentions = ReturnType<typeof openMentions>;
 const MAX_LINE = 2_000;
 /** Where git looks for a NUL to tell binary files. */
 const HEAD_BYTES = 8_000;
+
+function isBinary(text: Buffer): boolean {
+  const at = text.indexOf(0);
+  return at >= 0 && at < HEAD_BYTES;
+}
+
 const NEWLINE = 10;
 const NONE: readonly Mention[] = [];
 
@@ -155,7 +161,7 @@ function openMentions(words: Iterable<string>) {
   return {
     take(hash: string, text: Buffer | null) {
       byBlob.set(hash, NONE);
-      if (text === null || text.subarray(0, HEAD_BYTES).includes(0)) return;
+      if (text === null || isBinary(text)) return;
       const { from, to } = findDifference(last.text, text);
       const moved = text.length - last.text.length;
       const places = [
@@ -183,17 +189,19 @@ const NEAR = 64;
 /** The lines of the second text from the first to the last that differs. */
 function findDifference(a: Buffer, b: Buffer): { from: number; to: number } {
   const most = Math.min(a.length, b.length);
-  let head = 0;
-  for (let size = 4096; size >= NEAR; size >>= 1)
-    while (head + size <= most && a.compare(b, head, head + size, head, head + size) === 0) head += size;
-  let [endA, endB] = [a.length, b.length];
-  for (let size = 4096; size >= NEAR; size >>= 1)
-    while (Math.min(endA, endB) - head >= size && a.compare(b, endB - size, endB, endA - size, endA) === 0) {
-      endA -= size;
-      endB -= size;
-    }
-  const newline = b.indexOf(NEWLINE, endB);
-  return { from: head === 0 ? 0 : b.lastIndexOf(NEWLINE, head - 1) + 1, to: newline < 0 ? b.length : newline + 1 };
+  const head = countSame(most, (at, end) => a.compare(b, at, end, at, end) === 0);
+  const [endA, endB] = [a.length, b.length];
+  const tail = countSame(most - head, (at, end) => a.compare(b, endB - end, endB - at, endA - end, endA - at) === 0);
+  const newline = b.indexOf(NEWLINE, endB - tail);
+  return { from: head === 0 ? 0 : b.lastIndexOf(NEWLINE, head - 1) + 1, to: newline < 0 ? endB : newline + 1 };
+}
+
+function countSame(most: number, isSame: (at: number, end: number) => boolean): number {
+  let count = 0;
+  if (most < NEAR || !isSame(0, NEAR)) return count;
+  for (let size = 64 * NEAR; size >= NEAR; size >>= 1)
+    while (count + size <= most && isSame(count, count + size)) count += size;
+  return count;
 }
 
 /** What occurs more often than among the others. */
@@ -226,8 +234,8 @@ function openBlobs(take: (hash: string, text: Buffer | null) => void): (chunk: B
         at += part.length;
         open -= part.length;
         parts?.push(part);
-        if (open > 0) continue;
-        take(hash, parts && (parts.length === 1 ? part : Buffer.concat(parts)).subarray(0, -1));
+        // The line break at its end does no harm.
+        if (open === 0) take(hash, parts && (parts.length === 1 ? part : Buffer.concat(parts)));
         continue;
       }
       const newline = chunk.indexOf(NEWLINE, at);

@@ -9,8 +9,16 @@ import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { linkKey } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
-import { describeOrder, type Order } from "./evidence.ts";
-import { type Examination, type Examined, examine, isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
+import {
+  describeOrder,
+  type Examination,
+  type Examined,
+  examine,
+  isShown,
+  type MemoryVerdict,
+  type Order,
+  type Weighed,
+} from "./examination.ts";
 import { keepVerdicts } from "./verdicts.ts";
 import { readWritten } from "./written.ts";
 
@@ -268,6 +276,7 @@ const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
   link: "path",
   symbol: "symbol",
   env: "symbol",
+  constant: "symbol",
   package: "symbol",
   branch: "symbol",
   tag: "symbol",

@@ -80,6 +80,30 @@ describe("removals", () => {
   });
 });
 
+describe("names in capitals", () => {
+  it("are variables where they are read by name or set for a program, and constants where the code defines them", async () => {
+    const world = makeWorld();
+    commit(world, {
+      "src/a.py": 'MAX_TRIES = 3\nURL = os.environ["OLD_URL"]\n',
+      "deploy.yml": "env:\n  POOL_SIZE: 4\n",
+      "src/b.ts": "export const KEPT_LIMIT = 5;\n",
+    });
+    commit(world, { "src/a.py": "\n", "deploy.yml": "env:\n" });
+    const memory = { file: "m.md", text: "`MAX_TRIES`, `OLD_URL`, `POOL_SIZE`, `KEPT_LIMIT`.\n", written: world.now };
+    const { memories } = await examine({ root: world.project, env: world.env }, [memory], {
+      names: new Set(),
+      today: "2026-03-10",
+    });
+    const found = memories[0]?.findings.map(({ claim, verdict }) => `${claim.kind} ${claim.text} ${verdict}`);
+    expect(found).toEqual([
+      "constant MAX_TRIES gone",
+      "env OLD_URL gone",
+      "env POOL_SIZE gone",
+      "constant KEPT_LIMIT holds",
+    ]);
+  });
+});
+
 describe("beginPastTexts", () => {
   it("finds the same whether what was begun ahead is kept or too much, newest first, and can be dropped", async () => {
     const world = makeWorld();
@@ -111,7 +135,7 @@ describe("beginPastTexts", () => {
     const git = { root: world.project, env: world.env };
     const { changes } = await readHistory(git, {});
     const { words } = await beginPastTexts(git, changes).search(["alpha", "beta", "gamma", "omega", "one", "a"]);
-    const removed = (word: string) => words.get(word)?.map(({ commit: { hash }, hit }) => `${hash} ${hit}`);
+    const removed = (word: string) => words.get(word)?.map(({ commit: { hash }, usage }) => `${hash} ${usage}`);
     expect(removed("beta")).toEqual([`${beta} code`]);
     expect(removed("gamma")).toEqual([`${gamma} code`]);
     expect(removed("alpha")).toEqual([`${one} code`]);
