@@ -87,7 +87,7 @@ export async function readHistory(git: Git, limits: HistoryLimits): Promise<Hist
   const notes: string[] = [];
   if (reach.isShallow) notes.push("this is a shallow clone, so earlier history is unknown");
   if (reach.cut !== null) notes.push(reach.cut);
-  if (code !== 0) notes.push("git took too long, so only the newest part of the history was checked");
+  if (code !== 0) notes.push("git did not finish, so only the newest part of the history was checked");
   return { ...parsed, isWhole: notes.length === 0, notes };
 }
 

@@ -271,16 +271,10 @@ function afterFix(
   return { verdict: isFixed ? "fixed" : verdict, left };
 }
 
-const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
+/** Everything else is a name. */
+const SPOKEN = {
   path: "path",
   link: "path",
-  symbol: "symbol",
-  env: "symbol",
-  constant: "symbol",
-  package: "symbol",
-  branch: "symbol",
-  tag: "symbol",
-  commit: "symbol",
   flag: "flag",
   script: "command",
   url: "url",
@@ -298,7 +292,7 @@ function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
     scope: directory.scope,
     line: claim.line,
     claim: claim.text,
-    kind: SPOKEN[claim.kind],
+    kind: ((SPOKEN as Partial<Record<ClaimKind, string>>)[claim.kind] ?? "symbol") as Problem["kind"],
     what: claim.kind,
     verdict: verdict as Problem["verdict"],
     evidence,
