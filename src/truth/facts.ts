@@ -5,7 +5,7 @@ import { type Claim, partsOf, wordsOf } from "./claim.ts";
 import { type History, type HistoryLimits, NO_HISTORY, readHistory } from "./history.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
-import { beginPastTexts, type Removals, readManifestRemovals } from "./removals.ts";
+import { type Removals, readManifestRemovals, searchPast } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
 import { isSolid } from "./usage.ts";
 
@@ -70,10 +70,9 @@ export async function gatherFacts(
     removedEntries(isBuilt ? await readManifestRemovals(git, changes) : []),
   );
   const ignoredRead = readIgnored(git, tree, unseenPaths(tree, claims));
-  const pastRead = historyRead.then(({ changes }) => beginPastTexts(git, local.some(isCode) ? changes : []));
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
-  const removals = await (await pastRead).search(missingWords(local, search.found));
+  const removals = await searchPast(git, history.changes, missingWords(local, search.found));
   return {
     tree,
     history,
@@ -88,10 +87,6 @@ export async function gatherFacts(
     today: options.today,
     notes: [...tree.notes, ...history.notes, ...search.notes, ...(removals.isWhole ? [] : [BLIND])],
   };
-}
-
-function isCode({ kind }: Claim): boolean {
-  return kind === "symbol" || kind === "env" || kind === "constant" || kind === "flag" || kind === "value";
 }
 
 function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {

@@ -16,24 +16,16 @@ export interface Removals {
   isWhole: boolean;
 }
 
-/** The texts of changed files, requested before it is known which words are wanted. */
-export interface PastTexts {
-  /** Lines of source that held one of the words. To be called once. */
-  search(words: Iterable<string>): Promise<Removals>;
-}
-
 /** Some 100,000 texts, which are streamed; anything beyond this limit is unknown. */
 const LIMITS = { timeoutMs: 20_000, maxBytes: 2 ** 31 };
-/** What is kept in memory until the words are known. */
-const MAX_AHEAD = 64 << 20;
 
 /**
- * Every text is read once: that takes git less than half as long as comparing it with the next one, and few texts hold a word
- * that is no longer in the code. Git begins at once, while the files of the project are read.
+ * Lines of source that held one of the words. Every text is read once: that takes git less than half as long as comparing it
+ * with the next one, and few texts hold a word that is no longer in the code.
  */
-export function beginPastTexts(git: Git, history: readonly Change[], maxAhead = MAX_AHEAD): PastTexts {
-  const stopped = new AbortController();
-  const signal = git.signal ? AbortSignal.any([git.signal, stopped.signal]) : stopped.signal;
+export async function searchPast(git: Git, history: readonly Change[], words: Iterable<string>): Promise<Removals> {
+  const found = new Map([...words].map((word): [string, Removal[]] => [word, []]));
+  if (found.size === 0) return { words: found, isWhole: true };
   // Versions of a file one after the other.
   const byPath = new Map<string, string[] | null>();
   const changes = history.filter(({ path, before }) => {
@@ -42,36 +34,14 @@ export function beginPastTexts(git: Git, history: readonly Change[], maxAhead = 
     else if (known === undefined) byPath.set(path, isSource(path) ? [before] : null);
     return byPath.get(path) !== null;
   });
-  const texts = [...new Set([...byPath.values()].flatMap((hashes) => hashes ?? []))];
-  // One buffer: to keep thousands of small ones costs more than to copy them.
-  const ahead = Buffer.allocUnsafeSlow(texts.length === 0 ? 0 : maxAhead);
-  let kept = 0;
-  let take = (chunk: Buffer) => {
-    kept += chunk.copy(ahead, kept);
-    if (kept === maxAhead) stopped.abort();
-  };
-  const begun = catBlobs({ ...git, signal }, texts, (chunk) => take(chunk));
-  return {
-    async search(words) {
-      const found = new Map([...words].map((word): [string, Removal[]] => [word, []]));
-      if (found.size === 0) {
-        stopped.abort();
-        await begun;
-        return { words: found, isWhole: true };
-      }
-      const mentions = openMentions(found.keys());
-      const isUnread = (hash: string | null): hash is string => hash !== null && !mentions.isRead(hash);
-      take = openBlobs(mentions.take);
-      take(ahead.subarray(0, kept));
-      await begun;
-      await catBlobs(git, texts.filter(isUnread), openBlobs(mentions.take));
-      const relevant = changes.filter(({ before }) => mentions.of(before).length > 0);
-      const after = new Set(relevant.map((change) => change.after).filter(isUnread));
-      await catBlobs(git, [...after], openBlobs(mentions.take));
-      addRemovals(relevant, mentions, found);
-      return { words: found, isWhole: !texts.some(isUnread) };
-    },
-  };
+  const texts = new Set([...byPath.values()].flatMap((hashes) => hashes ?? []));
+  const mentions = openMentions(found.keys());
+  await catBlobs(git, texts, mentions.take);
+  const isUnread = (hash: string | null): hash is string => hash !== null && !mentions.isRead(hash);
+  const relevant = changes.filter(({ before }) => mentions.of(before).length > 0);
+  await catBlobs(git, new Set(relevant.map(({ after }) => after).filter(isUnread)), mentions.take);
+  addRemovals(relevant, mentions, found);
+  return { words: found, isWhole: ![...texts].some(isUnread) };
 }
 
 function addRemovals(changes: readonly Change[], mentions: Mentions, found: ReadonlyMap<string, Removal[]>): void {
@@ -98,7 +68,7 @@ export async function readManifestRemovals(git: Git, history: readonly Change[])
   const lines = new Map<string | null, string[]>();
   const take = (hash: string, text: Buffer | null) => lines.set(hash, text?.toString("utf8").split("\n") ?? []);
   const hashes = changes.flatMap(({ before, after }) => (after === null ? [before] : [before, after]));
-  await catBlobs(git, [...new Set(hashes)], openBlobs(take));
+  await catBlobs(git, new Set(hashes), take);
   return changes.flatMap(({ path, before, after, commit }) =>
     without(lines.get(before) ?? [], lines.get(after) ?? [])
       .filter((text) => text.length < MAX_LINE)
@@ -215,13 +185,16 @@ function without<T>(all: readonly T[], others: readonly T[]): T[] {
   });
 }
 
-async function catBlobs(git: Git, hashes: readonly string[], take: (chunk: Buffer) => void): Promise<void> {
-  if (hashes.length === 0) return;
-  await runGit(git, ["cat-file", "--batch", "--buffer"], { ...LIMITS, input: `${hashes.join("\n")}\n`, take });
+type TakeText = (hash: string, text: Buffer | null) => void;
+
+async function catBlobs(git: Git, hashes: ReadonlySet<string>, take: TakeText): Promise<void> {
+  if (hashes.size === 0) return;
+  const input = `${[...hashes].join("\n")}\n`;
+  await runGit(git, ["cat-file", "--batch", "--buffer"], { ...LIMITS, input, take: openBlobs(take) });
 }
 
 /** `HASH blob SIZE`, a line break, that many bytes, a line break; or `HASH missing`. The text is null if it is too large for source. */
-function openBlobs(take: (hash: string, text: Buffer | null) => void): (chunk: Buffer) => void {
+function openBlobs(take: TakeText): (chunk: Buffer) => void {
   let head = "";
   let hash = "";
   /** Bytes that are yet to come, with the line break. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { examine } from "../../src/truth/examination.ts";
 import { readHistory } from "../../src/truth/history.ts";
 import { openScan } from "../../src/truth/occurrences.ts";
-import { beginPastTexts } from "../../src/truth/removals.ts";
+import { searchPast } from "../../src/truth/removals.ts";
 import { makeWorld, type World } from "../world.ts";
 
 function commit(world: World, files: Record<string, string | Buffer | null>): string {
@@ -104,23 +104,20 @@ describe("names in capitals", () => {
   });
 });
 
-describe("beginPastTexts", () => {
-  it("finds the same whether what was begun ahead is kept or too much, newest first, and can be dropped", async () => {
+describe("searchPast", () => {
+  it("tells the newest removal of each word in each file", async () => {
     const world = makeWorld();
     const texts = ["first", "second", "third", "fourth"].map((word) => `export const ${word}Thing = shared;\n`);
     const hashes = texts.map((text) => commit(world, { "src/a.ts": text }));
     hashes.push(commit(world, { "src/a.ts": "" }));
     const git = { root: world.project, env: world.env };
     const { changes } = await readHistory(git, {});
-    for (const maxAhead of [undefined, 10, 60]) {
-      const { words, isWhole } = await beginPastTexts(git, changes, maxAhead).search(["firstThing", "shared", "never"]);
-      expect(isWhole).toBe(true);
-      expect(words.get("never")).toEqual([]);
-      expect(words.get("firstThing")?.map((each) => each.commit.hash)).toEqual([hashes[1]]);
-      // The same use of a name in the same file: the newest one.
-      expect(words.get("shared")?.map((each) => each.commit.hash)).toEqual([hashes.at(-1)]);
-      expect((await beginPastTexts(git, changes, maxAhead).search([])).isWhole).toBe(true);
-    }
+    const { words, isWhole } = await searchPast(git, changes, ["firstThing", "shared", "never"]);
+    expect(isWhole).toBe(true);
+    expect(words.get("never")).toEqual([]);
+    expect(words.get("firstThing")?.map((each) => each.commit.hash)).toEqual([hashes[1]]);
+    // The same use of a name in the same file: the newest one.
+    expect(words.get("shared")?.map((each) => each.commit.hash)).toEqual([hashes.at(-1)]);
   });
 
   it("compares versions of a long file by what differs, and counts a moved line as kept", async () => {
@@ -134,7 +131,7 @@ describe("beginPastTexts", () => {
     const one = commit(world, { "src/a.ts": text() });
     const git = { root: world.project, env: world.env };
     const { changes } = await readHistory(git, {});
-    const { words } = await beginPastTexts(git, changes).search(["alpha", "beta", "gamma", "omega", "one", "a"]);
+    const { words } = await searchPast(git, changes, ["alpha", "beta", "gamma", "omega", "one", "a"]);
     const removed = (word: string) => words.get(word)?.map(({ commit: { hash }, usage }) => `${hash} ${usage}`);
     expect(removed("beta")).toEqual([`${beta} code`]);
     expect(removed("gamma")).toEqual([`${gamma} code`]);
@@ -151,7 +148,7 @@ describe("beginPastTexts", () => {
     fs.rmSync(path.join(world.project, ".git/objects", blob.slice(0, 2), blob.slice(2)));
     const git = { root: world.project, env: world.env };
     const { changes } = await readHistory(git, {});
-    const { words, isWhole } = await beginPastTexts(git, changes).search(["goneThing", "other"]);
+    const { words, isWhole } = await searchPast(git, changes, ["goneThing", "other"]);
     expect([isWhole, words.get("goneThing")]).toEqual([false, []]);
   });
 });
