@@ -103,7 +103,7 @@ async function measureSpeed(top) {
     return file;
   };
   const input = keep("input.json", memories);
-  // Of a name that no deleted file held, only all changes together can tell whether it was ever there.
+  // Of such a name, only the texts of all changes together can tell whether it was ever there.
   const unseen = keep("unseen.json", [`${memories[0]}Use \`neverThere\`.\n`, ...memories.slice(1)]);
   const sizes = [];
   let counted = "";
@@ -133,7 +133,7 @@ async function measureSpeed(top) {
   const what = `${MEMORIES} memories, ${FILES} files, ${COMMITS} commits`;
   const against = "git grep + git log --name-status";
   const row = timeRow(what, times.verify, against, times.git, TARGETS.ratio);
-  const worst = timeRow("the same, and a name that was never there", times.unseen, against, times.git);
+  const worst = timeRow("the same, and a name that was never there", times.unseen, against, times.git, TARGETS.ratio);
   const most = Math.max(...sizes);
   print(
     `${formatTable([row, worst])}\n\n${counted}; at most ${most.toFixed(0)} MB (target < ${TARGETS.megabytes} MB${most < TARGETS.megabytes ? "" : " **missed**"}), process and Node included.`,
@@ -141,7 +141,7 @@ async function measureSpeed(top) {
   print(
     `Medians, in brackets the 10 % quantile; ${ROUNDS} rounds in turn${options.quick ? " (--quick)" : ""}. Node ${process.version}, ${os.cpus()[0]?.model.trim()} × ${os.cpus().length}.`,
   );
-  return !row.isMissed && most < TARGETS.megabytes;
+  return !row.isMissed && !worst.isMissed && most < TARGETS.megabytes;
 }
 
 async function runOnce(file) {

@@ -70,7 +70,7 @@ const ALONE = [
   "learn/said-statement",
   "team/authors",
   "truth/lint",
-  "truth/rot",
+  "truth/health",
   "truth/verify",
   "wiring/hook-form",
 ];

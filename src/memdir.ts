@@ -16,7 +16,7 @@ import type { Recalled } from "./recall/recall.ts";
 import type { PrefetchOptions, Recaller } from "./recall/recaller.ts";
 import type { SearchHit } from "./recall/search.ts";
 import type { Store } from "./store/store.ts";
-import type { MeasuredDirectory } from "./truth/rot.ts";
+import type { MeasuredDirectory } from "./truth/health.ts";
 import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.ts";
 
 export type { Named } from "./memory/find.ts";

@@ -176,7 +176,7 @@ function openHealth({ env, location, directories, survey, instructions }: Known)
       return verifyMemories(main, { root, env, signal }, directories, wanted, { ...asked, isAll: named === null });
     },
     measure: async (directory = main, onProgress) => {
-      const { measureDirectory } = await import("./truth/rot.ts");
+      const { measureDirectory } = await import("./truth/health.ts");
       const { findSurfacedFiles } = await import("./recall/surface-log.ts");
       const { termsOf } = await import("./text/terms.ts");
       // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.

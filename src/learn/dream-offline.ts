@@ -29,7 +29,7 @@ import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
-import { findExpiry } from "../truth/rot-findings.ts";
+import { findExpiry } from "../truth/health-findings.ts";
 import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";

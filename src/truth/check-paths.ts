@@ -6,7 +6,7 @@ import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
 import { type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
-import { shortNamesOf, type Tree } from "./tree.ts";
+import { addTo, once, shortNamesOf, type Tree } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
 
@@ -32,14 +32,12 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   return fate ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
-const SPELLINGS = new WeakMap<Tree, ReadonlyMap<string, string>>();
-
 /** The same path in other letters: on many systems it is the same file. */
 function findSpelling({ tree }: Facts, path: string): string | null {
-  const known = SPELLINGS.get(tree) ?? new Map([...tree.files].map((file) => [file.toLowerCase(), file]));
-  SPELLINGS.set(tree, known);
-  return known.get(path.toLowerCase()) ?? null;
+  return spellingsOf(tree).get(path.toLowerCase()) ?? null;
 }
+
+const spellingsOf = once(({ files }: Tree) => new Map([...files].map((file) => [file.toLowerCase(), file])));
 
 /** A bare name that several files have had. */
 export function isGeneric({ history, tree }: Facts, path: string): boolean {
@@ -150,21 +148,11 @@ function fateOfLonger(facts: Facts, path: string): Answer | null {
   return stem === undefined ? null : fateOf(facts, stem);
 }
 
-const STEMS = new WeakMap<History, Map<string, string[]>>();
-
-function stemsOf(history: History): Map<string, string[]> {
-  const known = STEMS.get(history);
-  if (known) return known;
+const stemsOf = once(({ events }: History) => {
   const stems = new Map<string, string[]>();
-  for (const file of history.events.keys()) {
-    const name = nameOf(file).replace(/\.[^.]+$/, "");
-    const same = stems.get(name);
-    if (same) same.push(file);
-    else stems.set(name, [file]);
-  }
-  STEMS.set(history, stems);
+  for (const file of events.keys()) addTo(stems, nameOf(file).replace(/\.[^.]+$/, ""), file);
   return stems;
-}
+});
 
 /** A folder has moved when most of its files have, to one place. */
 function fateOfFolder(facts: Facts, folder: string): Answer | null {

@@ -5,24 +5,26 @@ import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
 import type { Commit } from "./history.ts";
-import { isSolid } from "./hit.ts";
 import type { Occurrence } from "./occurrences.ts";
 import type { Removal } from "./removals.ts";
+import { isSettings, isSolid } from "./usage.ts";
 
-type Answer = Omit<Finding, "claim">;
+/** `kind` where the code tells it better than the memory. */
+type Answer = Omit<Finding, "claim"> & { kind?: Claim["kind"] };
 
 /** What may be something else and is unknown here does not count as a claim. */
 export function checkClaims(facts: Facts, claims: readonly Claim[]): Finding[] {
   const findings: Finding[] = [];
   const said = new Set<string>();
   for (const claim of claims) {
-    const answer = claim.in === "plan" ? checkPlan(facts, claim) : CHECKS[claim.kind](facts, claim);
+    const { kind = claim.kind, ...answer } =
+      claim.in === "plan" ? checkPlan(facts, claim) : CHECKS[claim.kind](facts, claim);
     const isIdle = answer.verdict === "unknown" && claim.kind !== "url";
     if (isIdle && (claim.loose || claim.in === "plan")) continue;
     // One word may be a name and a package: once is enough. What it is set to is another matter.
     if (said.has(claim.text) && claim.kind !== "value") continue;
     if (answer.verdict !== "unknown") said.add(claim.text);
-    findings.push({ claim, ...answer });
+    findings.push({ claim: kind === claim.kind ? claim : { ...claim, kind }, ...answer });
   }
   return findings;
 }
@@ -31,6 +33,7 @@ const CHECKS: Record<Claim["kind"], (facts: Facts, claim: Claim) => Answer> = {
   path: checkPath,
   symbol: checkSymbol,
   env: checkVariable,
+  constant: checkVariable,
   flag: checkFlag,
   script: checkScript,
   package: checkPackage,
@@ -107,7 +110,7 @@ function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answe
   if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
   const removal = removed.packages.get(name) ?? removed.packages.get(name.toLowerCase());
   const use = (found.get(name) ?? []).find(
-    ({ hit, isOption }) => hit === "code" || hit === "definition" || (hit === "text" && isOption),
+    ({ usage, isOption }) => usage === "code" || usage === "definition" || (usage === "text" && isOption),
   );
   if (use) return { verdict: "holds", evidence: `used in ${use.file}:${use.line}`, files: [use.file] };
   if (removal) return goneBy(removal, "no longer a dependency: removed");
@@ -206,7 +209,7 @@ function checkSymbol(facts: Facts, claim: Claim): Answer {
 
 /** A name that strings, pages or generated files still hold may be alive in a way that cannot be seen here. */
 function checkMissing(facts: Facts, claim: Claim, name: string): Answer {
-  const named = (facts.found.get(name) ?? []).find(({ hit }) => hit === "text") ?? facts.elsewhere.get(name)?.[0];
+  const named = (facts.found.get(name) ?? []).find(({ usage }) => usage === "text") ?? facts.elsewhere.get(name)?.[0];
   if (named) return unknown(`still named in ${named.file}:${named.line}`);
   const gone = findRemoval(facts, claim, name);
   if (!gone) return never(claim);
@@ -215,10 +218,10 @@ function checkMissing(facts: Facts, claim: Claim, name: string): Answer {
 }
 
 function holdsAt(places: readonly Occurrence[]): Answer {
-  const best = places.find(({ hit }) => hit === "definition") ?? (places[0] as Occurrence);
+  const best = places.find(({ usage }) => usage === "definition") ?? (places[0] as Occurrence);
   return {
     verdict: "holds",
-    evidence: `${best.hit === "definition" ? "defined" : "used"} in ${best.file}:${best.line}`,
+    evidence: `${best.usage === "definition" ? "defined" : "used"} in ${best.file}:${best.line}`,
     files: [...new Set(places.map(({ file }) => file))],
   };
 }
@@ -233,7 +236,7 @@ function never({ declared }: Claim): Answer {
 function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
   const removals = (facts.removals.words.get(name) ?? []).filter(isSolid);
   const own =
-    removals.find(({ hit }) => hit === "definition") ??
+    removals.find(({ usage }) => usage === "definition") ??
     (claim.file === undefined ? undefined : removals.find(({ file }) => isSame(facts, file, claim.file as string)));
   if (!own) return null;
   return goneBy({ file: own.file, commit: (removals[0] as Removal).commit }, "no longer in the code: removed");
@@ -246,10 +249,10 @@ function checkMember(facts: Facts, claim: Claim, owner: string, name: string, pl
     const gone = /^[A-Z]/.test(owner) ? findRemoval(facts, { ...claim, file: undefined } as Claim, owner) : null;
     return gone ?? holdsAt(places);
   }
-  const files = new Set(owners.filter(({ hit }) => hit === "definition").map(({ file }) => file));
+  const files = new Set(owners.filter(({ usage }) => usage === "definition").map(({ file }) => file));
   if (files.size === 0 || !/^[A-Z]/.test(owner) || places.some(({ file }) => files.has(file))) return holdsAt(places);
   const removal = (facts.removals.words.get(name) ?? []).find(
-    (each) => each.hit === "definition" && files.has(each.file),
+    (each) => each.usage === "definition" && files.has(each.file),
   );
   if (!removal) return holdsAt(places);
   return goneBy(removal, `${owner} no longer has ${name}: removed`);
@@ -267,7 +270,7 @@ function checkNamedFile(
   const removal = (facts.removals.words.get(name) ?? []).find(
     (each) => isSolid(each) && isSame(facts, each.file, file),
   );
-  const now = places.find(({ hit }) => hit === "definition");
+  const now = places.find(({ usage }) => usage === "definition");
   if (!now || !(removal || claim.declared)) return null;
   const by = removal ? `, removed from ${file} by ${byWhom(removal)}` : "";
   return {
@@ -286,26 +289,33 @@ function isSame({ history, tree }: Facts, file: string, said: string): boolean {
   return to !== null && to !== undefined && to === file;
 }
 
-/** A variable is usually named in a string: `getenv("X")`. */
+/** A variable is usually named in a string, `getenv("X")`; what the code itself defines is a constant. */
 function checkVariable(facts: Facts, claim: Claim): Answer {
-  const places = (facts.found.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
-  if (places.length > 0) return holdsAt(places);
-  const removals = (facts.removals.words.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
+  const places = (facts.found.get(claim.text) ?? []).filter(({ usage }) => usage !== "comment");
+  if (places.length > 0) return { ...holdsAt(places), kind: variableKind(places) };
+  const removals = (facts.removals.words.get(claim.text) ?? []).filter(({ usage }) => usage !== "comment");
   // What code only uses, and neither sets nor reads by its name in quotes, is a platform's.
-  const own = removals.find(({ hit }) => hit !== "code");
+  const own = removals.find(({ usage }) => usage !== "code");
   const removal = own ?? removals[0];
   if (!removal) return never(claim);
-  return { ...goneBy(removal, "no longer read anywhere: removed"), ...(own ? {} : { isVague: true }) };
+  const kind = variableKind(removals);
+  const what = kind === "env" ? "no longer read anywhere: removed" : "no longer in the code: removed";
+  return { ...goneBy(removal, what), kind, ...(own ? {} : { isVague: true }) };
+}
+
+function variableKind(places: readonly Occurrence[]): "env" | "constant" {
+  const isDefined = places.some(({ usage, file }) => usage === "definition" && !isSettings(file));
+  return isDefined && !places.some(({ usage }) => usage === "text") ? "constant" : "env";
 }
 
 function checkFlag(facts: Facts, claim: Claim): Answer {
   const [name = "", ...forms] = flagForms(claim.text);
-  const named = (facts.found.get(name) ?? []).filter(({ hit }) => hit !== "comment");
-  const fields = forms.flatMap((form) => (facts.found.get(form) ?? []).filter(({ hit }) => hit === "definition"));
+  const named = (facts.found.get(name) ?? []).filter(({ usage }) => usage !== "comment");
+  const fields = forms.flatMap((form) => (facts.found.get(form) ?? []).filter(({ usage }) => usage === "definition"));
   if (named.length > 0 || fields.length > 0) return holdsAt([...named, ...fields]);
   const removal =
-    (facts.removals.words.get(name) ?? []).find(({ hit, isOption }) => hit !== "comment" && isOption) ??
-    forms.flatMap((form) => facts.removals.words.get(form) ?? []).find(({ hit }) => hit === "definition");
+    (facts.removals.words.get(name) ?? []).find(({ usage, isOption }) => usage !== "comment" && isOption) ??
+    forms.flatMap((form) => facts.removals.words.get(form) ?? []).find(({ usage }) => usage === "definition");
   if (!removal) return never(claim);
   // Where it is data it may be the option of any program.
   const isData = /\.(?:json[c5]?|ya?ml|toml|md)$/i.test(removal.file);

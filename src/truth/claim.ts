@@ -6,6 +6,7 @@ export const CLAIM_KINDS = [
   "path",
   "symbol",
   "env",
+  "constant",
   "flag",
   "script",
   "package",
@@ -75,7 +76,7 @@ export function isProblem(verdict: Verdict): boolean {
 
 export function wordsOf({ kind, text }: Claim): string[] {
   if (kind === "symbol") return partsOf(text);
-  if (kind === "env" || kind === "package" || kind === "value") return [text];
+  if (kind === "env" || kind === "constant" || kind === "package" || kind === "value") return [text];
   if (kind === "flag") return flagForms(text);
   return [];
 }

@@ -1,4 +1,4 @@
-/** Words of a sentence that name something in code: files and folders, functions and classes, environment variables, options. */
+/** Words of a sentence that name something in code: files and folders, functions and classes, constants and environment variables, options. */
 
 import { isAbsolute, relative, sep } from "node:path";
 import type { Passage } from "./passages.ts";
@@ -118,7 +118,7 @@ function shapeOf(text: string, code: boolean): "sure" | "loose" | null {
 }
 
 interface NameClaim {
-  kind: "symbol" | "env" | "flag";
+  kind: "symbol" | "env" | "constant" | "flag";
   text: string;
   shift: number;
   loose: boolean;
@@ -144,6 +144,7 @@ const EVERYWHERE =
 export function findName(token: Token): NameClaim | null {
   const { text } = token;
   const variable = ENV.exec(text)?.[1];
+  // By itself it may be either, and the code tells which.
   if (variable && text.length <= 150)
     return { kind: "env", text: variable, shift: text.indexOf(variable), loose: false };
   if (text.length < 3 || text.length > 150 || text.includes("/") || isPlaceholder(text.replace(/\(.*$/, "")))

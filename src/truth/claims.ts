@@ -175,6 +175,8 @@ function datedParagraphs(passages: readonly Passage[]): Set<number> {
   for (const { paragraph, lead, text } of passages) {
     const isFirst = !seen.has(paragraph);
     seen.add(paragraph);
+    // Few passages hold a year.
+    if (!lead.includes("20") && !text.includes("20")) continue;
     if (DATE.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
   }
   return dated;

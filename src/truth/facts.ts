@@ -1,20 +1,13 @@
 /** The facts about the project for all claims of a run: files, words, history, changes, branches. */
 
 import { type Git, readGit } from "../project/git.ts";
-import { type Claim, flagForms, partsOf, wordsOf } from "./claim.ts";
-import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
-import { isSolid } from "./hit.ts";
+import { type Claim, partsOf, wordsOf } from "./claim.ts";
+import { type History, type HistoryLimits, NO_HISTORY, readHistory } from "./history.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
-import {
-  beginChanges,
-  type Changes,
-  NO_REMOVALS,
-  type Removals,
-  readManifestRemovals,
-  searchDeleted,
-} from "./removals.ts";
+import { type Removals, readManifestRemovals, searchPast } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
+import { isSolid } from "./usage.ts";
 
 export interface Facts {
   tree: Tree;
@@ -53,17 +46,11 @@ interface FactOptions {
 /** What does not depend on claims: git works on it while claims are found. */
 interface Start {
   tree: Promise<Tree>;
-  reach: Promise<Reach | null>;
   history: Promise<History>;
 }
 
-export function startFacts(git: Git, limits: Parameters<typeof findReach>[1]): Start {
-  const reach = findReach(git, limits);
-  return {
-    tree: readTree(git),
-    reach,
-    history: reach.then((found) => readHistory(git, found)),
-  };
+export function startFacts(git: Git, limits: HistoryLimits): Start {
+  return { tree: readTree(git), history: readHistory(git, limits) };
 }
 
 export async function gatherFacts(
@@ -72,20 +59,20 @@ export async function gatherFacts(
   claims: readonly Claim[],
   options: FactOptions,
 ): Promise<Facts> {
-  const [tree, reach] = await Promise.all([start.tree, start.reach]);
+  const tree = await start.tree;
   const local = claims.filter(({ kind }) => kind !== "date" && kind !== "url" && kind !== "link");
   const refsRead = tree.isGit ? readRefs(git, claims) : Promise.resolve(NO_REFS);
   const isBuilt = local.some(({ kind }) => kind === "package" || kind === "script");
   const files = isBuilt ? [...tree.files].filter(isManifest) : [];
   const historyRead = tree.isGit ? start.history : Promise.resolve(NO_HISTORY);
   // Git works on them while the files are read.
-  const removedRead = historyRead.then((history) => readRemoved(git, isBuilt ? reach : null, files, history));
+  const removedRead = historyRead.then(async ({ changes }) =>
+    removedEntries(isBuilt ? await readManifestRemovals(git, changes) : []),
+  );
   const ignoredRead = readIgnored(git, tree, unseenPaths(tree, claims));
-  const isCode = local.some(({ kind }) => kind === "symbol" || kind === "env" || kind === "flag" || kind === "value");
-  const changes = historyRead.then(() => (reach && isCode ? beginChanges(git, reach) : null));
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
-  const removals = await findRemovals(git, local, search.found, await changes, history);
+  const removals = await searchPast(git, history.changes, missingWords(local, search.found));
   return {
     tree,
     history,
@@ -106,19 +93,9 @@ function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {
   return claims.flatMap(({ kind, text }) => (kind === "path" && !isThere(tree, text) ? [text] : []));
 }
 
-async function readRemoved(
-  git: Git,
-  reach: Reach | null,
-  files: readonly string[],
-  history: History,
-): Promise<RemovedEntries> {
-  const built = [...files, ...[...history.events.keys()].filter(isManifest)];
-  return removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
-}
-
 async function searchElsewhere(tree: Tree, claims: readonly Claim[], { found, others }: Search): Promise<Occurrences> {
   const names = claims.flatMap((claim) => (claim.kind === "symbol" ? (partsOf(claim.text).at(-1) ?? []) : []));
-  const missing = names.filter((name) => !found.get(name)?.some(({ hit }) => hit !== "comment"));
+  const missing = names.filter((name) => !found.get(name)?.some(({ usage }) => usage !== "comment"));
   return (await searchTree(tree, missing, { made: others })).found;
 }
 
@@ -140,29 +117,10 @@ async function searchWords(
   return { ...search, found: new Map([...search.found, ...more.found]) };
 }
 
-/** Deleted files first: to go through all changes takes longer than everything else together. */
-async function findRemovals(
-  git: Git,
-  claims: readonly Claim[],
-  found: Occurrences,
-  changes: Changes | null,
-  history: History,
-): Promise<Removals> {
-  if (!changes) return NO_REMOVALS;
-  const deleted = await searchDeleted(git, history.deleted, missingWords(claims, found));
-  const open = openWords(claims, found, deleted);
-  if (open.size === 0) {
-    await changes.drop();
-    return { words: deleted, isWhole: true };
-  }
-  const changed = await changes.search(open);
-  return { words: new Map([...deleted, ...changed.words]), isWhole: changed.isWhole };
-}
-
 const BLIND = "not all changes were searched, so removals from long ago are unknown";
 
 const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
-const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map(), isAny: false };
+const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map() };
 
 function isThere(tree: Tree, path: string): boolean {
   const clean = path.replace(/\/$/, "");
@@ -205,34 +163,19 @@ async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Prom
   return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
 }
 
-/** The relevant part of a removed line. */
-type TakenOut = Pick<Occurrence, "file" | "hit" | "isOption" | "value">;
-
-type TakenOutWords = ReadonlyMap<string, readonly TakenOut[]>;
-
 /** Words to search for in changes, without those that would not change a verdict. */
 function missingWords(claims: readonly Claim[], found: Occurrences): Set<string> {
   return new Set(claims.flatMap((claim) => missingWordsOf(claim, found)));
 }
 
-/** Those whose fate is not clear from the removals so far. */
-function openWords(claims: readonly Claim[], found: Occurrences, removals: TakenOutWords): Set<string> {
-  return new Set(
-    claims.flatMap((claim) => {
-      const missing = missingWordsOf(claim, found);
-      return missing.length === 0 || isTold(claim, missing, found, removals) ? [] : missing;
-    }),
-  );
-}
-
 function missingWordsOf(claim: Claim, found: Occurrences): string[] {
   if (claim.kind === "value") return isOtherValue(claim, found) ? [claim.text] : [];
   if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));
-  if (claim.kind !== "env" && claim.kind !== "flag") return [];
+  if (claim.kind !== "env" && claim.kind !== "constant" && claim.kind !== "flag") return [];
   const [name = "", ...forms] = wordsOf(claim);
   const isHere =
-    (found.get(name) ?? []).some(({ hit }) => hit !== "comment") ||
-    forms.some((form) => (found.get(form) ?? []).some(({ hit }) => hit === "definition"));
+    (found.get(name) ?? []).some(({ usage }) => usage !== "comment") ||
+    forms.some((form) => (found.get(form) ?? []).some(({ usage }) => usage === "definition"));
   return isHere ? [] : [name, ...forms];
 }
 
@@ -243,7 +186,7 @@ export function statedAt({ text, file }: Claim, found: Occurrences): Occurrence[
   return (found.get(text) ?? []).filter(
     (place) =>
       place.value !== null &&
-      place.hit === "definition" &&
+      place.usage === "definition" &&
       (file === undefined ? !TESTS.test(place.file) : place.file === file || place.file.endsWith(`/${file}`)),
   );
 }
@@ -267,29 +210,6 @@ function isMissingName({ file, text }: Claim, word: string, found: Occurrences):
   return homes.size > 0 && !places.some((place) => homes.has(place.file));
 }
 
-/** As the checks will ask (check-names.ts). */
-function isTold(claim: Claim, missing: readonly string[], found: Occurrences, removals: TakenOutWords): boolean {
-  const { kind, text, file } = claim;
-  const of = (word: string) => removals.get(word) ?? [];
-  if (kind === "value") return of(text).some(({ value }) => value === claim.value);
-  const isDefinition = ({ hit }: TakenOut) => hit === "definition";
-  if (kind === "env") return of(text).some(({ hit }) => hit !== "comment");
-  if (kind === "flag") {
-    const [name = "", ...forms] = flagForms(text);
-    return (
-      of(name).some(({ hit, isOption }) => hit !== "comment" && isOption) ||
-      forms.some((form) => of(form).some(isDefinition))
-    );
-  }
-  return missing.every((word) => {
-    if (!(found.get(word) ?? []).some(isSolid)) return of(word).some(isDefinition);
-    if (file !== undefined)
-      return of(word).some((each) => isSolid(each) && (each.file === file || each.file.endsWith(`/${file}`)));
-    const homes = homesOf(partsOf(text)[0] as string, found);
-    return of(word).some((each) => isDefinition(each) && homes.has(each.file));
-  });
-}
-
 function homesOf(owner: string, found: Occurrences): Set<string> {
-  return new Set((found.get(owner) ?? []).filter(({ hit }) => hit === "definition").map((place) => place.file));
+  return new Set((found.get(owner) ?? []).filter(({ usage }) => usage === "definition").map((place) => place.file));
 }

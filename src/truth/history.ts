@@ -1,6 +1,4 @@
-/**
- * What happened to files that no longer exist: renamed or deleted, when and by which commit. Read once for all claims.
- */
+/** What happened to files: renamed, deleted or changed, when and by which commit. Read once for all claims. */
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
@@ -31,11 +29,13 @@ export interface FileEvent {
   to: string | null;
 }
 
-/** What is known about a file that was deleted, or that git does not see as renamed. */
-export interface DeletedFile {
+/** A commit that changed, renamed or deleted a file. */
+export interface Change {
+  /** Before the change. */
   path: string;
-  /** The object that holds its last text. */
-  blob: string;
+  /** The objects that hold its text before and after; `after` is null for a deletion. */
+  before: string;
+  after: string | null;
   commit: Commit;
 }
 
@@ -47,8 +47,8 @@ export interface History {
   inFolder: ReadonlyMap<string, readonly string[]>;
   /** The commit that first added a file, as far as history was read. */
   added: ReadonlyMap<string, Commit>;
-  /** Newest first. */
-  deleted: readonly DeletedFile[];
+  /** Of source and package files, newest first. */
+  changes: readonly Change[];
   /** Whether every commit was read. */
   isWhole: boolean;
   notes: string[];
@@ -65,13 +65,43 @@ export const NO_HISTORY: History = {
   byName: new Map(),
   inFolder: new Map(),
   added: new Map(),
-  deleted: [],
+  changes: [],
   isWhole: false,
   notes: [],
 };
 
-/** How far back changes are read. */
-export interface Reach {
+/** How far back it is read. */
+export interface HistoryLimits {
+  maxCommits?: number | undefined;
+  /** Seconds since 1970. */
+  since?: number | undefined;
+}
+
+export async function readHistory(git: Git, limits: HistoryLimits): Promise<History> {
+  const reach = await findReach(git, limits);
+  if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits, so moves and removals are unknown"] };
+  // A commit that moves more files than this is searched for exact copies only: comparing thousands of pictures takes half a minute.
+  let { code, cut, parsed } = await readChanges(git, reach, ["-M", "-l200"]);
+  // A partial clone lacks the texts to compare.
+  if (code !== 0 && cut === null) ({ code, parsed } = await readChanges(git, reach, ["-M100%"]));
+  const notes: string[] = [];
+  if (reach.isShallow) notes.push("this is a shallow clone, so earlier history is unknown");
+  if (reach.cut !== null) notes.push(reach.cut);
+  if (code !== 0) notes.push("git did not finish, so only the newest part of the history was checked");
+  return { ...parsed, isWhole: notes.length === 0, notes };
+}
+
+async function readChanges(git: Git, { commits }: Reach, renames: readonly string[]) {
+  const form = ["-z", "--format=%x01%H %ct", "--raw", "--no-abbrev", "--no-rename-empty", "--diff-filter=ADMR"];
+  // The first commit only adds: nothing of it is asked for, and it may be the largest of all.
+  const settings = ["log.showRoot=false"];
+  const parser = openParser();
+  const args = ["log", ...form, ...renames, ...commits, "--"];
+  const { code, cut } = await runGit(git, args, { ...LIMITS, settings, take: parser.take });
+  return { code, cut, parsed: parser.result() };
+}
+
+interface Reach {
   /** Arguments of `git log` that name the commits. */
   commits: string[];
   /** Null if all of them are read. */
@@ -80,10 +110,7 @@ export interface Reach {
 }
 
 /** Null when there are no commits. A limit of `git log` itself would count only the commits that it shows. */
-export async function findReach(
-  git: Git,
-  { maxCommits = MAX_COMMITS, since }: { maxCommits?: number | undefined; since?: number | undefined } = {},
-): Promise<Reach | null> {
+async function findReach(git: Git, { maxCommits = MAX_COMMITS, since }: HistoryLimits): Promise<Reach | null> {
   const dated = since === undefined ? [] : [`--since=${Math.floor(since)}`];
   const [counted, isShallow] = await Promise.all([
     readGit(git, ["rev-list", "--count", `--max-count=${maxCommits + 1}`, ...dated, "HEAD", "--"]),
@@ -105,43 +132,25 @@ async function isShallowClone(git: Git): Promise<boolean> {
   return (await readGit(git, ["rev-parse", "--is-shallow-repository"]))?.toString("latin1").trim() === "true";
 }
 
-export async function readHistory(git: Git, reach: Reach | null): Promise<History> {
-  if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits, so moves and removals are unknown"] };
-  // A commit that moves more files than this is searched for exact copies only: comparing thousands of pictures takes half a minute.
-  const renames = ["-M", "-l200", "--no-rename-empty"];
-  const form = ["-z", "--format=%x01%H %ct", "--raw", "--no-abbrev", ...renames, "--diff-filter=ADR"];
-  // The first commit only adds: nothing of it is asked for, and it may be the largest of all.
-  const settings = ["log.showRoot=false"];
-  const parser = openParser();
-  const args = ["log", ...form, ...reach.commits, "--"];
-  const { code } = await runGit(git, args, { ...LIMITS, settings, take: parser.take });
-  const notes: string[] = [];
-  if (reach.isShallow) notes.push("this is a shallow clone, so earlier history is unknown");
-  if (reach.cut !== null) notes.push(reach.cut);
-  if (code !== 0) notes.push("git took too long, so only the newest part of the history was checked");
-  return { ...parser.result(), isWhole: notes.length === 0, notes };
-}
-
 interface Parser {
   take(chunk: Buffer): void;
-  result(): Pick<History, "events" | "byName" | "inFolder" | "added" | "deleted">;
+  result(): Pick<History, "events" | "byName" | "inFolder" | "added" | "changes">;
 }
 
-/** No more than this are requested. */
-const MAX_DELETED = 20_000;
-/** `:100644 000000 HASH HASH D`; of ordinary files the old text is kept in mind. */
-const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) [0-9a-f]+ ([A-Z])\d*$/;
+/** Some 60 MB; ten years of a busy team have fewer. */
+const MAX_CHANGES = 300_000;
+/** `:100644 000000 HASH HASH D`; of ordinary files the texts are kept in mind. */
+const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/;
 
 /** NUL between all parts: a commit, then a change and one or two names, again and again; newest commit first. */
 function openParser(): Parser {
   const events = new Map<string, FileEvent>();
+  const changes: Change[] = [];
+  const births = new Map<string, Commit>();
   let rest: Buffer = Buffer.alloc(0);
   let commit = NO_COMMIT;
-  let status = "";
-  let blob: string | null = null;
+  let change: RegExpExecArray | null = null;
   let from: string | null = null;
-  const texts: DeletedFile[] = [];
-  const births = new Map<string, Commit>();
   let added = new Map<string, string[]>();
   let deleted: string[] = [];
   const note = (path: string, to: string | null) => {
@@ -156,31 +165,26 @@ function openParser(): Parser {
     deleted = [];
     added = new Map();
   };
+  const takeChange = ([, mode = "", before = "", after = "", status]: RegExpExecArray, path: string, to: string) => {
+    if (status === "R") note(path, to);
+    else if (status === "D") deleted.push(path);
+    else if (status === "A") {
+      births.set(path, commit);
+      added.set(nameOf(path), [...(added.get(nameOf(path)) ?? []).slice(0, 2), path]);
+    }
+    if (status !== "A" && before !== after && mode.startsWith("100") && changes.length < MAX_CHANGES)
+      changes.push({ path, before, after: status === "D" ? null : after, commit });
+  };
   const takePart = (part: string) => {
-    if (status === "" && part.startsWith("\x01")) {
+    if (change === null && part.startsWith("\x01")) {
       closeCommit();
       const [hash = "", time = ""] = part.slice(1).split(" ");
       commit = commitOf(hash, time);
-    } else if (status === "") {
-      const [, mode = "", old = "", letter = ""] = CHANGE.exec(part) ?? [];
-      status = letter;
-      blob = mode.startsWith("100") ? old : null;
-    } else if (status === "R") {
-      if (from === null) from = part;
-      else {
-        note(from, part);
-        from = null;
-        status = "";
-      }
-    } else {
-      if (status === "D") {
-        deleted.push(part);
-        if (blob !== null && texts.length < MAX_DELETED) texts.push({ path: part, blob, commit });
-      } else {
-        births.set(part, commit);
-        added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
-      }
-      status = "";
+    } else if (change === null) change = CHANGE.exec(part);
+    else if (change[4] === "R" && from === null) from = part;
+    else {
+      takeChange(change, from ?? part, part);
+      change = from = null;
     }
   };
   return {
@@ -195,7 +199,7 @@ function openParser(): Parser {
     },
     result() {
       closeCommit();
-      return { events, added: births, deleted: texts, ...indexOf(events.keys()) };
+      return { events, added: births, changes, ...indexOf(events.keys()) };
     },
   };
 }

@@ -23,7 +23,6 @@ export interface Manifests {
   packages: ReadonlyMap<string, string>;
   scripts: ReadonlyMap<string, { file: string; command: string }>;
   targets: ReadonlyMap<string, string>;
-  isAny: boolean;
 }
 
 interface Removed {
@@ -55,7 +54,7 @@ export function readManifests(root: string, files: readonly string[]): Manifests
       else for (const name of entry.name.split(/\s+/)) targets.set(name, file);
     }
   }
-  return { packages, scripts, targets, isAny: files.length > 0 };
+  return { packages, scripts, targets };
 }
 
 /** The newest removal of each. */

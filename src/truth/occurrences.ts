@@ -3,20 +3,20 @@
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
 import { statedValue } from "./claims-values.ts";
-import { type Hit, isProse, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
+import { isProse, isSource, judgeUsage, type Usage } from "./usage.ts";
 
 export interface Occurrence {
   file: string;
   line: number;
-  hit: Hit;
+  usage: Usage;
   /** It comes after `--` or right after a quote: an option's name. */
   isOption: boolean;
   /** The literal that the line gives to it, where it does so plainly. */
   value: string | null;
 }
 
-/** The best hits of a word, one or a few for each file. */
+/** The best places of a word, one or a few for each file. */
 export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
 
 export interface Search {
@@ -27,7 +27,7 @@ export interface Search {
 }
 
 /** Source files are smaller; anything larger is data. */
-const MAX_FILE_BYTES = 1 << 20;
+export const MAX_FILE_BYTES = 1 << 20;
 /** More of one word in one file adds nothing. */
 const MAX_PER_FILE = 4;
 const MAX_PLACES = 400;
@@ -53,8 +53,8 @@ export async function searchTree(
   let total = 0;
   let done = 0;
   for (const file of made ?? tree.files) {
-    // Yield to other tasks.
-    if (++done % 256 === 0) {
+    // Git waits until its output is read.
+    if (++done % 32 === 0) {
       onFile?.(done);
       await new Promise((next) => setImmediate(next));
     }
@@ -87,20 +87,15 @@ function isMade(buffer: Buffer, size: number): boolean {
   return lines < most;
 }
 
-function searchFile(
-  file: string,
-  buffer: Buffer,
-  size: number,
-  scan: ReturnType<typeof openScan>,
-  found: Map<string, Occurrence[]>,
-): void {
+function searchFile(file: string, buffer: Buffer, size: number, scan: Scan, found: Map<string, Occurrence[]>): void {
   const seen = new Map<string, number>();
   let counted = { at: 0, line: 1 };
-  scan.scan(buffer, 0, size, (word, at, end) => {
+  scan(buffer, 0, size, (word, at, end) => {
     const places = found.get(word) as Occurrence[];
     const times = seen.get(word) ?? 0;
     if (times >= MAX_PER_FILE || places.length >= MAX_PLACES) return;
     seen.set(word, times + 1);
+    if (at < counted.at) counted = { at: 0, line: 1 };
     for (let next = buffer.indexOf(10, counted.at); next >= 0 && next < at; next = buffer.indexOf(10, next + 1)) {
       counted = { at: next + 1, line: counted.line + 1 };
     }
@@ -120,13 +115,13 @@ export function judgeLine(
   line: string,
   column: number,
   length: number,
-): Pick<Occurrence, "hit" | "isOption" | "value"> {
+): Pick<Occurrence, "usage" | "isOption" | "value"> {
   const before = line.slice(Math.max(0, column - 2), column);
-  const hit = judgeHit(file, line, column, length);
+  const usage = judgeUsage(file, line, column, length);
   return {
-    hit,
+    usage,
     isOption: before === "--" || /["'`]$/.test(before),
-    value: hit === "definition" ? statedValue(line, column + length) : null,
+    value: usage === "definition" ? statedValue(line, column + length) : null,
   };
 }
 
@@ -153,7 +148,8 @@ export function openFileReader(root: string): ReadInto {
       fd = isOrdinary(file) ? openSync(path, FLAGS) : openRegular(path)?.fd;
       if (fd === undefined) return -1;
       let size = 0;
-      for (let read = 1; read > 0 && size < buffer.length; size += read)
+      // What ends inside a page is all there is: to ask again takes as long as reading it.
+      for (let read = PAGE; read > 0 && read % PAGE === 0 && size < buffer.length; size += read)
         read = readSync(fd, buffer, size, buffer.length - size, null);
       return size < buffer.length ? size : -1;
     } catch {
@@ -164,6 +160,7 @@ export function openFileReader(root: string): ReadInto {
   };
 }
 
+const PAGE = 4096;
 /** In case it has become a fifo or a link in the meantime. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -176,88 +173,75 @@ function ordinaryFiles(folder: string): ReadonlySet<string> {
   }
 }
 
-export interface WordScan {
-  /** Calls `hit` for each whole wanted word between `from` and `to`. */
-  scan(bytes: Uint8Array, from: number, to: number, hit: (word: string, at: number, end: number) => void): void;
-}
+/** Calls `tell` for each whole wanted word between `from` and `to`; not in the order of the text. */
+export type Scan = (text: Buffer, from: number, to: number, tell: OnWord) => void;
 
-interface Wanted {
-  word: string;
-  bytes: Uint8Array;
-}
+type OnWord = (word: string, at: number, end: number) => void;
+
+/** By their length and their bytes as Latin-1: thousands may begin alike. */
+type Wanted = Map<number, Map<string, string>>;
 
 /** Letters, digits, `_`, `$` and everything beyond ASCII. */
 const IS_WORD = Uint8Array.from({ length: 256 }, (_, c) =>
   c >= 128 || c === 36 || /\w/.test(String.fromCharCode(c)) ? 1 : 0,
 );
 const HYPHEN = 45;
-/** Half a million bits, of which thousands of words set few: nearly all words of a text end here. */
-const FILTER_WORDS = 1 << 14;
+/** Shorter words would leave nothing to skip. */
+const SHORT = 4;
+/** A quarter of a million triples of bytes, of which thousands of words have few. */
+const TRIPLES = 1 << 18;
 
-/** A word may hold other signs (`dry-run`, `@a/b`): it is found by its last part. */
-export function openScan(words: Iterable<string>): WordScan {
-  const filter = new Uint32Array(FILTER_WORDS);
-  /** The same of words that are whole, without a part before this one. */
-  const whole = new Uint32Array(FILTER_WORDS);
-  /** The signs before last parts: numbers are everywhere, but not behind a hyphen. */
-  const isJoint = new Uint8Array(256);
-  const byHash = new Map<number, Wanted[]>();
-  for (const word of words) {
-    const bytes = Buffer.from(word);
-    let start = bytes.length;
-    while (start > 0 && IS_WORD[bytes[start - 1] as number]) start--;
-    if (start === bytes.length) continue;
-    let hash = 0;
-    for (let i = start; i < bytes.length; i++) hash = (Math.imul(hash, 31) + (bytes[i] as number)) | 0;
-    setBit(filter, hash);
-    if (start === 0) setBit(whole, hash);
-    else isJoint[bytes[start - 1] as number] = 1;
-    byHash.set(hash, [...(byHash.get(hash) ?? []), { word, bytes }]);
+/** Most of a text is skipped: three bytes tell how far away the next word is at least (the method of Wu and Manber). */
+export function openScan(words: Iterable<string>): Scan {
+  const all = [...words].map((word) => ({ word, bytes: Buffer.from(word) }));
+  const wanted = all.filter(({ bytes }) => IS_WORD[bytes.at(-1) ?? 0] === 1);
+  const short = wanted.filter(({ bytes }) => bytes.length < SHORT);
+  const long = wanted.filter(({ bytes }) => bytes.length >= SHORT);
+  const least = long.reduce((length, { bytes }) => Math.min(length, bytes.length), 255);
+  const skips = new Uint8Array(TRIPLES).fill(least - 2);
+  const byTriple = new Map<number, Wanted>();
+  for (const { word, bytes } of long) {
+    for (let end = 3; end <= least; end++) {
+      const triple = tripleBefore(bytes, end);
+      skips[triple] = Math.min(skips[triple] as number, least - end);
+    }
+    const alike = entryOf(byTriple, tripleBefore(bytes, least), () => new Map());
+    entryOf(alike, bytes.length, () => new Map<string, string>()).set(bytes.toString("latin1"), word);
   }
-  return {
-    scan(bytes, from, to, hit) {
-      for (let i = from; i < to; ) {
-        let c = bytes[i] as number;
-        if (IS_WORD[c] === 0) {
-          i++;
-          continue;
-        }
-        const start = i;
-        let hash = 0;
-        do {
-          hash = (Math.imul(hash, 31) + c) | 0;
-          c = ++i < to ? (bytes[i] as number) : 0;
-        } while (IS_WORD[c] === 1);
-        if (!hasBit(filter, hash)) continue;
-        if (hasBit(whole, hash) || (start > from && isJoint[bytes[start - 1] as number] === 1))
-          report(bytes, from, i, byHash.get(hash), hit);
-      }
-    },
+  return (text, from, to, tell) => {
+    for (let end = from + least; long.length > 0 && end <= to; ) {
+      const triple = tripleBefore(text, end);
+      const skip = skips[triple] as number;
+      if (skip === 0) report(text, from, to, end - least, byTriple.get(triple), tell);
+      end += skip || 1;
+    }
+    for (const { word, bytes } of short) {
+      const own: Wanted = new Map([[bytes.length, new Map([[bytes.toString("latin1"), word]])]]);
+      const part = text.subarray(from, to);
+      for (let at = part.indexOf(bytes); at >= 0; at = part.indexOf(bytes, at + 1))
+        report(text, from, to, from + at, own, tell);
+    }
   };
 }
 
-function setBit(filter: Uint32Array, hash: number): void {
-  const at = hash & (FILTER_WORDS - 1);
-  filter[at] = (filter[at] as number) | (1 << ((hash >>> 14) & 31));
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
 }
 
-function hasBit(filter: Uint32Array, hash: number): boolean {
-  return ((filter[hash & (FILTER_WORDS - 1)] as number) & (1 << ((hash >>> 14) & 31))) !== 0;
+function tripleBefore(bytes: Buffer, end: number): number {
+  return (bytes[end - 3] as number) ^ ((bytes[end - 2] as number) << 5) ^ ((bytes[end - 1] as number) << 10);
 }
 
-function report(
-  bytes: Uint8Array,
-  from: number,
-  end: number,
-  wanted: readonly Wanted[] | undefined,
-  hit: (word: string, at: number, end: number) => void,
-): void {
-  for (const { word, bytes: own } of wanted ?? []) {
-    const at = end - own.length;
-    if (at < from || !own.every((byte, i) => bytes[at + i] === byte)) continue;
-    if (at > from && IS_WORD[bytes[at - 1] as number]) continue;
+function report(text: Buffer, from: number, to: number, at: number, wanted: Wanted | undefined, tell: OnWord): void {
+  if (!wanted || (at > from && IS_WORD[text[at - 1] as number])) return;
+  for (const [length, known] of wanted) {
+    const end = at + length;
+    if (end > to || (end < to && IS_WORD[text[end] as number])) continue;
+    const word = known.get(text.toString("latin1", at, end));
     // `dry-run` is not in `dry-run-all`.
-    const isLonger = word.includes("-") && bytes[end] === HYPHEN && IS_WORD[bytes[end + 1] ?? 0];
-    if (!isLonger) hit(word, at, end);
+    const isLonger = end + 1 < to && text[end] === HYPHEN && IS_WORD[text[end + 1] as number] && word?.includes("-");
+    if (word !== undefined && !isLonger) tell(word, at, end);
   }
 }

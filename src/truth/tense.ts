@@ -1,6 +1,6 @@
 /**
  * How a sentence mentions a thing: as existing, gone, planned, or an example; and whether it is about another project. What was
- * gone before the line was written is told by git (`evidence.ts`); the few words here are for what is said first and committed later.
+ * gone before the line was written is told by git (`examination.ts`); the few words here are for what is said first and committed later.
  */
 
 type Tense = "present" | "past" | "planned" | "example";

@@ -65,41 +65,37 @@ function treeOf(root: string, isGit: boolean, files: readonly string[], submodul
       folders.add(folder);
     }
     const name = file.slice(slash + 1);
-    const same = byName.get(name);
-    if (same) same.push(file);
-    else byName.set(name, [file]);
+    addTo(byName, name, file);
     const dot = name.lastIndexOf(".");
     if (dot > 0) byStem.set(file.slice(0, slash + 1 + dot), file);
   }
   for (const each of submodules) folders.add(each);
-  return {
-    root,
-    isGit,
-    files: new Set(files),
-    folders,
-    byName,
-    byStem,
-    submodules,
-    missing: new Set(),
-    notes,
+  const missing = new Set<string>();
+  return { root, isGit, files: new Set(files), folders, byName, byStem, submodules, missing, notes };
+}
+
+/** Folders, and files without their ending, by their last part. */
+export const shortNamesOf = once((tree: Tree): ReadonlyMap<string, readonly string[]> => {
+  const names = new Map<string, string[]>();
+  for (const path of [...tree.folders, ...tree.byStem.keys()])
+    addTo(names, path.slice(path.lastIndexOf("/") + 1), path);
+  return names;
+});
+
+/** Made when it is first asked for. */
+export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+  const known = new WeakMap<Of, Made>();
+  return (of) => {
+    const made = known.get(of) ?? make(of);
+    known.set(of, made);
+    return made;
   };
 }
 
-const SHORT_NAMES = new WeakMap<Tree, Map<string, string[]>>();
-
-/** Folders, and files without their ending, by their last part; made when it is first asked for. */
-export function shortNamesOf(tree: Tree): ReadonlyMap<string, readonly string[]> {
-  const known = SHORT_NAMES.get(tree);
-  if (known) return known;
-  const names = new Map<string, string[]>();
-  for (const path of [...tree.folders, ...tree.byStem.keys()]) {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const same = names.get(name);
-    if (same) same.push(path);
-    else names.set(name, [path]);
-  }
-  SHORT_NAMES.set(tree, names);
-  return names;
+export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const known = map.get(key);
+  if (known) known.push(value);
+  else map.set(key, [value]);
 }
 
 function readSubmodules(root: string): string[] {

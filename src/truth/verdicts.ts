@@ -33,11 +33,6 @@ export function readVerdicts(directoryPath: string): Verdicts {
   return new Map(Object.entries(verdictsIn(directoryPath).read()?.memories ?? {}));
 }
 
-/** Replaces all of them. */
-function writeVerdicts(directoryPath: string, verdicts: Verdicts): void {
-  verdictsIn(directoryPath).write({ version: VERSION, memories: Object.fromEntries(verdicts) });
-}
-
 interface VerdictsFile {
   version: number;
   memories: Record<string, KeptVerdict>;
@@ -139,7 +134,7 @@ export async function keepVerdicts(
         const says = describeProblems(findings);
         kept.set(file, { verdict, at, head, says, ...counts, bytes: stat.size, mtimeMs: stat.mtimeMs });
       }
-      writeVerdicts(directory.path, kept);
+      verdictsIn(directory.path).write({ version: VERSION, memories: Object.fromEntries(kept) });
     });
   } catch (error) {
     directory.log(`the verdicts could not be saved: ${(error as Error).message}`);

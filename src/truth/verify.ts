@@ -9,8 +9,16 @@ import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { linkKey } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
-import { describeOrder, type Order } from "./evidence.ts";
-import { type Examination, type Examined, examine, isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
+import {
+  describeOrder,
+  type Examination,
+  type Examined,
+  examine,
+  isShown,
+  type MemoryVerdict,
+  type Order,
+  type Weighed,
+} from "./examination.ts";
 import { keepVerdicts } from "./verdicts.ts";
 import { readWritten } from "./written.ts";
 
@@ -263,15 +271,10 @@ function afterFix(
   return { verdict: isFixed ? "fixed" : verdict, left };
 }
 
-const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
+/** Everything else is a name. */
+const SPOKEN = {
   path: "path",
   link: "path",
-  symbol: "symbol",
-  env: "symbol",
-  package: "symbol",
-  branch: "symbol",
-  tag: "symbol",
-  commit: "symbol",
   flag: "flag",
   script: "command",
   url: "url",
@@ -289,7 +292,7 @@ function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
     scope: directory.scope,
     line: claim.line,
     claim: claim.text,
-    kind: SPOKEN[claim.kind],
+    kind: ((SPOKEN as Partial<Record<ClaimKind, string>>)[claim.kind] ?? "symbol") as Problem["kind"],
     what: claim.kind,
     verdict: verdict as Problem["verdict"],
     evidence,

@@ -1,11 +1,11 @@
 /** `health`: one score for all memories of a store, what brings it down, and what to do first. */
 
 import type { Memdir } from "../memdir.ts";
-import type { Measured } from "../truth/rot.ts";
-import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-findings.ts";
+import type { Measured } from "../truth/health.ts";
+import { HEALTH_KINDS, type HealthFinding, type HealthKind } from "../truth/health-findings.ts";
 import { bold, type Context, countMemories, dim, flag, good, type Line, type Span, verb, warn } from "../verb.ts";
 
-const LABELS: Record<RotKind, string> = {
+const LABELS: Record<HealthKind, string> = {
   secret: "secrets",
   unreadable: "unreadable",
   false: "out of date",
@@ -46,7 +46,7 @@ export async function measureAll(
 ): Promise<Measured & { others: Measured[] }> {
   const measured: Measured[] = [];
   for (const directory of memdir.directories)
-    measured.push((await memdir.measure(directory, progress("reading memories"))).rot);
+    measured.push((await memdir.measure(directory, progress("reading memories"))).health);
   const [main, ...others] = measured.sort((a, b) => b.memories - a.memories) as [Measured, ...Measured[]];
   return { ...main, others: others.filter(({ memories }) => memories > 0) };
 }
@@ -54,13 +54,13 @@ export async function measureAll(
 export function sayScore({ score, memories, scope, dir, counts, points }: Measured): Line[] {
   const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
   const tone = score >= GOOD ? good : score >= POOR ? bold : warn;
-  const kinds = ROT_KINDS.filter((kind) => counts[kind] > 0);
+  const kinds = HEALTH_KINDS.filter((kind) => counts[kind] > 0);
   const nothing = memories === 0 ? "There are no memories here yet." : "Nothing to fix.";
   const bars = kinds.map((kind): Span[] => {
     // At least one block: a bar that cannot be seen says that there is nothing.
     const filled = Math.max(1, Math.round(Math.min(1, counts[kind] / Math.max(1, memories)) * BAR));
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
-    const isBad = ROT_KINDS.indexOf(kind) <= ROT_KINDS.indexOf("false");
+    const isBad = HEALTH_KINDS.indexOf(kind) <= HEALTH_KINDS.indexOf("false");
     const cost = points[kind] ? `-${Math.max(1, Math.round(points[kind]))}` : "";
     // The bar comes last: that is what a narrow terminal cuts.
     return [`  ${LABELS[kind]}`, String(counts[kind]), cost, isBad ? warn(bar) : bar];
@@ -74,7 +74,7 @@ export function sayScore({ score, memories, scope, dir, counts, points }: Measur
 function sayFirst({ first, findings }: Measured): Line[] {
   if (first.length === 0) return [];
   const lines = first.flatMap(({ kind, text, command }, at): Line[] => {
-    const example = findings.find((each) => each.kind === kind) as RotFinding;
+    const example = findings.find((each) => each.kind === kind) as HealthFinding;
     return [`  ${at + 1}. ${text}`, dim(`     ${example.file}: ${example.detail}`), `     ${command}`];
   });
   return ["", bold("What to do first"), ...lines];

@@ -3,7 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
-import { type Suggestion, suggestPrune } from "../truth/rot.ts";
+import { type Suggestion, suggestPrune } from "../truth/health.ts";
 import { type Context, choice, countMemories, flag, type Line, notes, number, verb } from "../verb.ts";
 
 const DEFAULT_DAYS = 90;
@@ -58,8 +58,8 @@ async function findSuggestions(
 ): Promise<Suggestion[]> {
   const [main] = memdir.directories;
   if (!main) return [];
-  const { rot, memories } = await memdir.measure(main, context.progress("reading memories"));
-  const found = suggestPrune(rot, memories);
+  const { health, memories } = await memdir.measure(main, context.progress("reading memories"));
+  const found = suggestPrune(health, memories);
   const known = new Set(found.flatMap(({ file, instead }) => [file, ...instead]));
   const old = await memdir.prune({ type, olderThanDays: days, dryRun: true });
   const aged = old.memories

@@ -20,7 +20,7 @@ import {
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
-import { findDoubles, type RotMemory } from "../truth/rot-findings.ts";
+import { findDoubles, type HealthMemory } from "../truth/health-findings.ts";
 import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
 import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";
 
@@ -117,7 +117,7 @@ function findDuplicates(memdir: Memdir, nodes: readonly Ref[]): MemoryMap["dupli
   });
 }
 
-function readWhole({ directories }: Memdir, { directory: at, file }: Ref): RotMemory[] {
+function readWhole({ directories }: Memdir, { directory: at, file }: Ref): HealthMemory[] {
   const directory = directories[at];
   try {
     const bytes = directory && findBytes(directory, file);

@@ -10,8 +10,8 @@ import { readSurfaceLog } from "../recall/surface-log.ts";
 import { loadIndex } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
-import { chooseFirst, scoreRot } from "../truth/rot.ts";
-import type { RotFinding } from "../truth/rot-findings.ts";
+import { chooseFirst, scoreHealth } from "../truth/health.ts";
+import type { HealthFinding } from "../truth/health-findings.ts";
 import { mainOf, openTitles, type Page, titleOf } from "./answer.ts";
 import { readContext } from "./answer-context.ts";
 import { answerMemories } from "./answer-memories.ts";
@@ -99,18 +99,18 @@ async function viewRot({ memdir, now, kept }: Page, rows: readonly MemoryRow[]):
 
 /** All directories that can be changed, taken as one. */
 async function measureAll(memdir: Memdir): Promise<RotView> {
-  const findings: (RotFinding & { directory: number })[] = [];
+  const findings: (HealthFinding & { directory: number })[] = [];
   let memories = 0;
   for (const [at, directory] of memdir.directories.entries()) {
     if (directory.readOnly && at > 0) continue;
-    const { rot } = await memdir.measure(directory);
-    memories += rot.memories;
-    findings.push(...rot.findings.map((finding) => ({ ...finding, directory: at })));
+    const { health } = await memdir.measure(directory);
+    memories += health.memories;
+    findings.push(...health.findings.map((finding) => ({ ...finding, directory: at })));
   }
   const find = openTitles(memdir);
   const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
   return {
-    score: scoreRot(apart, memories),
+    score: scoreHealth(apart, memories),
     first: chooseFirst(findings).map(({ kind, count, text, command }) => ({
       title: text,
       todo: command,

@@ -4,9 +4,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { examine } from "../../src/truth/examination.ts";
-import { findReach, type Reach } from "../../src/truth/history.ts";
+import { readHistory } from "../../src/truth/history.ts";
 import { openScan } from "../../src/truth/occurrences.ts";
-import { beginChanges } from "../../src/truth/removals.ts";
+import { searchPast } from "../../src/truth/removals.ts";
 import { makeWorld, type World } from "../world.ts";
 
 function commit(world: World, files: Record<string, string | Buffer | null>): string {
@@ -80,22 +80,76 @@ describe("removals", () => {
   });
 });
 
-describe("beginChanges", () => {
-  it("finds the same whether what was begun ahead is kept or too much, newest first, and can be dropped", async () => {
+describe("names in capitals", () => {
+  it("are variables where they are read by name or set for a program, and constants where the code defines them", async () => {
+    const world = makeWorld();
+    commit(world, {
+      "src/a.py": 'MAX_TRIES = 3\nURL = os.environ["OLD_URL"]\n',
+      "deploy.yml": "env:\n  POOL_SIZE: 4\n",
+      "src/b.ts": "export const KEPT_LIMIT = 5;\n",
+    });
+    commit(world, { "src/a.py": "\n", "deploy.yml": "env:\n" });
+    const memory = { file: "m.md", text: "`MAX_TRIES`, `OLD_URL`, `POOL_SIZE`, `KEPT_LIMIT`.\n", written: world.now };
+    const { memories } = await examine({ root: world.project, env: world.env }, [memory], {
+      names: new Set(),
+      today: "2026-03-10",
+    });
+    const found = memories[0]?.findings.map(({ claim, verdict }) => `${claim.kind} ${claim.text} ${verdict}`);
+    expect(found).toEqual([
+      "constant MAX_TRIES gone",
+      "env OLD_URL gone",
+      "env POOL_SIZE gone",
+      "constant KEPT_LIMIT holds",
+    ]);
+  });
+});
+
+describe("searchPast", () => {
+  it("tells the newest removal of each word in each file", async () => {
     const world = makeWorld();
     const texts = ["first", "second", "third", "fourth"].map((word) => `export const ${word}Thing = shared;\n`);
     const hashes = texts.map((text) => commit(world, { "src/a.ts": text }));
     hashes.push(commit(world, { "src/a.ts": "" }));
     const git = { root: world.project, env: world.env };
-    const reach = (await findReach(git)) as Reach;
-    for (const kept of [undefined, { timeoutMs: 60_000, maxBytes: 10 }]) {
-      const { words, isWhole } = await beginChanges(git, reach, kept).search(["firstThing", "shared", "never"]);
-      expect(isWhole).toBe(true);
-      expect(words.get("never")).toEqual([]);
-      expect(words.get("firstThing")?.map((each) => each.commit.hash)).toEqual([hashes[1]]);
-      expect(words.get("shared")?.map((each) => each.commit.hash)).toEqual(hashes.slice(1).reverse());
-      await beginChanges(git, reach, kept).drop();
-    }
+    const { changes } = await readHistory(git, {});
+    const { words, isWhole } = await searchPast(git, changes, ["firstThing", "shared", "never"]);
+    expect(isWhole).toBe(true);
+    expect(words.get("never")).toEqual([]);
+    expect(words.get("firstThing")?.map((each) => each.commit.hash)).toEqual([hashes[1]]);
+    // The same use of a name in the same file: the newest one.
+    expect(words.get("shared")?.map((each) => each.commit.hash)).toEqual([hashes.at(-1)]);
+  });
+
+  it("compares versions of a long file by what differs, and counts a moved line as kept", async () => {
+    const world = makeWorld();
+    const filler = (from: number) => Array.from({ length: 400 }, (_, i) => `step(${from + i});`);
+    const text = (...middle: string[]) =>
+      ["const top = alpha();", ...filler(0), ...middle, ...filler(400), "omega();", ""].join("\n");
+    commit(world, { "src/a.ts": text("const one = alpha();", "beta();", "gamma();") });
+    const beta = commit(world, { "src/a.ts": text("gamma();", "const one = alpha();") });
+    const gamma = commit(world, { "src/a.ts": text("const one = alpha();") });
+    const one = commit(world, { "src/a.ts": text() });
+    const git = { root: world.project, env: world.env };
+    const { changes } = await readHistory(git, {});
+    const { words } = await searchPast(git, changes, ["alpha", "beta", "gamma", "omega", "one", "a"]);
+    const removed = (word: string) => words.get(word)?.map(({ commit: { hash }, usage }) => `${hash} ${usage}`);
+    expect(removed("beta")).toEqual([`${beta} code`]);
+    expect(removed("gamma")).toEqual([`${gamma} code`]);
+    expect(removed("alpha")).toEqual([`${one} code`]);
+    expect(removed("one")).toEqual([`${one} definition`]);
+    expect(removed("omega")).toEqual([]);
+  });
+
+  it("says so when texts are missing, as in a partial clone", async () => {
+    const world = makeWorld();
+    commit(world, { "src/a.ts": "export const goneThing = 1;\n" });
+    const blob = world.git("rev-parse", "HEAD:src/a.ts");
+    commit(world, { "src/a.ts": "export const other = 1;\n" });
+    fs.rmSync(path.join(world.project, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    const git = { root: world.project, env: world.env };
+    const { changes } = await readHistory(git, {});
+    const { words, isWhole } = await searchPast(git, changes, ["goneThing", "other"]);
+    expect([isWhole, words.get("goneThing")]).toEqual([false, []]);
   });
 });
 
@@ -103,8 +157,8 @@ describe("openScan", () => {
   const find = (words: string[], text: string) => {
     const hits: string[] = [];
     const bytes = Buffer.from(text);
-    openScan(words).scan(bytes, 0, bytes.length, (word, at) => void hits.push(`${word}@${at}`));
-    return hits;
+    openScan(words)(bytes, 0, bytes.length, (word, at) => void hits.push(`${word}@${at}`));
+    return hits.sort((a, b) => Number(a.split("@").at(-1)) - Number(b.split("@").at(-1)));
   };
 
   it("finds whole words, also such with signs in them, and only those", () => {

@@ -15,28 +15,35 @@ import {
   unreadable,
 } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findRot, ROT_KINDS, type RotFinding, type RotInput, type RotKind, type RotMemory } from "./rot-findings.ts";
+import {
+  findProblems,
+  HEALTH_KINDS,
+  type HealthFinding,
+  type HealthInput,
+  type HealthKind,
+  type HealthMemory,
+} from "./health-findings.ts";
 import { findVerdict, readVerdicts } from "./verdicts.ts";
 
-export interface Measured extends Rot {
+export interface Measured extends Health {
   scope: string;
   dir: string;
 }
 
 /** Includes the data it was measured from, for callers that act on it. */
 export interface MeasuredDirectory {
-  rot: Measured;
-  memories: readonly RotMemory[];
+  health: Measured;
+  memories: readonly HealthMemory[];
 }
 
 export async function measureDirectory(
   directory: Store,
-  known: Pick<RotInput, "termsOf" | "instructions" | "surfaced">,
+  known: Pick<HealthInput, "termsOf" | "instructions" | "surfaced">,
   tell: (done: number, total: number) => void = () => {},
 ): Promise<MeasuredDirectory> {
-  const gathered = await gatherRot(directory, tell);
-  const measured = measureRot({ ...gathered, ...known, verdicts: readKnownVerdicts(directory) });
-  return { rot: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
+  const gathered = await gatherHealth(directory, tell);
+  const measured = measureHealth({ ...gathered, ...known, verdicts: readKnownVerdicts(directory) });
+  return { health: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
 }
 
 /** The last results of `memdir verify` that still apply to the current files. */
@@ -52,26 +59,26 @@ function readKnownVerdicts(directory: Store): ReadonlyMap<string, string> {
   return known;
 }
 
-export interface Rot {
+export interface Health {
   /** 100: nothing to fix. */
   score: number;
   memories: number;
-  counts: Record<RotKind, number>;
+  counts: Record<HealthKind, number>;
   /** How many points of the 100 each kind costs: the score is what is left, rounded down. */
-  points: Partial<Record<RotKind, number>>;
-  findings: RotFinding[];
+  points: Partial<Record<HealthKind, number>>;
+  findings: HealthFinding[];
   /** At most three, the most useful first. */
   first: FirstThing[];
 }
 
-export function measureRot(input: RotInput): Rot {
-  const findings = findRot(input);
-  const counts = Object.fromEntries(ROT_KINDS.map((kind) => [kind, 0])) as Record<RotKind, number>;
+export function measureHealth(input: HealthInput): Health {
+  const findings = findProblems(input);
+  const counts = Object.fromEntries(HEALTH_KINDS.map((kind) => [kind, 0])) as Record<HealthKind, number>;
   for (const { kind } of findings) counts[kind]++;
-  const order = new Map(ROT_KINDS.map((kind, at) => [kind, at]));
-  const rankOf = ({ kind }: RotFinding) => order.get(kind) ?? 0;
+  const order = new Map(HEALTH_KINDS.map((kind, at) => [kind, at]));
+  const rankOf = ({ kind }: HealthFinding) => order.get(kind) ?? 0;
   return {
-    score: scoreRot(findings, input.memories.length),
+    score: scoreHealth(findings, input.memories.length),
     memories: input.memories.length,
     counts,
     points: pointsOf(findings, input.memories.length),
@@ -85,12 +92,12 @@ const MAX_READ_BYTES = 1 << 20;
 /** Updating the progress bar more often costs too much. */
 const STEP = 200;
 
-export async function gatherRot(
+export async function gatherHealth(
   directory: Store,
   tell: (done: number, total: number) => void = () => {},
-): Promise<Pick<RotInput, "memories" | "linked" | "now">> {
+): Promise<Pick<HealthInput, "memories" | "linked" | "now">> {
   const { rows } = await directory.rows();
-  const memories: RotMemory[] = [];
+  const memories: HealthMemory[] = [];
   for (const row of rows) {
     if (memories.length % STEP === 0) tell(memories.length, rows.length);
     memories.push(readOne(directory, row));
@@ -101,7 +108,7 @@ export async function gatherRot(
   return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
 }
 
-function readOne(directory: Store, row: Row): RotMemory {
+function readOne(directory: Store, row: Row): HealthMemory {
   const modifiedMs = Date.parse(row.modified);
   const facts = { bytes: row.bytes, modifiedMs };
   let bytes: Buffer;
@@ -122,7 +129,7 @@ function emptyMemory(row: Row, problem: string): Memory {
 }
 
 export interface FirstThing {
-  kind: RotKind;
+  kind: HealthKind;
   count: number;
   /** What to do, for a person. */
   text: string;
@@ -134,7 +141,7 @@ export interface FirstThing {
  * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room. Of several only the
  * worst counts.
  */
-const WEIGHTS: Record<RotKind, number> = {
+const WEIGHTS: Record<HealthKind, number> = {
   secret: 1,
   unreadable: 0.9,
   false: 0.8,
@@ -152,18 +159,18 @@ const WEIGHTS: Record<RotKind, number> = {
 const MOST_WITH_SECRET = 60;
 
 /** A memory with several problems counts as the worst of them. */
-export function pointsOf(findings: readonly RotFinding[], memories: number): Partial<Record<RotKind, number>> {
-  const worst = new Map<string, RotKind>();
+export function pointsOf(findings: readonly HealthFinding[], memories: number): Partial<Record<HealthKind, number>> {
+  const worst = new Map<string, HealthKind>();
   for (const { kind, file } of findings) {
     const known = worst.get(file);
     if (known === undefined || WEIGHTS[kind] > WEIGHTS[known]) worst.set(file, kind);
   }
-  const points: Partial<Record<RotKind, number>> = {};
+  const points: Partial<Record<HealthKind, number>> = {};
   for (const kind of worst.values()) points[kind] = (points[kind] ?? 0) + (100 * WEIGHTS[kind]) / Math.max(1, memories);
   return points;
 }
 
-export function scoreRot(findings: readonly RotFinding[], memories: number): number {
+export function scoreHealth(findings: readonly HealthFinding[], memories: number): number {
   if (memories === 0) return 100;
   const lost = Object.values(pointsOf(findings, memories)).reduce((sum, points) => sum + points, 0);
   // Rounded down: 100 means that nothing is wrong.
@@ -175,10 +182,10 @@ export function scoreRot(findings: readonly RotFinding[], memories: number): num
 
 const MAX_FIRST = 3;
 
-export function chooseFirst(findings: readonly RotFinding[]): FirstThing[] {
-  const counts = new Map<RotKind, number>();
+export function chooseFirst(findings: readonly HealthFinding[]): FirstThing[] {
+  const counts = new Map<HealthKind, number>();
   for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const firstFile = (kind: RotKind) => findings.find((each) => each.kind === kind)?.file ?? "";
+  const firstFile = (kind: HealthKind) => findings.find((each) => each.kind === kind)?.file ?? "";
   return (
     [...counts]
       // Squared: ten misleading memories come before a hundred that are only found less often.
@@ -189,11 +196,11 @@ export function chooseFirst(findings: readonly RotFinding[]): FirstThing[] {
   );
 }
 
-function adviceFor(kind: RotKind, count: number, file: string): { text: string; command: string } {
+function adviceFor(kind: HealthKind, count: number, file: string): { text: string; command: string } {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;
-  const advice: Record<RotKind, [text: string, command: string]> = {
+  const advice: Record<HealthKind, [text: string, command: string]> = {
     secret: [`remove the secret from ${memories} and rotate it, because it was exposed`, edit],
     unreadable: [`fix ${memories} that cannot be parsed`, "memdir lint"],
     false: [
@@ -233,7 +240,7 @@ export interface Suggestion {
  * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be; a
  * near-duplicate may have words of its own, which a dream keeps.
  */
-const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) => string])[] = [
+const REASONS: readonly (readonly [kind: HealthKind, reason: (finding: HealthFinding) => string])[] = [
   ["duplicate", ({ detail }) => detail],
   ["expired", ({ detail }) => detail],
   ["restated", ({ detail }) => detail],
@@ -241,12 +248,12 @@ const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) 
 ];
 
 /** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
-export function suggestPrune(rot: Pick<Rot, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
+export function suggestPrune(health: Pick<Health, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();
   const found = new Map<string, Suggestion>();
   for (const [kind, reasonOf] of REASONS) {
-    for (const finding of rot.findings) {
+    for (const finding of health.findings) {
       const { file, others } = finding;
       if (finding.kind !== kind || found.has(file) || kept.has(file)) continue;
       const memory = known.get(file);

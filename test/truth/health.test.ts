@@ -1,17 +1,17 @@
-/** What `rot` finds in a directory, and what it leaves alone. */
+/** What `health` finds in a directory, and what it leaves alone. */
 
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
 import { termsOf } from "../../src/text/terms.ts";
-import { gatherRot, measureRot } from "../../src/truth/rot.ts";
-import type { RotInput, RotMemory } from "../../src/truth/rot-findings.ts";
+import { gatherHealth, measureHealth } from "../../src/truth/health.ts";
+import type { HealthInput, HealthMemory } from "../../src/truth/health-findings.ts";
 import { makeMess } from "../learn/dream-mess.ts";
 import { mainOf, makeWorld } from "../world.ts";
 
 const NOW = new Date("2026-03-10T12:00:00.000Z");
 const DAY = 86_400_000;
 
-function memory(file: string, body: string, fields = "", ageDays = 1): RotMemory {
+function memory(file: string, body: string, fields = "", ageDays = 1): HealthMemory {
   const type = /^(user|feedback|project|reference)/.exec(file)?.[1] ?? "project";
   const name = file.replace(/\.md$/, "");
   const cues = fields.includes("when:") ? "" : "when:\n  - asked\n";
@@ -20,22 +20,22 @@ function memory(file: string, body: string, fields = "", ageDays = 1): RotMemory
   return { memory: parseMemory(file, text), bytes: text.length, modifiedMs, secrets: [] };
 }
 
-function rotOf(memories: RotMemory[], more: Partial<RotInput> = {}) {
+function healthOf(memories: HealthMemory[], more: Partial<HealthInput> = {}) {
   const input = { memories, now: NOW, termsOf, linked: null, instructions: [], verdicts: new Map(), surfaced: null };
-  return measureRot({ ...input, ...more });
+  return measureHealth({ ...input, ...more });
 }
 
-const kinds = (memories: RotMemory[], more: Partial<RotInput> = {}) =>
-  rotOf(memories, more).findings.map(({ kind, file }) => `${kind} ${file}`);
+const kinds = (memories: HealthMemory[], more: Partial<HealthInput> = {}) =>
+  healthOf(memories, more).findings.map(({ kind, file }) => `${kind} ${file}`);
 
-describe("rot", () => {
+describe("health", () => {
   it("an empty directory and a good one have 100", () => {
-    expect(rotOf([])).toMatchObject({ score: 100, memories: 0, findings: [], first: [] });
+    expect(healthOf([])).toMatchObject({ score: 100, memories: 0, findings: [], first: [] });
     const good = [
       memory("user_editor.md", "Works in Helix and knows no other editor."),
       memory("feedback_tests.md", "Integration tests talk to a real database.\n\n**Why:** a mock hid a bug."),
     ];
-    expect(rotOf(good)).toMatchObject({ score: 100, memories: 2, findings: [], first: [] });
+    expect(healthOf(good)).toMatchObject({ score: 100, memories: 2, findings: [], first: [] });
   });
 
   it("duplicates and near-duplicates: the newer one stays", () => {
@@ -60,12 +60,12 @@ describe("rot", () => {
       memory("project_a.md", "The retry limit is 5.", "modified: 2025-11-02\n"),
       memory("project_b.md", "The retry limit is 3.", "modified: 2026-02-01\n"),
     ];
-    expect(rotOf(memories)).toMatchObject({ score: 100, findings: [] });
+    expect(healthOf(memories)).toMatchObject({ score: 100, findings: [] });
   });
 
   it("points say what each kind costs, and add up to what the score lacks", () => {
     const body = "The staging cluster is reset every night by a scheduled job called wipe-all.";
-    const { score, points, counts } = rotOf([
+    const { score, points, counts } = healthOf([
       memory("project_old.md", body, "links: [nowhere]\n", 9),
       memory("project_new.md", body, "", 1),
       memory("user_long.md", "word ".repeat(2000)),
@@ -91,7 +91,7 @@ describe("rot", () => {
 
   it("expired, oversized, unlinked, dead links, secrets, broken", () => {
     const secret = { ...memory("reference_key.md", "x y z"), secrets: [{ rule: "github-token", line: 9 }] };
-    const cueless: RotMemory = {
+    const cueless: HealthMemory = {
       ...memory("user_tea.md", "Likes green tea."),
       memory: parseMemory("user_tea.md", "---\nname: tea\ndescription: tea\ntype: user\n---\n\nLikes green tea.\n"),
     };
@@ -134,7 +134,7 @@ describe("rot", () => {
       memory("feedback_other.md", "API handlers log the request id with every line they write."),
     ];
     expect(kinds(memories, { instructions })).toEqual(["restated feedback_pnpm.md", "restated feedback_zod.md"]);
-    expect(rotOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 already says it");
+    expect(healthOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 already says it");
   });
 
   it("C35 what the last verify found wrong", () => {
@@ -148,33 +148,33 @@ describe("rot", () => {
     const memories = words.flatMap((one) =>
       words.map((two) => memory(`user_${one}_${two}.md`, `Knows ${one} ${two}.`)),
     );
-    memories[0] = { ...(memories[0] as RotMemory), secrets: [{ rule: "github-token", line: 4 }] };
-    const rot = rotOf(memories);
-    expect(rot.score).toBeLessThanOrEqual(60);
-    expect(rot.first[0]?.kind).toBe("secret");
+    memories[0] = { ...(memories[0] as HealthMemory), secrets: [{ rule: "github-token", line: 4 }] };
+    const health = healthOf(memories);
+    expect(health.score).toBeLessThanOrEqual(60);
+    expect(health.first[0]?.kind).toBe("secret");
   });
 
   it("file names with blanks and quotes are quoted in commands", () => {
-    const rot = rotOf([
+    const health = healthOf([
       {
         ...memory("user_x.md", "x"),
         memory: { ...memory("user_x.md", "x").memory, file: "it's me.md", body: "w ".repeat(9000) },
       },
     ]);
-    expect(rot.first[0]?.command).toBe("memdir edit 'it'\\''s me.md'");
+    expect(health.first[0]?.command).toBe("memdir edit 'it'\\''s me.md'");
   });
 
   it("reads a directory as Claude Code leaves it, and finds what is wrong in a messy one", async () => {
     const world = makeWorld();
     makeMess(world);
     const directory = mainOf(await world.open());
-    const gathered = await gatherRot(directory);
-    const rot = rotOf([...gathered.memories], { linked: gathered.linked });
-    expect(rot.memories).toBe(120);
-    expect(rot.counts).toMatchObject({ duplicate: 10, expired: 10, secret: 0, unreadable: 0 });
-    expect(rot.score).toBeGreaterThan(50);
-    expect(rot.score).toBeLessThan(90);
-    expect(rot.first).toHaveLength(3);
+    const gathered = await gatherHealth(directory);
+    const health = healthOf([...gathered.memories], { linked: gathered.linked });
+    expect(health.memories).toBe(120);
+    expect(health.counts).toMatchObject({ duplicate: 10, expired: 10, secret: 0, unreadable: 0 });
+    expect(health.score).toBeGreaterThan(50);
+    expect(health.score).toBeLessThan(90);
+    expect(health.first).toHaveLength(3);
   });
 
   it("hostile files: binary, empty, a link, a giant, lone surrogates, a file that vanishes", async () => {
@@ -184,11 +184,11 @@ describe("rot", () => {
     world.write("giant.md", `---\nname: giant\ndescription: d\ntype: user\n---\n\n${"a b ".repeat(600_000)}`);
     world.write("crlf.md", "\ufeff---\r\nname: crlf\r\ndescription: d\r\ntype: user\r\n---\r\n\r\nBody.\r\n");
     if (process.platform !== "win32") (await import("node:fs")).symlinkSync("/etc/hostname", world.path("link.md"));
-    const gathered = await gatherRot(mainOf(await world.open()));
-    const rot = rotOf([...gathered.memories], { linked: gathered.linked });
-    expect(rot.findings.filter(({ kind }) => kind === "oversized").map(({ file }) => file)).toEqual(["giant.md"]);
-    expect(rot.findings.filter(({ kind }) => kind === "unreadable").map(({ file }) => file)).toContain("binary.md");
-    expect(rot.counts.duplicate).toBe(0);
+    const gathered = await gatherHealth(mainOf(await world.open()));
+    const health = healthOf([...gathered.memories], { linked: gathered.linked });
+    expect(health.findings.filter(({ kind }) => kind === "oversized").map(({ file }) => file)).toEqual(["giant.md"]);
+    expect(health.findings.filter(({ kind }) => kind === "unreadable").map(({ file }) => file)).toContain("binary.md");
+    expect(health.counts.duplicate).toBe(0);
   });
 
   it("ten thousand memories take seconds, also when they are all alike but for a number", () => {
@@ -198,8 +198,8 @@ describe("rot", () => {
         `The worker pool number ${at} takes jobs of the queue called line-${at % 100} and never others.`,
       ),
     );
-    const rot = rotOf(memories);
-    expect(rot.memories).toBe(10_000);
-    expect(rot.counts["near-duplicate"]).toBe(0);
+    const health = healthOf(memories);
+    expect(health.memories).toBe(10_000);
+    expect(health.counts["near-duplicate"]).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
-import { findExpiry } from "../../src/truth/rot-findings.ts";
+import { findExpiry } from "../../src/truth/health-findings.ts";
 
 const NOW = new Date("2026-03-10T12:00:00.000Z");
 const find = (body: string, head = "type: project\ncreated: 2025-12-01") =>

@@ -1,10 +1,10 @@
 /** What a word is in its line: defined, used, inside a string, or only mentioned in a comment. */
 
-export type Hit = "definition" | "code" | "text" | "comment";
+export type Usage = "definition" | "code" | "text" | "comment";
 
 /** In code, not only in a text or a comment. */
-export function isSolid({ hit }: { hit: Hit }): boolean {
-  return hit === "definition" || hit === "code";
+export function isSolid({ usage }: { usage: Usage }): boolean {
+  return usage === "definition" || usage === "code";
 }
 
 const HASH_COMMENTS =
@@ -21,7 +21,7 @@ const DEFINES_AFTER =
   /^["'\]`]?\s*(?:<[^>]{0,60}>)?\s*(?:\??:(?![:=])|=(?![=>~])|:=|\([^()]{0,200}\)?\s*(?::\s*[\w<>[\]., |&]{1,80})?\s*(?:\{|=>|->|throws\b|:\s*$))/;
 
 /** By its line alone: texts and comments over several lines are not followed, except where each of their lines is marked. */
-export function judgeHit(file: string, line: string, column: number, length: number): Hit {
+export function judgeUsage(file: string, line: string, column: number, length: number): Usage {
   const before = line.slice(0, column);
   const after = line.slice(column + length);
   if (isComment(file, before, line)) return "comment";
@@ -54,6 +54,11 @@ function isInQuotes(before: string): boolean {
     } else if (c === '"' || c === "`" || (c === "'" && !/\w/.test(before[i - 1] ?? ""))) open = c;
   }
   return open !== "";
+}
+
+/** What is set there is set for a program, and not a constant of it. */
+export function isSettings(file: string): boolean {
+  return DATA.test(file) || /\.(?:sh|bash|zsh|fish|ps1|tf)$|(?:^|\/)Dockerfile[^/]*$/i.test(file);
 }
 
 const PROSE =

@@ -5,7 +5,7 @@ import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 
 /** Worst first: the order in which they are shown. */
-export const ROT_KINDS = [
+export const HEALTH_KINDS = [
   "secret",
   "unreadable",
   "false",
@@ -19,10 +19,10 @@ export const ROT_KINDS = [
   "never-recalled",
 ] as const;
 
-export type RotKind = (typeof ROT_KINDS)[number];
+export type HealthKind = (typeof HEALTH_KINDS)[number];
 
-export interface RotFinding {
-  kind: RotKind;
+export interface HealthFinding {
+  kind: HealthKind;
   file: string;
   /** Other memories that it is about. */
   others: string[];
@@ -31,7 +31,7 @@ export interface RotFinding {
 }
 
 /** A memory with the facts about its file. */
-export interface RotMemory {
+export interface HealthMemory {
   memory: Memory;
   bytes: number;
   /** When it was last touched. */
@@ -41,8 +41,8 @@ export interface RotMemory {
 }
 
 /** Everything is an argument: what was read from disk, the clock, how words become terms. */
-export interface RotInput {
-  memories: readonly RotMemory[];
+export interface HealthInput {
+  memories: readonly HealthMemory[];
   now: Date;
   termsOf: TermsOf;
   /** Files that MEMORY.md and its overflow page point to; null where there is no index. */
@@ -60,7 +60,7 @@ const MAX_BODY_CHARS = 8000;
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export function findRot(input: RotInput): RotFinding[] {
+export function findProblems(input: HealthInput): HealthFinding[] {
   const readable = input.memories.filter(({ memory }) => !memory.unreadable);
   const all = { ...input, memories: readable };
   return [
@@ -77,28 +77,28 @@ export function findRot(input: RotInput): RotFinding[] {
   ];
 }
 
-function finding(kind: RotKind, file: string, detail: string, others: string[] = []): RotFinding {
+function finding(kind: HealthKind, file: string, detail: string, others: string[] = []): HealthFinding {
   return { kind, file, others, detail };
 }
 
-function findUnreadable({ memory }: RotMemory): RotFinding[] {
+function findUnreadable({ memory }: HealthMemory): HealthFinding[] {
   if (!memory.unreadable && !memory.broken) return [];
   return [finding("unreadable", memory.file, memory.problems[0] ?? "cannot be read")];
 }
 
-function findSecretsIn({ memory, secrets }: RotMemory): RotFinding[] {
+function findSecretsIn({ memory, secrets }: HealthMemory): HealthFinding[] {
   if (secrets.length === 0) return [];
   const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} on line ${line}`);
   return [finding("secret", memory.file, `looks like a secret: ${where.join(", ")}`)];
 }
 
-function findSize(memory: Memory): RotFinding[] {
+function findSize(memory: Memory): HealthFinding[] {
   const { length } = memory.body;
   return length > MAX_BODY_CHARS ? [finding("oversized", memory.file, `${length} characters in one memory`)] : [];
 }
 
 /** The best of them stays; the others refer to it. */
-export function findDoubles({ memories, termsOf }: Pick<RotInput, "memories" | "termsOf">): RotFinding[] {
+export function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
   const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
   const likeness = openLikeness<Memory>(
     sorted.map(({ memory }) => memory),
@@ -117,14 +117,14 @@ export function findDoubles({ memories, termsOf }: Pick<RotInput, "memories" | "
 }
 
 /** Pinned, then the newest, then the longest, as a dream chooses. */
-function byWorth(a: RotMemory, b: RotMemory): number {
+function byWorth(a: HealthMemory, b: HealthMemory): number {
   if (a.memory.pinned !== b.memory.pinned) return a.memory.pinned ? -1 : 1;
   if (a.modifiedMs !== b.modifiedMs) return b.modifiedMs - a.modifiedMs;
   if (a.memory.body.length !== b.memory.body.length) return b.memory.body.length - a.memory.body.length;
   return a.memory.file < b.memory.file ? -1 : 1;
 }
 
-function findOutdated({ memories, now }: RotInput): RotFinding[] {
+function findOutdated({ memories, now }: HealthInput): HealthFinding[] {
   return memories.flatMap(({ memory, modifiedMs }) => {
     const modified = memory.modified ?? memory.created ?? new Date(modifiedMs).toISOString();
     const reason = findExpiry({ ...memory, modified }, now);
@@ -132,7 +132,7 @@ function findOutdated({ memories, now }: RotInput): RotFinding[] {
   });
 }
 
-function findRestated({ memories, instructions, termsOf }: RotInput): RotFinding[] {
+function findRestated({ memories, instructions, termsOf }: HealthInput): HealthFinding[] {
   const restated = openRestated(instructions, termsOf);
   return memories.flatMap(({ memory }) => {
     const found = restated(memory);
@@ -140,7 +140,7 @@ function findRestated({ memories, instructions, termsOf }: RotInput): RotFinding
   });
 }
 
-function findUnlinked({ memories, linked }: RotInput): RotFinding[] {
+function findUnlinked({ memories, linked }: HealthInput): HealthFinding[] {
   if (linked === null) return [];
   return memories
     .filter(({ memory }) => !linked.has(memory.file.normalize("NFC")))
@@ -148,7 +148,7 @@ function findUnlinked({ memories, linked }: RotInput): RotFinding[] {
 }
 
 /** `links:` may name a file, a stem or a name; a folder of a memory says nothing about that of another. */
-function findDeadLinks({ memories }: RotInput): RotFinding[] {
+function findDeadLinks({ memories }: HealthInput): HealthFinding[] {
   const names = new Set<string>();
   for (const { memory } of memories) for (const name of namesOf(memory)) names.add(name);
   return memories.flatMap(({ memory }) => {
@@ -169,7 +169,7 @@ function keyOf(name: string): string {
     .toLowerCase();
 }
 
-function findUnused({ memories, surfaced, now }: RotInput): RotFinding[] {
+function findUnused({ memories, surfaced, now }: HealthInput): HealthFinding[] {
   if (!surfaced) return [];
   const sinceMs = Date.parse(surfaced.since);
   if (!(now.getTime() - sinceMs > LOG_DAYS * DAY_MS)) return [];
@@ -180,7 +180,7 @@ function findUnused({ memories, surfaced, now }: RotInput): RotFinding[] {
     .map(({ memory }) => finding("never-recalled", memory.file, `not shown since ${surfaced.since.slice(0, 10)}`));
 }
 
-function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
+function findVerdicts({ memories, verdicts }: HealthInput): HealthFinding[] {
   return memories.flatMap(({ memory }) => {
     const problem = verdicts.get(memory.file);
     return problem === undefined ? [] : [finding("false", memory.file, problem)];
