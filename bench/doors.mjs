@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes]. Needs dist/.
+// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex]. Needs dist/.
 // Events in the real clients, interleaved with a bare client; the warm server's own time; each hook in a fresh process: all as ratios
 // to a bare `node`. With --sizes what an installation takes on disk (installs the packed package into a temporary folder). With
 // --check it ends with 1 when a target is missed.
@@ -11,7 +11,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { measureClients } from "./doors-clients.mjs";
+import { measureClients, PROMPTS } from "./doors-clients.mjs";
 import { embedInvented, inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
 import { openStore, writeStore } from "./recall-store.mjs";
 import { formatTable, run, takeTurns, timeRow } from "./recall-timing.mjs";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    client: { type: "string", default: "" },
   },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
@@ -73,12 +74,11 @@ async function seed(count) {
 }
 
 async function measureInClients() {
-  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS });
+  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS, only: options.client });
 }
 
 /** The server's hook, asked as a client asks it, with everything loaded. */
 async function measureServer() {
-  const random = makeRandom(3);
   const servers = [];
   const work = { node: timeNode };
   try {
@@ -92,12 +92,22 @@ async function measureServer() {
       };
       const call = { tool_name: "Bash", tool_input: '{"command":"npm test"}' };
       work[`prompt ${count}`] = (round) =>
-        ask({ hook_event_name: "UserPromptSubmit", session_id: `s${round}`, prompt: inventPrompt(random) });
+        ask({
+          hook_event_name: "UserPromptSubmit",
+          session_id: `s${round}`,
+          prompt: PROMPTS.at(round % PROMPTS.length),
+        });
       work[`tool ${count}`] = () => ask({ hook_event_name: "PreToolUse", session_id: "t", ...call });
     }
     const { node, ...times } = await takeTurns(STARTS, work);
     return SERVED.flatMap((count) => [
-      timeRow(`the server's answer to a prompt, ${count} memories`, times[`prompt ${count}`], "node -e 0", node),
+      timeRow(
+        `the server's answer to a prompt, ${count} memories`,
+        times[`prompt ${count}`],
+        "node -e 0",
+        node,
+        count === 1_000 ? 0.3 : null,
+      ),
       timeRow(`the server's answer before a tool call, ${count} memories`, times[`tool ${count}`], "node -e 0", node),
     ]);
   } finally {
