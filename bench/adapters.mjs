@@ -196,7 +196,9 @@ async function openPage(cwd, env) {
   const inspect = async (prompt) => {
     const body = JSON.stringify({ prompt, adapter: "hook" });
     const sent = { cookie, "content-type": "application/json", "x-memdir": "1" };
-    const response = await fetch(`${url}/api/inspect`, { method: "POST", headers: sent, body });
+    const post = () => fetch(`${url}/api/inspect`, { method: "POST", headers: sent, body });
+    // A connection that has been idle may be closed at the moment it is used again.
+    const response = await post().catch(post);
     if (!response.ok) throw new Error(`the page answered ${response.status}`);
     return (await response.json()).text;
   };

@@ -21,23 +21,9 @@ import {
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { orWords, type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
-import {
-  countBare,
-  type Digest,
-  dateRows,
-  fileAt,
-  findCache,
-  findKnown,
-  type News,
-  newestOf,
-  openResident,
-  ownerOf,
-  positionsOf,
-  type Resident,
-  readAppended,
-  refresh,
-  refreshFile,
-} from "./resident.ts";
+import { type Digest, dateRows, findKnown, type News, refresh, refreshFile } from "./refresh.ts";
+import { findCache, openResident, type Resident, readAppended } from "./resident.ts";
+import { countBare, fileAt, newestOf, ownerOf, positionsOf } from "./resident-rows.ts";
 
 export interface Recaller {
   /** Never throws. */
