@@ -80,7 +80,8 @@ async function measureInClients() {
 /** The server's hook, asked as a client asks it, with everything loaded. */
 async function measureServer() {
   const servers = [];
-  const work = { node: timeNode };
+  const work = { node: timeNode, "node cpu": timeNodeCpu };
+  const cpu = Object.fromEntries(SERVED.map((count) => [count, []]));
   try {
     for (const count of SERVED) {
       const server = openServer({ ...BARE_ENV, MEMDIR_MEMORY_DIR: await seed(count) });
@@ -91,15 +92,19 @@ async function measureServer() {
         return Number(process.hrtime.bigint() - start) / 1e6;
       };
       const call = { tool_name: "Bash", tool_input: '{"command":"npm test"}' };
-      work[`prompt ${count}`] = (round) =>
-        ask({
+      work[`prompt ${count}`] = async (round) => {
+        const before = cpuOf(server.pid);
+        const ms = await ask({
           hook_event_name: "UserPromptSubmit",
           session_id: `s${round}`,
           prompt: PROMPTS.at(round % PROMPTS.length),
         });
+        if (round >= 0) cpu[count].push(cpuOf(server.pid) - before);
+        return ms;
+      };
       work[`tool ${count}`] = () => ask({ hook_event_name: "PreToolUse", session_id: "t", ...call });
     }
-    const { node, ...times } = await takeTurns(STARTS, work);
+    const { node, "node cpu": nodeCpu, ...times } = await takeTurns(STARTS, work);
     return SERVED.flatMap((count) => [
       timeRow(
         `the server's answer to a prompt, ${count} memories`,
@@ -108,6 +113,9 @@ async function measureServer() {
         node,
         count === 1_000 ? 0.3 : null,
       ),
+      ...(cpu[count].some(Number.isNaN)
+        ? []
+        : [timeRow("the same, time of the processor", cpu[count], "node", nodeCpu)]),
       timeRow(`the server's answer before a tool call, ${count} memories`, times[`tool ${count}`], "node -e 0", node),
     ]);
   } finally {
@@ -129,7 +137,24 @@ function openServer(env) {
       const params = { name: "hook", arguments: given };
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
     });
-  return { call, close: () => child.kill() };
+  return { call, pid: child.pid, close: () => child.kill() };
+}
+
+/** What a bare node says of itself at its end, in milliseconds. */
+function timeNodeCpu() {
+  const sum = "process.cpuUsage().user + process.cpuUsage().system";
+  return Number(run(["-p", sum], { cwd: top, env: BARE_ENV }).output) / 1000;
+}
+
+/** All threads of a process, in milliseconds; only Linux says. */
+function cpuOf(pid) {
+  try {
+    const tasks = fs.readdirSync(`/proc/${pid}/task`);
+    const times = tasks.map((task) => fs.readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
+    return times.reduce((sum, ns) => sum + Number(ns) / 1e6, 0);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 async function measureProcesses() {
