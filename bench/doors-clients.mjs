@@ -11,7 +11,7 @@ import { median, quantile } from "./recall-timing.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 /** As people write them: 5 to 20 words. */
-const PROMPTS = [
+export const PROMPTS = [
   "why does the nightly build fail on the second runner?",
   "add a retry to the payment webhook, and log each attempt",
   "rename the session cookie in the login handler",
@@ -27,13 +27,13 @@ const PROMPTS = [
 const REST_MS = 60;
 
 /**
- * Rounds of one prompt with one tool call in each arm in turn, and a bare `node` between them. `store`: the memories.
+ * Rounds of one prompt with one tool call in each arm in turn, and a bare `node` between them. `store`: the memories; `only`: a client's name, "" for all.
  * @returns {Promise<{ what: string, found: string, target: string, isMissed: boolean }[]>}
  */
-export async function measureClients({ top, store, timeNode, rounds }) {
+export async function measureClients({ top, store, timeNode, rounds, only = "" }) {
   const { startModelServer } = await loadModelServer(top);
   const rows = [];
-  for (const client of [CLAUDE, CODEX, OPENCODE]) {
+  for (const client of [CLAUDE, CODEX, OPENCODE].filter(({ name }) => only === "" || name === only)) {
     const program = findClient(client.name);
     if (!program) {
       process.stderr.write(`${client.name} is not installed: node scripts/install-clients.mjs\n`);
@@ -43,7 +43,9 @@ export async function measureClients({ top, store, timeNode, rounds }) {
     const arms = {};
     try {
       for (const arm of client.arms) arms[arm] = await openArm({ client, program, arm, server, top, store });
-      rows.push(...(await takeRounds(client, arms, { server, rounds, timeNode })));
+      // Two at a time: of three, the one in the middle would never come twice in a row, which is when a client is fastest.
+      for (const arm of client.arms.slice(1))
+        rows.push(...(await takeRounds(client, { bare: arms.bare, [arm]: arms[arm] }, { server, rounds, timeNode })));
     } finally {
       for (const arm of Object.values(arms)) arm.close();
       await server.close();
@@ -66,7 +68,8 @@ async function takeRounds(client, arms, { server, rounds, timeNode }) {
       times[name].tool.push(tool);
     }
   }
-  return client.rows.map(([what, arm, kind, target]) => {
+  const measured = client.rows.filter(([, arm]) => Object.hasOwn(arms, arm));
+  return measured.map(([what, arm, kind, target]) => {
     const over = (share) => quantile(times[arm][kind], share) - quantile(times.bare[kind], share);
     const ratio = over(0.5) / median(node);
     return {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes]. Needs dist/.
+// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex]. Needs dist/.
 // Events in the real clients, interleaved with a bare client; the warm server's own time; each hook in a fresh process: all as ratios
 // to a bare `node`. With --sizes what an installation takes on disk (installs the packed package into a temporary folder). With
 // --check it ends with 1 when a target is missed.
@@ -11,7 +11,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { measureClients } from "./doors-clients.mjs";
+import { measureClients, PROMPTS } from "./doors-clients.mjs";
 import { embedInvented, inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
 import { openStore, writeStore } from "./recall-store.mjs";
 import { formatTable, run, takeTurns, timeRow } from "./recall-timing.mjs";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    client: { type: "string", default: "" },
   },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
@@ -73,14 +74,14 @@ async function seed(count) {
 }
 
 async function measureInClients() {
-  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS });
+  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS, only: options.client });
 }
 
 /** The server's hook, asked as a client asks it, with everything loaded. */
 async function measureServer() {
-  const random = makeRandom(3);
   const servers = [];
-  const work = { node: timeNode };
+  const work = { node: timeNode, "node cpu": timeNodeCpu };
+  const cpu = Object.fromEntries(SERVED.map((count) => [count, []]));
   try {
     for (const count of SERVED) {
       const server = openServer({ ...BARE_ENV, MEMDIR_MEMORY_DIR: await seed(count) });
@@ -91,13 +92,30 @@ async function measureServer() {
         return Number(process.hrtime.bigint() - start) / 1e6;
       };
       const call = { tool_name: "Bash", tool_input: '{"command":"npm test"}' };
-      work[`prompt ${count}`] = (round) =>
-        ask({ hook_event_name: "UserPromptSubmit", session_id: `s${round}`, prompt: inventPrompt(random) });
+      work[`prompt ${count}`] = async (round) => {
+        const before = cpuOf(server.pid);
+        const ms = await ask({
+          hook_event_name: "UserPromptSubmit",
+          session_id: `s${round}`,
+          prompt: PROMPTS.at(round % PROMPTS.length),
+        });
+        if (round >= 0) cpu[count].push(cpuOf(server.pid) - before);
+        return ms;
+      };
       work[`tool ${count}`] = () => ask({ hook_event_name: "PreToolUse", session_id: "t", ...call });
     }
-    const { node, ...times } = await takeTurns(STARTS, work);
+    const { node, "node cpu": nodeCpu, ...times } = await takeTurns(STARTS, work);
     return SERVED.flatMap((count) => [
-      timeRow(`the server's answer to a prompt, ${count} memories`, times[`prompt ${count}`], "node -e 0", node),
+      timeRow(
+        `the server's answer to a prompt, ${count} memories`,
+        times[`prompt ${count}`],
+        "node -e 0",
+        node,
+        count === 1_000 ? 0.3 : null,
+      ),
+      ...(cpu[count].some(Number.isNaN)
+        ? []
+        : [timeRow("the same, time of the processor", cpu[count], "node", nodeCpu)]),
       timeRow(`the server's answer before a tool call, ${count} memories`, times[`tool ${count}`], "node -e 0", node),
     ]);
   } finally {
@@ -119,7 +137,24 @@ function openServer(env) {
       const params = { name: "hook", arguments: given };
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
     });
-  return { call, close: () => child.kill() };
+  return { call, pid: child.pid, close: () => child.kill() };
+}
+
+/** What a bare node says of itself at its end, in milliseconds. */
+function timeNodeCpu() {
+  const sum = "process.cpuUsage().user + process.cpuUsage().system";
+  return Number(run(["-p", sum], { cwd: top, env: BARE_ENV }).output) / 1000;
+}
+
+/** All threads of a process, in milliseconds; only Linux says. */
+function cpuOf(pid) {
+  try {
+    const tasks = fs.readdirSync(`/proc/${pid}/task`);
+    const times = tasks.map((task) => fs.readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
+    return times.reduce((sum, ns) => sum + Number(ns) / 1e6, 0);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 async function measureProcesses() {

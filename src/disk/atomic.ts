@@ -29,8 +29,7 @@ export function writeTemporary(
   flush = true,
   mark = "",
 ): string {
-  const path = join(directory, `${kind}-${process.pid}-${process.hrtime.bigint().toString(36)}-${counter++}${mark}`);
-  const fd = openSync(path, "wx", mode);
+  const { path, fd } = openTemporary(directory, mode, kind, mark);
   try {
     const bytes = typeof data === "string" ? Buffer.from(data) : data;
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
@@ -42,6 +41,12 @@ export function writeTemporary(
   }
   closeSync(fd);
   return path;
+}
+
+/** The same, empty and open, for what is written in pieces. */
+export function openTemporary(directory: string, mode: number, kind = "file", mark = ""): { path: string; fd: number } {
+  const path = join(directory, `${kind}-${process.pid}-${process.hrtime.bigint().toString(36)}-${counter++}${mark}`);
+  return { path, fd: openSync(path, "wx", mode) };
 }
 
 /** Moves a temporary file over `target`; it is on disk when this returns, unless the caller flushes the directory itself. */

@@ -5,6 +5,7 @@
 
 import { join } from "node:path";
 import type { Env } from "../config.ts";
+import { lazily } from "../text/lazy.ts";
 import {
   type Answer,
   type EventInput,
@@ -57,7 +58,12 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
   const start: Host["start"] = (args, cwd, input = "ignore") =>
     startDetached(node, join(dist, "cli.js"), args, cwd, input);
 
+  /** What is still to be done for the last event. */
+  let rest = async () => {};
+
   return async (input) => {
+    // A client may send the next event at once: it sees what the last one left behind.
+    await rest();
     const at = new Date();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => {
@@ -69,13 +75,11 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
       onFault(error);
       return NOTHING;
     });
-    return {
-      out,
-      async after() {
-        await (async () => after?.())().catch(onFault);
-        if (faults.length > 0) await note(env, { at, event: nameOf(input), faults });
-      },
-    };
+    rest = lazily(async () => {
+      await (async () => after?.())().catch(onFault);
+      if (faults.length > 0) await note(env, { at, event: nameOf(input), faults });
+    });
+    return { out, after: rest };
   };
 }
 

@@ -36,12 +36,13 @@ export async function answerPrompt(input: PromptInput, host: Host): Promise<Answ
   host.deadline.set(config.hooks.deadlineMs);
   const { main, directories } = findDirectories({ cwd }, config, location);
   const recaller = keepRecaller(withoutAdopted(main, directories), config, host);
-  const text = await recallFor(recaller, { prompt, session, main: main.path }, host);
+  const { text, note } = await recallFor(recaller, { prompt, session, main: main.path }, host);
   const name = typeof input.hook_event_name === "string" ? input.hook_event_name : "UserPromptSubmit";
-  const search = () => {
+  const after = () => {
+    note();
     if (session !== null && wantsSearch(config, host.env)) startPrefetch(main.path, { cwd, session, prompt }, host);
   };
-  return { out: text === "" ? "" : formatContext(name, text), after: search };
+  return { out: text === "" ? "" : formatContext(name, text), after };
 }
 
 interface Asked {
@@ -51,21 +52,23 @@ interface Asked {
   main: string;
 }
 
-async function recallFor(recaller: Recaller, { prompt, session, main }: Asked, host: Host): Promise<string> {
+/** `note` records what was shown. Nobody needs to wait for it. */
+async function recallFor(recaller: Recaller, { prompt, session, main }: Asked, host: Host) {
   const { now, deadline } = host;
   const shown = readSurfaced(main, session);
   const found = await deadline.race(recaller.recall(prompt, { session: shown, maxBytes: MAX_CHARS }));
   if (!found || deadline.missed > 0) host.onFault(new Error("time was up before all memories were read"));
-  if (!found || found.memories.length === 0) return found?.text ?? "";
-  shown.surface(found.memories);
-  writeSurfaced(main, session, shown);
-  if (session !== null) {
+  const note = () => {
+    if (!found || found.memories.length === 0) return;
+    shown.surface(found.memories);
+    writeSurfaced(main, session, shown);
+    if (session === null) return;
     const memories = found.memories.map(({ file, scope, confidence }) => {
       return { file, scope, why: [`${found.method}: confidence ${confidence.toFixed(2)}`] };
     });
     logSurfaced(main, { at: now(), session, door: "hook", prompt, memories });
-  }
-  return found.text;
+  };
+  return { text: found?.text ?? "", note };
 }
 
 /** The rows of these directories, open from the first prompt on. */

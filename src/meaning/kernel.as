@@ -6,7 +6,7 @@
  * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
  * should call often, with little to do each time.
  */
-import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, sumsOf, toHalf } from "./lanes";
+import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
 
 /** Activations have 12 bits and a sign. */
 const ACTIVATION_MAX: f32 = 4095;
@@ -31,18 +31,18 @@ export function widen(from: usize, to: usize, count: i32): bool {
 
 /**
  * A float16 matrix to int16. Every row is scaled so that the sum of its sizes times the largest activation just fits 31 bits:
- * no product can overflow, and most rows keep 10 to 13 bits. Four rows are interleaved, 16 bytes of each in turn, so that `dots`
- * reads one stream. `rows` is a multiple of 4, `columns` of 16. True when all are finite.
+ * no product can overflow, and most rows keep 10 to 13 bits. Eight rows stand side by side, two columns of each in turn, so that
+ * `linear` reads one stream. `rows` and `columns` are multiples of 8. True when all are finite.
  */
 export function packWeights(from: usize, to: usize, scales: usize, rows: i32, columns: i32): bool {
   let finite = true;
   for (let row = 0; row < rows; row++) {
     const factor = factorOf(from, columns);
     if (factor < 0) finite = false;
-    packRow(from, to + (<usize>(row & 3) << 4), columns, factor * HALF_SHIFT);
+    packRow(from, to + (<usize>(row & 7) << 2), columns, factor * HALF_SHIFT);
     store<f32>(scales, 1 / factor);
     from += <usize>columns << 1;
-    if ((row & 3) == 3) to += <usize>columns << 3;
+    if ((row & 7) == 7) to += <usize>columns << 4;
     scales += 4;
   }
   return finite;
@@ -97,33 +97,58 @@ function factorOf(from: usize, columns: i32): f32 {
 
 function packRow(from: usize, to: usize, count: i32, factor: f32): void {
   const scale = f32x4.splat(factor);
-  for (const end = to + (<usize>count << 3); to < end; from += 16, to += 64) {
+  for (const end = to + (<usize>count << 4); to < end; from += 16, to += 128) {
     const half = v128.load(from);
     const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
     const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
-    v128.store(to, i16x8.narrow_i32x4_s(low, high));
+    const pairs = i16x8.narrow_i32x4_s(low, high);
+    v128.store_lane<i32>(to, pairs, 0);
+    v128.store_lane<i32>(to, pairs, 1, 32);
+    v128.store_lane<i32>(to, pairs, 2, 64);
+    v128.store_lane<i32>(to, pairs, 3, 96);
   }
 }
 
-/** Float32 rows to int16, every row scaled to its own largest value. */
-export function packActivations(from: usize, to: usize, scales: usize, rows: i32, columns: i32): void {
-  for (let row = 0; row < rows; row++) {
-    const end = from + (<usize>columns << 2);
-    let peaks = f32x4.splat(0);
-    for (let at = from; at < end; at += 32) {
-      peaks = f32x4.max(peaks, f32x4.max(f32x4.abs(v128.load(at)), f32x4.abs(v128.load(at, 16))));
+/**
+ * Float32 rows to int16, every row scaled to its own largest value. Four tokens stand side by side, two columns of each in turn;
+ * of the last ones, two may.
+ */
+export function packActivations(from: usize, to: usize, scales: usize, tokens: i32, columns: i32): void {
+  for (let token = 0; token < tokens; token += 4) {
+    const beside = min(4, tokens - token);
+    for (let i = 0; i < beside; i++) {
+      packToken(from, to + (<usize>i << 2), scales, columns, beside);
+      from += <usize>columns << 2;
+      scales += 4;
     }
-    const most = max<f32>(maxOf(peaks), 1e-30);
-    const scale = f32x4.splat(ACTIVATION_MAX / most);
-    for (; from < end; from += 32, to += 16) {
-      v128.store(to, i16x8.narrow_i32x4_s(rounded(v128.load(from), scale), rounded(v128.load(from, 16), scale)));
-    }
-    store<f32>(scales, most / ACTIVATION_MAX);
-    scales += 4;
+    to += <usize>columns << 3;
   }
 }
 
-/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row]. `rows` is a multiple of 4. */
+function packToken(from: usize, to: usize, scales: usize, columns: i32, beside: i32): void {
+  const end = from + (<usize>columns << 2);
+  let peaks = f32x4.splat(0);
+  for (let at = from; at < end; at += 32) {
+    peaks = f32x4.max(peaks, f32x4.max(f32x4.abs(v128.load(at)), f32x4.abs(v128.load(at, 16))));
+  }
+  const most = max<f32>(maxOf(peaks), 1e-30);
+  const scale = f32x4.splat(ACTIVATION_MAX / most);
+  const step = <usize>beside << 2;
+  for (; from < end; from += 32) {
+    const pairs = i16x8.narrow_i32x4_s(rounded(v128.load(from), scale), rounded(v128.load(from, 16), scale));
+    v128.store_lane<i32>(to, pairs, 0);
+    to += step;
+    v128.store_lane<i32>(to, pairs, 1);
+    to += step;
+    v128.store_lane<i32>(to, pairs, 2);
+    to += step;
+    v128.store_lane<i32>(to, pairs, 3);
+    to += step;
+  }
+  store<f32>(scales, most / ACTIVATION_MAX);
+}
+
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row]. `rows` is a multiple of 8, `tokens` of 2. */
 export function linear(
   activations: usize,
   activationScales: usize,
@@ -136,81 +161,102 @@ export function linear(
   rows: i32,
   columns: i32,
 ): void {
-  for (let row = 0; row < rows; row += 4) {
-    fourRows(activations, activationScales, weights, weightScales, bias, out, outStride, tokens, columns);
-    weights += <usize>columns << 3;
-    weightScales += 16;
-    bias += 16;
-    out += 16;
+  for (let row = 0; row < rows; row += 8) {
+    let from = activations;
+    let scales = activationScales;
+    let to = out;
+    let token = 0;
+    for (; token + 4 <= tokens; token += 4) {
+      fourTokens(from, weights, columns, scales, weightScales, bias, to, outStride);
+      from += <usize>columns << 3;
+      scales += 16;
+      to += <usize>outStride << 2;
+    }
+    if (token < tokens) twoTokens(from, weights, columns, scales, weightScales, bias, to, outStride);
+    weights += <usize>columns << 4;
+    weightScales += 32;
+    bias += 32;
+    out += 32;
   }
 }
 
-/** Four rows of weights with every token. */
-function fourRows(
-  activations: usize,
-  activationScales: usize,
+/**
+ * The hot loop: four tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers, and neither
+ * would two turns in one: the compiler loads everything first.
+ */
+function fourTokens(
+  from: usize,
   weights: usize,
+  columns: i32,
+  scales: usize,
   weightScales: usize,
   bias: usize,
   out: usize,
   outStride: i32,
-  tokens: i32,
-  columns: i32,
 ): void {
-  const scale = v128.load(weightScales);
-  const offset = v128.load(bias);
-  for (let token = 0; token < tokens; token += 2) {
-    dots(activations, activations + (<usize>columns << 1), weights, columns, out, out + outStride);
-    finish(out, activationScales, scale, offset);
-    finish(out + outStride, activationScales + 4, scale, offset);
-    activations += <usize>columns << 2;
-    activationScales += 8;
-    out += <usize>outStride << 1;
-  }
+  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
+  let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+  const end = from + (<usize>columns << 3);
+  do {
+    const low = v128.load(weights);
+    const high = v128.load(weights, 16);
+    const a = v128.load32_splat(from);
+    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
+    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
+    const b = v128.load32_splat(from, 4);
+    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
+    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
+    const c = v128.load32_splat(from, 8);
+    c0 = i32x4.add(c0, i32x4.dot_i16x8_s(low, c));
+    c1 = i32x4.add(c1, i32x4.dot_i16x8_s(high, c));
+    const d = v128.load32_splat(from, 12);
+    d0 = i32x4.add(d0, i32x4.dot_i16x8_s(low, d));
+    d1 = i32x4.add(d1, i32x4.dot_i16x8_s(high, d));
+    from += 16;
+    weights += 32;
+  } while (from < end);
+  finish(out, scales, weightScales, bias, a0, a1);
+  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
+  finish(out + 2 * outStride, scales + 8, weightScales, bias, c0, c1);
+  finish(out + 3 * outStride, scales + 12, weightScales, bias, d0, d1);
 }
 
-/** The hot loop: two tokens with four rows of weights, as integers. */
-function dots(one: usize, two: usize, weights: usize, columns: i32, outOne: usize, outTwo: usize): void {
-  let a0 = i32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
-  let b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-  for (const end = one + (<usize>columns << 1); one < end; weights += 128, one += 32, two += 32) {
-    let a = v128.load(one);
-    let b = v128.load(two);
-    let w = v128.load(weights);
-    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(w, a));
-    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 16);
-    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(w, a));
-    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 32);
-    a2 = i32x4.add(a2, i32x4.dot_i16x8_s(w, a));
-    b2 = i32x4.add(b2, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 48);
-    a3 = i32x4.add(a3, i32x4.dot_i16x8_s(w, a));
-    b3 = i32x4.add(b3, i32x4.dot_i16x8_s(w, b));
-    a = v128.load(one, 16);
-    b = v128.load(two, 16);
-    w = v128.load(weights, 64);
-    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(w, a));
-    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 80);
-    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(w, a));
-    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 96);
-    a2 = i32x4.add(a2, i32x4.dot_i16x8_s(w, a));
-    b2 = i32x4.add(b2, i32x4.dot_i16x8_s(w, b));
-    w = v128.load(weights, 112);
-    a3 = i32x4.add(a3, i32x4.dot_i16x8_s(w, a));
-    b3 = i32x4.add(b3, i32x4.dot_i16x8_s(w, b));
-  }
-  v128.store(outOne, sumsOf(a0, a1, a2, a3));
-  v128.store(outTwo, sumsOf(b0, b1, b2, b3));
+/** The same for the last two. */
+function twoTokens(
+  from: usize,
+  weights: usize,
+  columns: i32,
+  scales: usize,
+  weightScales: usize,
+  bias: usize,
+  out: usize,
+  outStride: i32,
+): void {
+  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
+  const end = from + (<usize>columns << 2);
+  do {
+    const low = v128.load(weights);
+    const high = v128.load(weights, 16);
+    const a = v128.load32_splat(from);
+    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
+    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
+    const b = v128.load32_splat(from, 4);
+    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
+    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
+    from += 8;
+    weights += 32;
+  } while (from < end);
+  finish(out, scales, weightScales, bias, a0, a1);
+  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
 }
 
-/** Integer sums to floats, in place. */
-function finish(out: usize, activationScale: usize, scale: v128, offset: v128): void {
-  const factor = f32x4.mul(scale, v128.load32_splat(activationScale));
-  v128.store(out, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(out)), factor), offset));
+/** Integer sums of eight rows to floats. */
+function finish(out: usize, scale: usize, weightScales: usize, bias: usize, low: v128, high: v128): void {
+  const factor = v128.load32_splat(scale);
+  const first = f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(v128.load(weightScales), factor));
+  const second = f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(v128.load(weightScales, 16), factor));
+  v128.store(out, f32x4.add(first, v128.load(bias)));
+  v128.store(out, f32x4.add(second, v128.load(bias, 16)), 16);
 }
 
 /** Attention of one head, 32 wide. Queries and values have a row per token, keys one per dimension; `scores` holds 4 rows. */

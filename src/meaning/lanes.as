@@ -41,13 +41,6 @@ export function rounded(x: v128, scale: v128): v128 {
   return i32x4.sub(f32x4.add(f32x4.mul(x, scale), f32x4.splat(ROUNDER)), i32x4.splat(ROUNDER_BITS));
 }
 
-/** The sum of each of four vectors, side by side. */
-export function sumsOf(a: v128, b: v128, c: v128, d: v128): v128 {
-  const ab = i32x4.add(v128.shuffle<i32>(a, b, 0, 4, 1, 5), v128.shuffle<i32>(a, b, 2, 6, 3, 7));
-  const cd = i32x4.add(v128.shuffle<i32>(c, d, 0, 4, 1, 5), v128.shuffle<i32>(c, d, 2, 6, 3, 7));
-  return i32x4.add(v128.shuffle<i32>(ab, cd, 0, 1, 4, 5), v128.shuffle<i32>(ab, cd, 2, 3, 6, 7));
-}
-
 /** The largest of eight unsigned 16-bit lanes. */
 export function largest(x: v128): i32 {
   let y = i16x8.max_u(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));

@@ -27,7 +27,9 @@ import {
   PROVENANCE_OPENING,
 } from "./neutral.ts";
 import type { Ranked } from "./rank.ts";
-import { bulksOf, type Digest, type Resident } from "./resident.ts";
+import type { Digest } from "./refresh.ts";
+import type { Resident } from "./resident.ts";
+import { bulksOf } from "./resident-rows.ts";
 
 /** A memory as it is shown. */
 export interface Candidate {

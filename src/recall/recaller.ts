@@ -1,6 +1,6 @@
 /** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
-import { runInPieces, yieldTurn } from "../disk/breathe.ts";
+import { runAtOnce, runInPieces, yieldTurn } from "../disk/breathe.ts";
 import type { MeaningState } from "../meaning/meaning.ts";
 import type { Check } from "../memory/doctor.ts";
 import {
@@ -14,30 +14,16 @@ import {
   RECORD,
   RECORD_MAGIC,
   type RowEntry,
-  rewriteCache,
+  rewriteInPieces,
   textsWithoutVector,
   walk,
 } from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { orWords, type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
-import {
-  countBare,
-  type Digest,
-  dateRows,
-  fileAt,
-  findCache,
-  findKnown,
-  type News,
-  newestOf,
-  openResident,
-  ownerOf,
-  positionsOf,
-  type Resident,
-  readAppended,
-  refresh,
-  refreshFile,
-} from "./resident.ts";
+import { type Digest, dateRows, findKnown, type News, refresh, refreshFile } from "./refresh.ts";
+import { findCache, openResident, type Resident, readAppended } from "./resident.ts";
+import { countBare, fileAt, newestOf, ownerOf, positionsOf } from "./resident-rows.ts";
 
 export interface Recaller {
   /** Never throws. */
@@ -116,10 +102,10 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const open = resident ?? openResident(directories);
     resident = open;
     const news = await runInPieces(refresh(open, { digest, positions: slice(open, isFirst) }));
-    open.caches.forEach((cache, owner) => {
+    for (const [owner, cache] of open.caches.entries()) {
       const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
-      if (own.entries.length > 0 || own.folders || cache?.isTidy === false) keepNews(open, own);
-    });
+      if (own.entries.length > 0 || own.folders || cache?.isTidy === false) await runInPieces(keepNews(open, own));
+    }
     for (const owner of directories.keys()) await dateRows(open, owner);
     return open;
   };
@@ -172,11 +158,11 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const make: Digest = (place, name, known) => tryDigest(place, name, known, embed);
     if (resident && owner >= 0) {
       const entry = refreshFile(resident, owner, file, make);
-      if (entry) keepNews(resident, { owner, entries: [entry], folders: null });
+      if (entry) runAtOnce(keepNews(resident, { owner, entries: [entry], folders: null }, false));
       return;
     }
     const entry = make(directory, file, null);
-    if (entry !== null && entry !== "same") appendOrBegin(directory, [entry]);
+    if (entry !== null && entry !== "same") runAtOnce(appendOrBegin(directory, [entry]));
   };
 
   let timer: NodeJS.Timeout | null = null;
@@ -234,7 +220,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       await background?.done;
       const { embedded, left } = await embedMissing(options);
       // Every embedded memory left its entry without vectors behind.
-      if (embedded > 0) for (const directory of directories) rewriteCache(directory, [], null);
+      if (embedded > 0) for (const directory of directories) await runInPieces(rewriteInPieces(directory, [], null));
       return { memories: countLive(await ready()), embedded, left };
     },
     note(directory, file) {
@@ -266,13 +252,13 @@ function tryDigest(
   }
 }
 
-/** What the caches lack goes into them; where that fails, it is in memory all the same. */
-function keepNews(resident: Resident, { owner, entries, folders }: News): void {
+/** What the caches lack goes into them; where that fails, it is in memory all the same. An untidy one is written anew where that `mayTakeLong`. */
+function* keepNews(resident: Resident, { owner, entries, folders }: News, mayTakeLong = true): Generator<void, void> {
   const directory = resident.directories[owner] as Directory;
   const cache = resident.caches[owner];
   if (directory.readOnly) return;
   if (entries.length > 0 || cache?.isTidy === false) {
-    const bytes = appendOrBegin(directory, entries, cache?.isTidy);
+    const bytes = yield* appendOrBegin(directory, entries, !mayTakeLong || cache?.isTidy);
     // What was appended by this process need not be read again, nor a cache that it has begun.
     if (cache && bytes > 0) cache.size += bytes;
     else if (!cache) resident.caches[owner] = findCache(directory);
@@ -281,10 +267,10 @@ function keepNews(resident: Resident, { owner, entries, folders }: News): void {
 }
 
 /** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. */
-function appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTidy = true): number {
+function* appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTidy = true): Generator<void, number> {
   const bytes = isTidy ? appendEntries(directory, entries) : 0;
   if (bytes > 0) return bytes;
-  rewriteCache(directory, entries, { folders: [], commits: "" });
+  yield* rewriteInPieces(directory, entries, { folders: [], commits: "" });
   return 0;
 }
 

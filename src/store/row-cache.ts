@@ -4,14 +4,27 @@
  * last one of a file counts. All of it can be made again from the files: whatever is wrong with it is ignored and rewritten.
  */
 
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { removeQuietly, writeCacheFile } from "../disk/atomic.ts";
+import { openTemporary, PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
+import { runAtOnce } from "../disk/breathe.ts";
 import { type Directory, openPins, statePath } from "./directory.ts";
 import {
   ALIGNMENT,
   AT,
   encodeEntry,
+  encodeRank,
+  encodeRow,
   FLAG,
   fileAt,
   isSoundRow,
@@ -121,6 +134,8 @@ export interface CacheRead {
   /** Bytes of appended entries, and of what no longer counts. */
   looseBytes: number;
   bytes: number;
+  /** Of the file; 0 without one. */
+  ino: number;
   /** False when some of it cannot be read: it has to be rewritten. */
   isSound: boolean;
 }
@@ -134,28 +149,33 @@ const OVERHANG_BYTES = 64 * 1024;
  * Without ranking parts unless they are asked for: lists do not pay for them. `hooks`: only memories with a rule or a day.
  * `windowAt`: a part of the cache and what was appended; which part depends on this time, so that all have their turn.
  */
-export function readRowCache(
-  directory: Pick<Directory, "path">,
-  want: "hooks" | "rows" | "all" | { windowAt: number },
-): CacheRead {
-  const read: CacheRead = { entries: new Map(), head: null, looseBytes: 0, bytes: 0, isSound: true };
+export function readRowCache(directory: Pick<Directory, "path">, want: Want): CacheRead {
+  return runAtOnce(readInPieces(directory, want));
+}
+
+type Want = "hooks" | "rows" | "all" | { windowAt: number };
+
+/** The same a piece at a time. */
+export function* readInPieces(directory: Pick<Directory, "path">, want: Want): Generator<void, CacheRead> {
+  const read: CacheRead = { entries: new Map(), head: null, looseBytes: 0, bytes: 0, ino: 0, isSound: true };
   const cache = openCache(directory);
   if (!cache) return read;
   try {
     const { fd, size, head } = cache;
     read.head = head;
     read.bytes = size;
+    read.ino = cache.ino;
     read.looseBytes = size - head.compactEnd;
     const forHooks = want === "hooks";
     if (typeof want === "object") addWindow(read, cache, want.windowAt, directory);
     else {
-      const main = readRange(fd, 0, want === "all" ? head.ranksEnd : forHooks ? head.firstEnd : head.rowsEnd);
+      const main = yield* readRange(fd, 0, want === "all" ? head.ranksEnd : forHooks ? head.firstEnd : head.rowsEnd);
       const end = Math.min(main.length, head.rowsEnd);
-      addEntries(read, main, { from: FILE_HEAD_BYTES, end, isWhole: false, forHooks }, directory);
+      yield* addEntries(read, main, { from: FILE_HEAD_BYTES, end, isWhole: false, forHooks }, directory);
     }
     // Appended entries are whole: their ranking part comes right behind the row part.
-    const tail = readRange(fd, head.compactEnd, size);
-    addEntries(read, tail, { from: 0, end: tail.length, isWhole: true, forHooks }, directory);
+    const tail = yield* readRange(fd, head.compactEnd, size);
+    yield* addEntries(read, tail, { from: 0, end: tail.length, isWhole: true, forHooks }, directory);
   } catch {
     read.isSound = false;
   } finally {
@@ -167,7 +187,7 @@ export function readRowCache(
 function addWindow(read: CacheRead, { fd, head }: OpenCache, atMs: number, directory: Pick<Directory, "path">): void {
   const windows = Math.max(1, Math.ceil((head.rowsEnd - FILE_HEAD_BYTES) / WINDOW_BYTES));
   const from = FILE_HEAD_BYTES + (Math.floor(atMs / 1000) % windows) * WINDOW_BYTES;
-  const buffer = readRange(fd, from, Math.min(head.rowsEnd, from + WINDOW_BYTES + OVERHANG_BYTES));
+  const buffer = runAtOnce(readRange(fd, from, Math.min(head.rowsEnd, from + WINDOW_BYTES + OVERHANG_BYTES)));
   let bytes = 0;
   for (let at = 0; at < Math.min(WINDOW_BYTES, buffer.length); at += bytes || ALIGNMENT) {
     bytes = rowBytesAt(buffer, at);
@@ -177,10 +197,18 @@ function addWindow(read: CacheRead, { fd, head }: OpenCache, atMs: number, direc
   }
 }
 
-function readRange(fd: number, from: number, end: number): Buffer {
+/** Read or written at once: it takes a millisecond or two. */
+const PIECE_BYTES = 4 << 20;
+
+function* readRange(fd: number, from: number, end: number): Generator<void, Buffer> {
   const bytes = Buffer.from(new ArrayBuffer(Math.max(0, end - from)));
-  const count = readSync(fd, bytes, 0, bytes.length, from);
-  return bytes.subarray(0, count);
+  for (let done = 0; done < bytes.length; ) {
+    const count = readSync(fd, bytes, done, Math.min(PIECE_BYTES, bytes.length - done), from + done);
+    if (count === 0) return bytes.subarray(0, done);
+    done += count;
+    yield;
+  }
+  return bytes;
 }
 
 interface Entries {
@@ -191,13 +219,14 @@ interface Entries {
   forHooks?: boolean;
 }
 
-function addEntries(
+function* addEntries(
   read: CacheRead,
   buffer: Buffer,
   { from, end, isWhole, forHooks = false }: Entries,
   directory: Pick<Directory, "path">,
-): void {
+): Generator<void, void> {
   for (let at = from; at < end; ) {
+    yield;
     const bytes = rowBytesAt(buffer, at, end);
     if (bytes === 0) {
       read.isSound = false;
@@ -235,7 +264,7 @@ export function readRank(
   if (!cache) return null;
   try {
     const from = start + place + buffer.readUInt32LE(place + AT.rankAt);
-    return readRange(cache.fd, from, from + buffer.readUInt32LE(place + AT.rankBytes));
+    return runAtOnce(readRange(cache.fd, from, from + buffer.readUInt32LE(place + AT.rankBytes)));
   } finally {
     closeSync(cache.fd);
   }
@@ -279,6 +308,9 @@ function inCache(
   });
 }
 
+/** The cache that a new one is made of: what others append to it meanwhile is kept. */
+export type Former = Pick<CacheRead, "ino" | "bytes">;
+
 /** The whole cache anew, in its best order; with an index from so many entries on. */
 export function writeEntries(
   directory: Directory,
@@ -286,35 +318,137 @@ export function writeEntries(
   notes: CacheNotes,
   indexFrom = INDEX_FROM,
 ): boolean {
-  return withState(directory, (pinned) => {
-    const all = [...entries];
-    const first = all.filter(({ isForHooks }) => isForHooks);
-    const sorted = [...first, ...all.filter(({ isForHooks }) => !isForHooks)];
-    const encoded = sorted.map(encodeEntry);
-    const rowsEnd = encoded.reduce((sum, { row }) => sum + row.length, FILE_HEAD_BYTES);
-    let [rowAt, rankAt] = [FILE_HEAD_BYTES, rowsEnd];
-    const placed = encoded.map(({ row, rank }, i) => {
-      const place = { entry: sorted[i] as RowEntry, rowAt, rowBytes: row.length, rankAt };
-      placeRank(row, rankAt - rowAt);
-      rowAt += row.length;
-      rankAt += rank.length;
-      return place;
-    });
-    const firstEnd = placed[first.length]?.rowAt ?? rowsEnd;
-    const index = placed.length >= indexFrom ? encodeIndex(placed) : Buffer.alloc(0);
-    const ends = { firstEnd, rowsEnd, ranksEnd: rankAt, compactEnd: rankAt + index.length };
-    const parts = [
-      encodeHead({ ...ends, ...notes }),
-      ...encoded.map(({ row }) => row),
-      ...encoded.map(({ rank }) => rank),
-    ];
-    writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, ROWS_FILE), Buffer.concat([...parts, index]));
-    for (const name of FORMER_FILES) removeQuietly(statePath(pinned, name));
-    return true;
-  });
+  return runAtOnce(writeInPieces(directory, entries, notes, null, indexFrom)) === true;
 }
 
-/** Makes the state folder too, if there is none yet: other tools' directories have none. */
+/** The same a piece at a time. "replaced": another process wrote a new one meanwhile, which stays. False: it cannot be written. */
+export function* writeInPieces(
+  directory: Directory,
+  entries: Iterable<RowEntry>,
+  notes: CacheNotes,
+  former: Former | null,
+  indexFrom = INDEX_FROM,
+): Generator<void, boolean | "replaced"> {
+  if (directory.readOnly || !existsSync(directory.path)) return false;
+  try {
+    const { pinned, close } = openPins(directory);
+    try {
+      return yield* writePinned(pinned, [...entries], notes, former, indexFrom);
+    } finally {
+      close();
+    }
+  } catch (error) {
+    return report(directory, error);
+  }
+}
+
+function* writePinned(
+  pinned: Directory,
+  entries: readonly RowEntry[],
+  notes: CacheNotes,
+  former: Former | null,
+  indexFrom: number,
+): Generator<void, true | "replaced"> {
+  const { path, fd } = openTemporary(statePath(pinned, "tmp"), PRIVATE_MODE, "cache");
+  try {
+    yield* writeParts(fd, entries, notes, indexFrom);
+    if (former && !addAppended(pinned, former, fd)) return "replaced";
+    renameSync(path, statePath(pinned, ROWS_FILE));
+    for (const name of FORMER_FILES) removeQuietly(statePath(pinned, name));
+    return true;
+  } finally {
+    closeSync(fd);
+    // Nothing is there once it has been moved.
+    removeQuietly(path);
+  }
+}
+
+function* writeParts(
+  fd: number,
+  all: readonly RowEntry[],
+  notes: CacheNotes,
+  indexFrom: number,
+): Generator<void, void> {
+  const first = all.filter(({ isForHooks }) => isForHooks);
+  const sorted = [...first, ...all.filter(({ isForHooks }) => !isForHooks)];
+  const rows: Buffer[] = [];
+  for (const entry of sorted) {
+    yield;
+    rows.push(encodeRow(entry));
+  }
+  const rowsEnd = rows.reduce((sum, row) => sum + row.length, FILE_HEAD_BYTES);
+  const ranks = openWriter(fd, rowsEnd);
+  let rowAt = FILE_HEAD_BYTES;
+  const placed = [];
+  for (const [i, row] of rows.entries()) {
+    yield;
+    const entry = sorted[i] as RowEntry;
+    placed.push({ entry, rowAt, rowBytes: row.length, rankAt: ranks.at });
+    const rank = encodeRank(entry.ranking, row);
+    placeRank(row, ranks.at - rowAt);
+    ranks.write(rank);
+    rowAt += row.length;
+  }
+  const ranksEnd = ranks.at;
+  if (placed.length >= indexFrom) yield* ranks.writeAll(yield* encodeIndex(placed));
+  ranks.end();
+  const firstEnd = placed[first.length]?.rowAt ?? rowsEnd;
+  const head = openWriter(fd, 0);
+  head.write(encodeHead({ firstEnd, rowsEnd, ranksEnd, compactEnd: ranks.at, ...notes }));
+  yield* head.writeAll(rows);
+  head.end();
+}
+
+/** Writes one part behind the other, many small ones at once and a large one in pieces. */
+function openWriter(fd: number, from: number) {
+  let waiting: Buffer[] = [];
+  let [bytes, written] = [0, from];
+  const flush = () => {
+    const data = Buffer.concat(waiting);
+    for (let done = 0; done < data.length; ) done += writeSync(fd, data, done, data.length - done, written + done);
+    written += data.length;
+    [waiting, bytes] = [[], 0];
+  };
+  const writer = {
+    /** Where the next part begins. */
+    get at(): number {
+      return written + bytes;
+    },
+    write(part: Buffer): void {
+      waiting.push(part);
+      bytes += part.length;
+      if (bytes >= PIECE_BYTES) flush();
+    },
+    *writeAll(parts: Iterable<Buffer>): Generator<void, void> {
+      for (const part of parts) {
+        for (let at = 0; at < part.length; at += PIECE_BYTES) {
+          writer.write(part.subarray(at, at + PIECE_BYTES));
+          yield;
+        }
+      }
+    },
+    end: flush,
+  };
+  return writer;
+}
+
+/** Copies what was appended to the former cache since it was read; false when it is no longer the one that was read. */
+function addAppended(directory: Directory, { ino, bytes }: Former, fd: number): boolean {
+  const cache = openCache(directory);
+  if (!cache) return true;
+  try {
+    if (cache.ino !== ino) return false;
+    const appended = runAtOnce(readRange(cache.fd, bytes, cache.size));
+    const { size } = fstatSync(fd);
+    for (let done = 0; done < appended.length; )
+      done += writeSync(fd, appended, done, appended.length - done, size + done);
+    return true;
+  } finally {
+    closeSync(cache.fd);
+  }
+}
+
+/** Makes the state folder too, if there is none yet: other tools' directories have none. False when it cannot be written to. */
 function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {
   if (directory.readOnly || !existsSync(directory.path)) return false;
   try {
@@ -325,9 +459,13 @@ function withState(directory: Directory, write: (pinned: Directory) => boolean):
       close();
     }
   } catch (error) {
-    // No cache yet, no permission, a full disk: all works without.
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT") directory.log(`the row cache of ${directory.path} was not written: ${message}`);
-    return false;
+    return report(directory, error);
   }
+}
+
+/** No cache yet, no permission, a full disk: all works without. */
+function report(directory: Directory, error: unknown): false {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== "ENOENT") directory.log(`the row cache of ${directory.path} was not written: ${message}`);
+  return false;
 }

@@ -122,8 +122,14 @@ export interface Encoded {
 
 /** The row part expects the ranking part right behind it; `placeRank` says otherwise. */
 export function encodeEntry(entry: RowEntry): Encoded {
-  const rank = encodeRanking(entry.ranking);
-  const { terms, vectors, length } = entry.ranking;
+  const row = encodeRow(entry);
+  const rank = encodeRank(entry.ranking, row);
+  placeRank(row, row.length);
+  return { row, rank };
+}
+
+/** Without what it says of the ranking part. */
+export function encodeRow(entry: RowEntry): Buffer {
   const strings = [entry.file, entry.links.join("\n"), entry.name, detailsText(entry.details)].map((text) =>
     Buffer.from(text),
   );
@@ -143,17 +149,23 @@ export function encodeEntry(entry: RowEntry): Encoded {
   [AT.fileBytes, AT.linkBytes, AT.nameBytes, AT.jsonBytes].forEach((at, i) => {
     u32((strings[i] as Buffer).length, at);
   });
-  u32(terms.length, AT.termCount);
-  u32(vectors.length, AT.vectorCount);
   u32(TYPES.indexOf(entry.type), AT.type);
   u32(flagsOf(entry), AT.flags);
-  row.writeFloatLE(length, AT.length);
-  u32(rank.length, AT.rankBytes);
-  u32(checkOf(rank, 0, rank.length, -1), AT.rankCheck);
-  u32(align(terms.length * 6), AT.vectorsAt);
   Buffer.concat(strings).copy(row, HEAD_BYTES);
-  placeRank(row, row.length);
-  return { row, rank };
+  return row;
+}
+
+/** The ranking part; the row part is told of it. */
+export function encodeRank(ranking: Ranking, row: Buffer): Buffer {
+  const { terms, vectors, length } = ranking;
+  const rank = encodeRanking(ranking);
+  row.writeUInt32LE(terms.length, AT.termCount);
+  row.writeUInt32LE(vectors.length, AT.vectorCount);
+  row.writeFloatLE(length, AT.length);
+  row.writeUInt32LE(rank.length, AT.rankBytes);
+  row.writeUInt32LE(checkOf(rank, 0, rank.length, -1), AT.rankCheck);
+  row.writeUInt32LE(align(terms.length * 6), AT.vectorsAt);
+  return rank;
 }
 
 /** Where the ranking part is, from the row part's beginning. */

@@ -63,9 +63,10 @@ interface Placed {
   rankAt: number;
 }
 
-export function encodeIndex(placed: readonly Placed[]): Buffer {
+/** Its parts, a piece of work at a time. */
+export function* encodeIndex(placed: readonly Placed[]): Generator<void, Buffer[]> {
   const vectors = placed.reduce((sum, { entry }) => sum + entry.ranking.vectors.length, 0);
-  const { terms, postings } = encodePostings(placed);
+  const { terms, postings } = yield* encodePostings(placed);
   const head = Buffer.alloc(INDEX_HEAD_BYTES);
   [INDEX_MAGIC, placed.length, vectors, terms.length / 8 - 1].forEach((value, i) => {
     head.writeUInt32LE(value, i * 4);
@@ -74,9 +75,9 @@ export function encodeIndex(placed: readonly Placed[]): Buffer {
     head.writeDoubleLE(fromMs, 16 + i * 16);
     head.writeDoubleLE(toMs, 24 + i * 16);
   });
-  const records = encodeRecords(placed);
-  const signs = encodeSigns(placed, vectors);
-  return Buffer.concat([head, records, signs, terms, postings].flatMap((part) => [part, padding(part.length)]));
+  const records = yield* encodeRecords(placed);
+  const signs = yield* encodeSigns(placed, vectors);
+  return [head, records, signs, terms, postings].flatMap((part) => [part, padding(part.length)]);
 }
 
 function padding(bytes: number): Buffer {
@@ -101,10 +102,11 @@ export function readIndex(fd: number, at: number, end: number): IndexHead | null
   return { count, vectors, recordsAt, signsAt, termsAt, terms, postingsAt, bulks };
 }
 
-function encodeRecords(placed: readonly Placed[]): Buffer {
+function* encodeRecords(placed: readonly Placed[]): Generator<void, Buffer> {
   const out = Buffer.alloc(placed.length * RECORD_BYTES);
   let firstVector = 0;
-  placed.forEach(({ entry, rowAt, rowBytes, rankAt }, i) => {
+  for (const [i, { entry, rowAt, rowBytes, rankAt }] of placed.entries()) {
+    yield;
     const { ranking } = entry;
     const cues = ranking.vectors.filter(({ isCue }) => isCue).length;
     const u32 = (value: number, at: number) => out.writeUInt32LE(value, i * RECORD_BYTES + at);
@@ -125,7 +127,7 @@ function encodeRecords(placed: readonly Placed[]): Buffer {
     u8(flagsOf(entry), RECORD.flags);
     u8(TYPES.indexOf(entry.type), RECORD.type);
     firstVector += ranking.vectors.length;
-  });
+  }
   return out;
 }
 
@@ -152,10 +154,11 @@ export function hashName(file: string): [number, number] {
 }
 
 /** A bit for each value: whether it is above zero. */
-function encodeSigns(placed: readonly Placed[], vectors: number): Buffer {
+function* encodeSigns(placed: readonly Placed[], vectors: number): Generator<void, Buffer> {
   const out = Buffer.alloc(vectors * SIGN_BYTES);
   let at = 0;
   for (const { entry } of placed) {
+    yield;
     // Texts come first, as they do in an entry.
     for (const { values } of entry.ranking.vectors) {
       writeSigns(values, out, at);
@@ -170,23 +173,29 @@ export function writeSigns(values: Int8Array | Float32Array, out: Uint8Array, at
 }
 
 /** The terms of all memories the other way round: by term, then by position. */
-function encodePostings(placed: readonly Placed[]): { terms: Buffer; postings: Buffer } {
+function* encodePostings(placed: readonly Placed[]): Generator<void, { terms: Buffer; postings: Buffer }> {
   const counts = new Map<number, number>();
-  for (const { entry } of placed) for (const term of entry.ranking.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const { entry } of placed) {
+    yield;
+    for (const term of entry.ranking.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
   const hashes = Uint32Array.from(counts.keys()).sort();
   const terms = Buffer.alloc((hashes.length + 1) * 8);
   const places = new Map<number, { from: number; count: number; filled: number }>();
   let total = 0;
-  hashes.forEach((hash, i) => {
+  for (const [i, hash] of hashes.entries()) {
+    yield;
     const count = counts.get(hash) as number;
     terms.writeUInt32LE(hash, i * 8);
     terms.writeUInt32LE(total, i * 8 + 4);
     places.set(hash, { from: total, count, filled: 0 });
     total += count;
-  });
+  }
   terms.writeUInt32LE(total, hashes.length * 8 + 4);
   const postings = Buffer.alloc(total * POSTING_BYTES);
-  placed.forEach(({ entry: { ranking } }, position) => {
+  for (const [position, { entry }] of placed.entries()) {
+    yield;
+    const { ranking } = entry;
     ranking.terms.forEach((term, i) => {
       const place = places.get(term) as { from: number; count: number; filled: number };
       const at = place.from * POSTING_BYTES;
@@ -194,6 +203,6 @@ function encodePostings(placed: readonly Placed[]): { terms: Buffer; postings: B
       postings.writeUInt16LE(ranking.weights[i] as number, at + place.count * 4 + place.filled * 2);
       place.filled++;
     });
-  });
+  }
   return { terms, postings };
 }

@@ -29,8 +29,9 @@ import {
   FEW_FILES,
   LIKELY_FILES,
   noteInHead,
+  readInPieces,
   readRowCache,
-  writeEntries,
+  writeInPieces,
 } from "./row-cache.ts";
 import { agrees, type FileStamp, type RowEntry } from "./row-entry.ts";
 
@@ -237,7 +238,7 @@ interface Looking {
 /** Every memory as it is now: from the cache where the file's stamp agrees, else digested again, which the cache then keeps. */
 function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Looking): Generator<void, Found> {
   const walked = walk(directory.path, directory.recursive);
-  const cache = readRowCache(directory, "rows");
+  const cache = yield* readInPieces(directory, "rows");
   const likely = everyFile ? null : likelyFiles(cache, walked.files);
   const found: Found = { entries: [], unreadable: [], skipped: walked.skipped, commits: cache.head?.commits ?? "" };
   const changed: RowEntry[] = [];
@@ -268,7 +269,7 @@ function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Look
     }
   }
   for (const file of walked.links) found.unreadable.push(unreadable(file, "ELOOP"));
-  keep(directory, cache, changed, left > 0 ? [] : quietFolders(directory, walked));
+  yield* keep(directory, cache, changed, left > 0 ? [] : quietFolders(directory, walked));
   return leaveOutPlain(directory, found);
 }
 
@@ -279,12 +280,12 @@ function likelyFiles({ entries }: CacheRead, files: readonly string[]): Set<stri
 }
 
 /** Appends what changed. The cache is rewritten where that is not possible, and when much of it was appended. */
-function keep(
+function* keep(
   directory: Directory,
   cache: CacheRead,
   changed: readonly RowEntry[],
   folders: CacheNotes["folders"],
-): void {
+): Generator<void, void> {
   if (directory.readOnly || !mayWrite(directory, changed)) return;
   const isAppended =
     cache.head !== null &&
@@ -293,7 +294,7 @@ function keep(
     (changed.length === 0 || appendEntries(directory, changed) > 0);
   if (!isAppended) {
     if (changed.length > 0 || cache.bytes > 0)
-      rewriteCache(directory, changed, { folders, commits: cache.head?.commits ?? "" });
+      yield* rewriteInPieces(directory, changed, { folders, commits: cache.head?.commits ?? "" });
   } else if (!isSameFolders(cache.head?.folders ?? [], folders)) noteInHead(directory, { folders });
 }
 
@@ -304,14 +305,34 @@ export function isLoose(looseBytes: number, bytes: number): boolean {
 
 /** Puts every entry that counts, and these, into a new cache; the notes of the old one stay where none are given. */
 export function rewriteCache(directory: Directory, changed: Iterable<RowEntry>, notes: CacheNotes | null): boolean {
-  const { entries, head } = readRowCache(directory, "all");
-  for (const entry of changed) entries.set(entry.file, entry);
-  const there = [...entries.values()].filter(({ file, ranking: { terms, length } }) => {
-    // A damaged ranking part has no terms: it is digested again by whoever looks next.
-    return (length === 0 || terms.length > 0) && existsSync(join(directory.path, file));
-  });
-  const { folders, commits } = notes ?? head ?? NO_NOTES;
-  return writeEntries(directory, there, { folders: there.length === entries.size ? folders : [], commits });
+  return runAtOnce(rewriteInPieces(directory, changed, notes));
+}
+
+/** How often another process may come first with a new cache. */
+const MAX_REPLACED = 2;
+
+/** The same a piece at a time: of a hundred thousand memories it takes many seconds. */
+export function* rewriteInPieces(
+  directory: Directory,
+  changed: Iterable<RowEntry>,
+  notes: CacheNotes | null,
+): Generator<void, boolean> {
+  for (let tries = 0; ; tries++) {
+    const { entries, head, ino, bytes } = yield* readInPieces(directory, "all");
+    for (const entry of changed) entries.set(entry.file, entry);
+    const there: RowEntry[] = [];
+    for (const entry of entries.values()) {
+      yield;
+      const { terms, length } = entry.ranking;
+      // A damaged ranking part has no terms: it is digested again by whoever looks next.
+      if ((length === 0 || terms.length > 0) && existsSync(join(directory.path, entry.file))) there.push(entry);
+    }
+    const { folders, commits } = notes ?? head ?? NO_NOTES;
+    const known = { folders: there.length === entries.size ? folders : [], commits };
+    const former = tries < MAX_REPLACED ? { ino, bytes } : null;
+    const written = yield* writeInPieces(directory, there, known, former);
+    if (written !== "replaced") return written;
+  }
 }
 
 const NO_NOTES: CacheNotes = { folders: [], commits: "" };

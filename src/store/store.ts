@@ -177,6 +177,7 @@ export {
   readEntry,
   readRows,
   rewriteCache,
+  rewriteInPieces,
   rowAt,
   type ShownMemory,
   scan,

@@ -169,7 +169,7 @@ describe("an index", () => {
   });
 
   it("the layout is what scan.as takes it for", () => {
-    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan.as"), "utf8");
+    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/row-layout.as"), "utf8");
     const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
     const { rowAt, mtimeMs, name, vectorsAt, rowBytes, firstVector, length, texts, cues, flags } = RECORD;
     const names = { ROW_AT: rowAt, MTIME: mtimeMs, NAME: name, VECTORS_AT: vectorsAt, ROW_BYTES: rowBytes };

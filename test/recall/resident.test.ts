@@ -226,7 +226,7 @@ describe("ranking", () => {
   });
 
   it("the layout is what scan.as takes it for", () => {
-    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan.as"), "utf8");
+    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/row-layout.as"), "utf8");
     const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
     expect([
       numberOf("MAGIC"),

@@ -5,15 +5,9 @@ import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
 import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
-import {
-  addEntry,
-  type Digest,
-  type News,
-  newestOf,
-  openResident,
-  type Resident,
-  refresh,
-} from "../../src/recall/resident.ts";
+import { type Digest, type News, refresh } from "../../src/recall/refresh.ts";
+import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
+import { newestOf } from "../../src/recall/resident-rows.ts";
 import { queryTerms, type Signals } from "../../src/recall/score.ts";
 import { digestFile, digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
