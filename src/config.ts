@@ -171,6 +171,12 @@ const PRIVATE = {
     tokensPerSession: setting(COUNT, 50_000, "The same for one session."),
     costPerDay: setting<number | null>(AMOUNT, null, "A limit in money, by `prices`."),
     prices: setting(PRICES, {}, "Per million tokens, by provider and model; `*` matches anything."),
+    model: setting<string | null>(
+      TEXT,
+      null,
+      "What background learning asks: `claude-code`, `codex`, `gemini-cli` or `opencode/PROVIDER/MODEL` as it is logged in, or a provider's model. Without one it learns offline.",
+      "MEMDIR_MODEL",
+    ),
     notes: setting(BOOLEAN, true, "Whether notes are taken in long sessions."),
   },
   hooks: {
@@ -272,7 +278,7 @@ export function readConfig(options: ConfigOptions): Config {
     ageDays: ascending(shared.ageDays, problems),
     meaning: meaningOf(env.MEMDIR_MEANING) ?? shared.meaning,
     team: switchOf(env.TEAMMEM) ?? own.team,
-    learn: { ...own.learn, mode },
+    learn: { ...own.learn, mode, model: env.MEMDIR_MODEL?.trim() || own.learn.model?.trim() || null },
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && (strongest(settings, "includeGitInstructions") ?? true),
     settings,
     env: effective,

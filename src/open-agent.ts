@@ -82,9 +82,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   );
 }
 
-/** The model that the environment names; its SDK is loaded with the first question. */
-export function openModel(env: Env): AgentModel | { problem: string } {
-  const choice = chooseModel(env);
+/** The model that the environment names, else the one of the settings; what it needs is loaded with the first question. */
+export function openModel(env: Env, setting: string | null = null): AgentModel | { problem: string } {
+  const choice = chooseModel(env, setting);
   if (!choice) {
     return {
       problem:

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
+import { endingDay } from "../learn/budget.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
 import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
@@ -13,6 +14,7 @@ import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
 import { killAfter } from "../verbs/common.ts";
+import { CHILD_VARIABLE } from "../world.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -26,6 +28,8 @@ const LOOK_MS = 50;
 
 interface HookRun extends Pick<Call, "env" | "cwd"> {
   learning: Learning;
+  /** As the environment or the settings name it. */
+  model: string | null;
   signal: AbortSignal;
 }
 
@@ -36,12 +40,14 @@ export const extractHook: Run = async (call) => {
   const file = resolve(call.cwd, call.value("transcript") ?? "");
   // That of the host's last message (`markOf`), "" when it is not known.
   const mark = call.value("mark") ?? "";
+  if (call.env[CHILD_VARIABLE]) return 0;
   const memdir = await call.open();
   if (memdir.config.disabled !== null) return 0;
   const learning = openLearning(memdir);
+  const { model } = memdir.config.learn;
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
+    await learnAll({ learning, model, env: call.env, cwd: call.cwd, signal }, file);
   } catch (error) {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -89,11 +95,12 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
   const explicit = asked.length > 0;
-  const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
-  if (model && "problem" in model) {
-    ledger.skip("extraction", session.id, model.problem);
+  const opened = run.model === null ? null : openModel(env, run.model);
+  if (opened && "problem" in opened) {
+    ledger.skip("extraction", session.id, opened.problem);
     return false;
   }
+  const model = opened && endingDay(opened, ledger, "extraction", session.id);
   // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
   if (model && explicit && !learning.gates(session.id).budget.ok) {
     const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);

@@ -22,9 +22,10 @@ export interface ModelChoice {
   open: () => Promise<Ask>;
 }
 
-/** Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
-export function chooseModel(env: Env): ModelChoice | { problem: string } | null {
-  const wanted = env.MEMDIR_MODEL?.trim();
+/** `setting` counts where the environment names none. Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
+export function chooseModel(env: Env, setting: string | null = null): ModelChoice | { problem: string } | null {
+  const named = env.MEMDIR_MODEL?.trim() ? "MEMDIR_MODEL" : "learn.model";
+  const wanted = env.MEMDIR_MODEL?.trim() || setting?.trim();
   if (!wanted) return null;
   const slash = wanted.indexOf("/");
   const provider = wanted.slice(0, slash < 0 ? wanted.length : slash).toLowerCase();
@@ -33,7 +34,7 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   if (!isApi(provider) || name === "") {
     const known = slash < 0 ? wanted : "<model>";
     return {
-      problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}; name the provider and its model: anthropic/${known}, openai/${known} or ollama/${known}, or a client that is logged in: claude-code, codex, gemini-cli, opencode/<provider>/<model>`,
+      problem: `${named} is ${JSON.stringify(wanted)}; name the provider and its model: anthropic/${known}, openai/${known} or ollama/${known}, or a client that is logged in: claude-code, codex, gemini-cli, opencode/<provider>/<model>`,
     };
   }
   const key = keyOf(env, provider);
@@ -42,7 +43,7 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   if ("problem" in url) return url;
   const needsKey = provider === "anthropic" || (provider === "openai" && !isLoopback(url.value));
   if (needsKey && key.value === "") {
-    return { problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
+    return { problem: `${named} is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
   }
   const open = async () => withSchema(await openProvider(provider, name, key.value, url));
   return { name, provider, url: url.value, takesTools: true, open };
@@ -51,7 +52,7 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
 function chooseClient(provider: ClientName, name: string, env: Env): ModelChoice | { problem: string } {
   const client = MODEL_CLIENTS[provider];
   // It becomes an argument of the client, where this would be an option.
-  if (name.startsWith("-")) return { problem: `${client.title} has no model "${name}"; check MEMDIR_MODEL` };
+  if (name.startsWith("-")) return { problem: `${client.title} has no model "${name}"; check the name` };
   if (provider === "opencode" && !name.includes("/")) {
     return {
       problem:

@@ -4,10 +4,10 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { endGroup, endOnExit, findProgram } from "../child-group.ts";
 import { attempt } from "../errors.ts";
-import type { Env } from "../world.ts";
+import { CHILD_VARIABLE, type Env } from "../world.ts";
 import { type Ask, type AskAnswer, type AskError, type AskRequest, type Message, textOf, usedNothing } from "./ask.ts";
 import type { Client, ClientCall, Heard } from "./clients.ts";
 import { clean, fault, quoted } from "./failure.ts";
@@ -20,15 +20,14 @@ export interface ClientOptions {
   limitMs?: number;
 }
 
-/** Set for everything that such a client starts: memdir's hooks and servers do nothing there. */
-export const CHILD_VARIABLE = "MEMDIR_CHILD";
-
 /** Small models take seconds, and a background process has two minutes in all. */
 const LIMIT_MS = 90_000;
 /** It reads files. */
 const LIST_MS = 20_000;
 /** Far more than an answer with its events; whatever prints more is not answering. */
 const MAX_OUT_CHARS = 8 << 20;
+/** Some try for ever while an account's limit is reached, and only say so in their log; a moment's limit has passed by then. */
+const LIMITED_LINES = 3;
 /** Enough of what it says beside the answer to see why there is none. */
 const MAX_SAID_CHARS = 64 << 10;
 
@@ -46,7 +45,7 @@ export function openClient({ client, model, env, limitMs = LIMIT_MS }: ClientOpt
     }
     let folder: string | null = null;
     try {
-      folder = realpathSync(mkdtempSync(join(tmpdir(), "memdir-model-")));
+      folder = realpathSync(mkdtempSync(join(isAbsolute(env.TMPDIR ?? "") ? env.TMPDIR! : tmpdir(), "memdir-model-")));
       return await askIn(folder, { program, client, model, env, limitMs }, request);
     } catch (error) {
       return {
@@ -133,7 +132,7 @@ interface Ran {
   out: string;
   /** The end of standard error. */
   said: string;
-  cut: "timeout" | "aborted" | "too much" | "not started" | null;
+  cut: "timeout" | "aborted" | "limited" | "too much" | "not started" | null;
   limitMs: number;
 }
 
@@ -170,6 +169,7 @@ function runProgram(program: string, args: readonly string[], options: RunOption
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-MAX_SAID_CHARS);
+      if (said.split("\n").filter((line) => LIMITED.test(line)).length >= LIMITED_LINES) end("limited");
     });
     // It may end without reading.
     child.stdin.on("error", () => {});
@@ -200,12 +200,11 @@ function answerOf(client: Client, ran: Ran, heard: Heard): AskAnswer {
   return { ok: false, error: whyFailed(client, ran, heard), ...partial };
 }
 
-/** In the words of clients and providers. The order counts: a limit is often told with a hint to log in to something bigger. */
+/** In the words of clients and providers. The first one counts: a limit is often told with a hint to log in to something bigger. */
+const LIMITED =
+  /\b429\b|rate.?limit|usage limit|hit your .{0,20}limit|limit reached|too many requests|quota|resource.?exhausted|out of credits/i;
 const KINDS: readonly (readonly [AskError["kind"], RegExp])[] = [
-  [
-    "rate",
-    /\b429\b|rate.?limit|usage limit|hit your .{0,20}limit|limit reached|too many requests|quota|resource.?exhausted|out of credits/i,
-  ],
+  ["rate", LIMITED],
   [
     "auth",
     /\b40[13]\b|unauthori[sz]ed|not logged in|please .{0,10}log ?in|\/login|authenticat|api.?key|credentials|token (?:has )?expired/i,
@@ -220,9 +219,8 @@ function whyFailed(client: Client, ran: Ran, heard: Pick<Heard, "text" | "proble
   if (ran.cut === "aborted") return fault("aborted", `stopped before ${title} had answered`);
   if (heard.isMisfit)
     return fault("bad-answer", `${title} did not answer in the form it was asked for; name another model`);
-  // Some wait for a limit to pass, and say so in their log only.
-  const words = heard.problem || (ran.cut === null ? "" : ran.said);
-  const said = `${heard.status ?? ""} ${words} ${ran.cut === "timeout" ? ran.said : ""}`;
+  const words = heard.problem ?? "";
+  const said = ran.cut === "limited" ? ran.said : `${heard.status ?? ""} ${words}`;
   const kind = KINDS.find(([, pattern]) => pattern.test(said))?.[0];
   const why = quoted(clean(words));
   if (kind === "rate")
