@@ -219,7 +219,7 @@ function whyFailed(client: Client, ran: Ran, heard: Pick<Heard, "text" | "proble
   if (ran.cut === "aborted") return fault("aborted", `stopped before ${title} had answered`);
   if (heard.isMisfit)
     return fault("bad-answer", `${title} did not answer in the form it was asked for; name another model`);
-  const words = heard.problem ?? "";
+  const words = heard.problem || ran.said;
   const said = ran.cut === "limited" ? ran.said : `${heard.status ?? ""} ${words}`;
   const kind = KINDS.find(([, pattern]) => pattern.test(said))?.[0];
   const why = quoted(clean(words));

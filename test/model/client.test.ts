@@ -9,33 +9,16 @@ import { openClient } from "../../src/model/client.ts";
 import { type ClientName, MODEL_CLIENTS } from "../../src/model/clients.ts";
 import { makeTemporary } from "../temporary.ts";
 import { until } from "../until.ts";
+import { putFakeClient } from "./fake-client.ts";
 
 const SCHEMA = { type: "object", properties: { word: { type: "string" } }, required: ["word"] };
 
-/** `script` runs in the place of the client; `seen(value)` tells the test, `input()` is what it was asked. */
+/** `script`: see putFakeClient. */
 function desk(script: string, client: ClientName = "claude-code") {
   const top = makeTemporary("client");
-  for (const name of ["bin", "tmp", "home", "told"]) fs.mkdirSync(path.join(top, name));
-  const program = path.join(top, "bin", MODEL_CLIENTS[client].program);
-  const told = path.join(top, "told");
-  fs.writeFileSync(
-    program,
-    `#!${process.execPath}
-const fs = require("node:fs"), path = require("node:path"), { spawn } = require("node:child_process");
-const args = process.argv.slice(2);
-const run = fs.readdirSync(${JSON.stringify(told)}).filter((name) => name.startsWith("run")).length + 1;
-const seen = (value, name = "run" + run) => fs.writeFileSync(path.join(${JSON.stringify(told)}, name), JSON.stringify(value));
-const input = () => fs.readFileSync(0, "utf8");
-const answer = (more) => console.log(JSON.stringify({ type: "result", is_error: false, usage: { input_tokens: 7, output_tokens: 2 }, ...more }));
-${script}`,
-    { mode: 0o755 },
-  );
-  const env = {
-    PATH: path.join(top, "bin"),
-    HOME: path.join(top, "home"),
-    TMPDIR: path.join(top, "tmp"),
-    MARK: "kept",
-  };
+  for (const name of ["tmp", "home"]) fs.mkdirSync(path.join(top, name));
+  const { PATH, told } = putFakeClient(top, MODEL_CLIENTS[client].program, script);
+  const env = { PATH, HOME: path.join(top, "home"), TMPDIR: path.join(top, "tmp"), MARK: "kept" };
   const read = (name: string) => JSON.parse(fs.readFileSync(path.join(told, name), "utf8"));
   const isTold = (name: string) => fs.existsSync(path.join(told, name));
   const ask = async (more: Partial<AskRequest> = {}, model: string = client): Promise<AskAnswer> => {
@@ -44,7 +27,7 @@ ${script}`,
     return (await choice.open())(request(more));
   };
   const left = () => fs.readdirSync(path.join(top, "tmp"));
-  return { top, env, program, ask, read, isTold, left };
+  return { top, env, ask, read, isTold, left };
 }
 
 function request(more: Partial<AskRequest>): AskRequest {
