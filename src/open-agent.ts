@@ -92,6 +92,7 @@ export function openModel(env: Env): AgentModel | { problem: string } {
     provider: choice.provider,
     windowTokens,
     maxTokens: Math.min(MAX_ANSWER_TOKENS, Math.floor(windowTokens / 4)),
+    takesTools: choice.takesTools,
     cutoff: env.MEMDIR_MODEL_CUTOFF?.trim() || null,
   };
 }

@@ -31,6 +31,8 @@ export interface AgentModel {
   windowTokens: number;
   /** The most tokens that one answer may have. */
   maxTokens: number;
+  /** False for a model that only answers, which cannot be an agent's; default true. */
+  takesTools?: boolean;
   /** How far its knowledge goes, in words; null if unknown. */
   cutoff: string | null;
 }

@@ -27,6 +27,8 @@ export interface LearningModel {
   name: string;
   /** The most tokens that one answer may have. */
   maxTokens: number;
+  /** False for a model that only answers, to be asked with a schema; default true. */
+  takesTools?: boolean;
 }
 
 interface ExtractionMemory {

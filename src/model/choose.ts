@@ -12,6 +12,8 @@ export interface ModelChoice {
   provider: Provider;
   /** Null: the provider's own. */
   url: string | null;
+  /** False for a model that only answers: a request with tools fails. */
+  takesTools: boolean;
   /** Loads the provider's SDK; rejects only if the installation is broken. No retries: see withRetries. */
   open: () => Promise<Ask>;
 }
@@ -37,7 +39,7 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   if (needsKey && key.value === "") {
     return { problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
   }
-  return { name, provider, url: url.value, open: () => openProvider(provider, name, key.value, url) };
+  return { name, provider, url: url.value, takesTools: true, open: () => openProvider(provider, name, key.value, url) };
 }
 
 const PROVIDERS: readonly string[] = ["anthropic", "openai", "ollama"] satisfies Provider[];
