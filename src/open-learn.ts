@@ -5,11 +5,13 @@ import { join } from "node:path";
 import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
+import { findTarget } from "./learn/apply.ts";
 import { checkBudget } from "./learn/budget.ts";
 import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
+import type { FindMemory } from "./learn/one-shot.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
 import { formatManifest } from "./recall/select.ts";
@@ -37,7 +39,8 @@ export function openLearning(memdir: Memdir): Learning {
 export function openExtractor({ store, directory }: Learning, model: () => LearningModel): Extractor {
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
-  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest });
+  const find: FindMemory = (wanted) => findTarget(store, wanted);
+  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest, find });
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */

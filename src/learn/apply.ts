@@ -48,7 +48,7 @@ export interface Applied {
 }
 
 /** The memory that a proposal changes, as it is now. */
-interface Target {
+export interface Target {
   path: string;
   text: string;
   memory: Memory;
@@ -117,9 +117,11 @@ export async function previewProposal(
 }
 
 /** Found by file or, without one, by type and name, like a save does. */
-async function findTarget(store: Memories, proposal: Proposal): Promise<Target | null> {
+export async function findTarget(
+  store: Memories,
+  { file, name, type }: Pick<Proposal, "file" | "name" | "type">,
+): Promise<Target | null> {
   const rows = await ownRows(store);
-  const { file, name, type } = proposal;
   const isNamed = (row: Row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type);
   const row = rows.find(file === null ? isNamed : (row) => row.file === file);
   const data = row && readRegular(row.path);

@@ -4,7 +4,7 @@
  */
 
 import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
-import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
+import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
@@ -32,11 +32,12 @@ export interface EnrichResult {
   stopped: string | null;
 }
 
-/** Few enough that an answer fits and a lost one costs little. */
-const BATCH = 8;
+/** Few enough that an answer fits and a lost one costs little; many enough that a client's own prompt is paid for rarely. */
+export const BATCH = 20;
 /** The beginning of a memory says what it is about. */
 const MAX_BODY_CHARS = 1500;
-const MAX_TOKENS = 2000;
+/** Six cues of a dozen tokens for each of a batch, twice over. */
+const MAX_TOKENS = 4000;
 
 /** `files`: memories without cues. Must not throw: failed ones are left for the next run. */
 export async function enrich(
@@ -72,6 +73,7 @@ async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[]
   const answer = await countAnswers(ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
     messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(tasks) }] }],
+    schema: buildCueSchema(tasks.length),
     maxTokens: MAX_TOKENS,
     ...(signal && { signal }),
   });
