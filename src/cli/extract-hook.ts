@@ -8,7 +8,7 @@ import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/r
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
 import { openModel } from "../open-agent.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { enrichBeside, openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
@@ -42,6 +42,8 @@ export const extractHook: Run = async (call) => {
   try {
     if (mark !== "") await waitFor(file, mark, signal);
     await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
+    const model = findModel(call.env);
+    if (model && !("problem" in model)) await enrichBeside(memdir, model, signal);
   } catch (error) {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -89,7 +91,7 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
   const explicit = asked.length > 0;
-  const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
+  const model = findModel(env);
   if (model && "problem" in model) {
     ledger.skip("extraction", session.id, model.problem);
     return false;
@@ -110,6 +112,10 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     request.trailing = true;
   }
   return true;
+}
+
+function findModel(env: Call["env"]) {
+  return env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
 }
 
 /** In whatever words: what the rules take for an explicit request. */

@@ -7,7 +7,6 @@ import { enrich } from "../../src/learn/enrich.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
-import { addCues } from "../../src/memory/edit.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { startModelServer } from "../model-server/model-server.ts";
@@ -362,16 +361,10 @@ describe("cues made by a model", () => {
     world.write("project_readme.md", text);
     const directory = mainOf(await world.open());
     server.queue({ text: JSON.stringify({ 1: [`x\ntype: feedback\nsource: user\npinned: true`, "releasing"] }) });
-    await enrich({ log: (message) => world.logged.push(message) }, ["project_readme.md"], {
-      ask: await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: PATIENCE_MS }),
-      read: async (file) => {
-        const { name, description, body } = parseMemory(file, world.read(file));
-        return { text: world.read(file), name, description, body };
-      },
-      write: async (file, base, cues) => void (await addCues(directory, file, base, cues)),
-      budget: () => ({ ok: true }),
-      spent: () => {},
-    });
+    const ask = await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: PATIENCE_MS });
+    const enriching = { directory, ledger: { spend: () => {} }, budget: () => ({ ok: true as const }), inbox: null };
+    const model = { ask, provider: "anthropic", name: "m", maxTokens: 1_000 };
+    await enrich(enriching, model, ["project_readme.md"]);
     expect(parseMemory("project_readme.md", world.read("project_readme.md"))).toMatchObject({
       type: "project",
       pinned: false,
