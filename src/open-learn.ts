@@ -13,6 +13,7 @@ import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import type { FindMemory } from "./learn/one-shot.ts";
+import { readUntold } from "./learn/origin.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
 import { usedNothing } from "./model/ask.ts";
@@ -42,7 +43,10 @@ export function openExtractor({ store, directory }: Learning, model: () => Learn
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
   const find: FindMemory = (wanted) => findTarget(store, wanted);
-  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest, find });
+  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, {
+    ...{ dir: directory.path, manifest, find },
+    untold: () => readUntold(directory),
+  });
 }
 
 /**

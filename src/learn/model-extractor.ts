@@ -16,6 +16,7 @@ import type { Sources } from "./draft.ts";
 import { findFileProblem, type Keeper, openKeeper } from "./keeper.ts";
 import { type Extractor, type Keep, NOTHING_NEW, type Turns } from "./learn.ts";
 import { type Asked, askOnce, type FindMemory, MAX_TOKENS } from "./one-shot.ts";
+import type { Spoken } from "./origin.ts";
 import { openFencedTools, say } from "./side-task.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 
@@ -36,6 +37,8 @@ interface ExtractionMemory {
   /** A line per existing memory, safe to show. */
   manifest: () => Promise<string>;
   find: FindMemory;
+  /** Memories whose words are not the user's. */
+  untold: () => Spoken[];
 }
 
 /** One to read, one to write, and some to fix what was refused. */
@@ -72,7 +75,8 @@ async function extractFrom(
 ) {
   const isOneShot = model.takesTools === false;
   const { session, explicit = false } = turns;
-  const sources: Sources = { session, pieces: window.pieces, said: listPieces(turns.messages) };
+  const said = [...memory.untold(), ...listPieces(turns.messages)];
+  const sources: Sources = { session, pieces: window.pieces, said };
   const keeper = openKeeper(world, sources, keep, turns.isStopped);
   const prompt = buildExtractionPrompt({
     dir: memory.dir,

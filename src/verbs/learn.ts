@@ -56,7 +56,7 @@ export const learn = verb({
   examples: ["learn --since 30d"],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context): Promise<Learnt> {
-    const { inbox } = openLearning(memdir);
+    const { inbox, mode } = openLearning(memdir);
     const seen = await extractSince(memdir, { since, agent, looker: null }, context);
     const found = sumUp(seen, context);
     const none: Learnt = {
@@ -64,7 +64,7 @@ export const learn = verb({
       ...{ turns: 0, usage: seen.usage, warnings: seen.warnings },
     };
     if (isTrial) return none;
-    if (found.sessions > 0) {
+    if (found.sessions > 0 && (mode === "auto" || mode === "inbox")) {
       context.show(sayFound(found, since, memdir));
       const isWanted = found.model === null || yes || !context.ask || (await context.ask("Read them now?"));
       if (!isWanted) return { ...none, skipped: "nothing was read" };

@@ -5,6 +5,7 @@ import { findTarget } from "../../src/learn/apply.ts";
 import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn } from "../../src/learn/learn.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "../../src/learn/model-extractor.ts";
+import { readUntold } from "../../src/learn/origin.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
@@ -56,6 +57,7 @@ export async function openExtractionDesk({
     dir: disk.dir,
     manifest,
     find: (wanted) => findTarget(learning.store, wanted),
+    untold: () => readUntold(learning.directory),
   });
   const desk: ExtractionDesk = {
     disk,
