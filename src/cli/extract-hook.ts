@@ -27,6 +27,8 @@ const LOOK_MS = 50;
 interface HookRun extends Pick<Call, "env" | "cwd"> {
   learning: Learning;
   signal: AbortSignal;
+  /** The model did not answer: there is no use in asking it for anything else. */
+  hasFailed: boolean;
 }
 
 export const extractHook: Run = async (call) => {
@@ -41,9 +43,10 @@ export const extractHook: Run = async (call) => {
   const learning = openLearning(memdir);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
+    const run: HookRun = { learning, env: call.env, cwd: call.cwd, signal, hasFailed: false };
+    await learnAll(run, file);
     const model = findModel(call.env);
-    if (model && !("problem" in model)) await enrichBeside(memdir, model, signal);
+    if (model && !("problem" in model) && !run.hasFailed) await enrichBeside(memdir, model, signal);
   } catch (error) {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -106,6 +109,7 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
   const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);
+    run.hasFailed ||= result.failed !== null;
     if (result.skipped !== null || result.failed !== null || result.left >= left) return result.skipped === null;
     left = result.left;
     // The rest of a long turn has no prompt of its own, and the throttle has been passed.

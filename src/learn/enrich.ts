@@ -139,7 +139,7 @@ async function enrichBatch(
   let files: string[] = [];
   if (answer.ok) {
     const cues = readCues(textOf(answer.content), notes.length);
-    if (!cues) log("enrich: the model's answer was not a list of cues; this batch is left for the next run");
+    if (!cues) log("enrich: the model's answer was not a list of cues; nothing was written");
     const cued: Cued[] = [];
     for (const [i, texts] of cues ?? []) {
       const note = notes[i] as Note;
@@ -147,7 +147,7 @@ async function enrichBatch(
       if (own.length > 0) cued.push({ file: note.file, base: note.text, cues: own });
     }
     files = await keepCues(enriching, cued, log);
-    if (cues) noteTried(enriching.directory, notes, new Set(files));
+    noteTried(enriching.directory, notes, new Set(files));
   } else result.stopped = redactSecrets(answer.error.message);
   result.enriched.push(...files);
   const produced = `${files.length} enriched`;
