@@ -51,7 +51,7 @@ export async function askOnce(
     if (!Array.isArray(memories))
       return buildExtractionCorrection([ended === "length" ? "the answer was cut off: keep fewer memories" : NO_LIST]);
     asked.isNothing = memories.length === 0;
-    const problems = memories.length > MAX_MEMORIES ? [`only the first ${MAX_MEMORIES} memories were looked at`] : [];
+    const problems = memories.length > MAX_MEMORIES ? [`only the first ${MAX_MEMORIES} memories were read`] : [];
     const unseen: Target[] = [];
     for (const given of memories.slice(0, MAX_MEMORIES)) {
       asked.calls++;
@@ -59,7 +59,7 @@ export async function askOnce(
         const { draft, target } = await readDraft(given, find);
         if (target && seen.get(draft.file) !== target.text) {
           unseen.push(target);
-          keeper.refuse(draft.file, "what it says now was not looked at");
+          keeper.refuse(draft.file, "you have not seen what it says now");
         }
         await keeper.keep(draft);
       } catch (error) {
