@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
@@ -14,7 +15,6 @@ import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import type { FindMemory } from "./learn/one-shot.ts";
 import { readUntold } from "./learn/origin.ts";
-import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
 import { usedNothing } from "./model/ask.ts";
 import { formatManifest } from "./recall/select.ts";

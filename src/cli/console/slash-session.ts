@@ -2,8 +2,8 @@
 
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
+import { notesPath } from "../../agent/notes.ts";
 import { MemdirError } from "../../errors.ts";
-import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
