@@ -278,7 +278,7 @@ export function readConfig(options: ConfigOptions): Config {
     ageDays: ascending(shared.ageDays, problems),
     meaning: meaningOf(env.MEMDIR_MEANING) ?? shared.meaning,
     team: switchOf(env.TEAMMEM) ?? own.team,
-    learn: { ...own.learn, mode, model: learnModelOf(env.MEMDIR_MODEL) ?? learnModelOf(own.learn.model) },
+    learn: { ...own.learn, mode, model: learnModelOf(env.MEMDIR_MODEL?.trim() || own.learn.model) },
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && (strongest(settings, "includeGitInstructions") ?? true),
     settings,
     env: effective,

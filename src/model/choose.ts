@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Env, World } from "../world.ts";
-import { type Ask, type AskAnswer, NO_USAGE, textOf } from "./ask.ts";
+import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, textOf } from "./ask.ts";
 import { type ClientName, MODEL_CLIENTS } from "./clients.ts";
 import { withSchema } from "./schema.ts";
 
@@ -207,12 +207,14 @@ export async function askText(
     user,
     maxTokens = MAX_TOKENS,
     signal,
-  }: { system: string; user: string; maxTokens?: number; signal?: AbortSignal },
+    schema,
+  }: Pick<AskRequest, "signal" | "schema"> & { system: string; user: string; maxTokens?: number },
 ): Promise<string> {
   const answer = await ask({
     system: system === "" ? [] : [{ text: system }],
     messages: [{ role: "user", content: [{ type: "text", text: user }] }],
     maxTokens,
+    ...(schema && { schema }),
     signal,
   });
   if (!answer.ok) {
@@ -230,6 +232,6 @@ export async function askText(
 
 /** The same with the signature that recall expects. */
 export function sideQuery(ask: Ask, maxTokens?: number) {
-  return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
-    askText(ask, { system, user, maxTokens, signal });
+  return (system: string, user: string, signal?: AbortSignal, schema?: AskRequest["schema"]): Promise<string> =>
+    askText(ask, { system, user, maxTokens, signal, schema });
 }

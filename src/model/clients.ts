@@ -9,7 +9,7 @@ import { isAbsolute, join } from "node:path";
 import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
 import { addUsage, NO_USAGE, type Usage } from "./ask.ts";
-import { type Schema, strictSchema, withoutNulls } from "./schema.ts";
+import { type Schema, strictSchema } from "./schema.ts";
 
 export type ClientName = "claude-code" | "codex" | "gemini-cli" | "opencode";
 
@@ -171,7 +171,7 @@ const codex: Client = {
     const written = count(usage?.cache_write_input_tokens);
     const failed = events.findLast(({ type }) => type === "turn.failed" || type === "error");
     return {
-      text: typeof text === "string" ? unstrict(text) : "",
+      text: typeof text === "string" ? text : "",
       usage: {
         input: Math.max(0, count(usage?.input_tokens) - cached - written),
         output: count(usage?.output_tokens),
@@ -182,11 +182,6 @@ const codex: Client = {
     };
   },
 };
-
-function unstrict(text: string): string {
-  const value = attempt<unknown, undefined>(() => JSON.parse(text), undefined);
-  return value === undefined ? text : JSON.stringify(withoutNulls(value));
-}
 
 const geminiCli: Client = {
   name: "gemini-cli",

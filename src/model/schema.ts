@@ -17,7 +17,7 @@ export function withSchema(ask: Ask, { isTold = false } = {}): Ask {
       const answer = await ask({ ...request, messages });
       if (!answer.ok || answer.stop === "refused") return charge(answer, spent);
       const text = textOf(answer.content);
-      const value = parseJson(text);
+      const value = withoutNulls(parseJson(text), schema);
       const problem = value === undefined ? "it is not JSON" : findMisfit(value, schema);
       if (problem === null)
         return charge({ ...answer, content: [{ type: "text", text: JSON.stringify(value) }] }, spent);
@@ -112,10 +112,14 @@ function orNull(schema: Schema): Schema {
   };
 }
 
-/** What `strictSchema` added to a value, taken out again. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(kept.map(([name, each]) => [name, withoutNulls(each)]));
+/** Without the nulls that stand for a property that may be left out: `strictSchema` asks for them, and others write them, too. */
+function withoutNulls(value: unknown, schema: Schema): unknown {
+  const { properties = {}, required = [], items } = schema;
+  if (Array.isArray(value)) return items ? value.map((item) => withoutNulls(item, items as Schema)) : value;
+  if (!isOf(value, "object")) return value;
+  const known = properties as Record<string, Schema>;
+  const kept = Object.entries(value as object).filter(
+    ([name, each]) => each !== null || (required as string[]).includes(name),
+  );
+  return Object.fromEntries(kept.map(([name, each]) => [name, known[name] ? withoutNulls(each, known[name]) : each]));
 }

@@ -19,8 +19,14 @@ export function modelFor({
 
 /** By the environment, else by the setting. Null when none is configured; wrongly is an error, since whoever named a model wants it. */
 export function configuredModel(env: Env, setting: string | null = null): AgentModel | null {
-  if (!env.MEMDIR_MODEL?.trim() && !setting) return null;
+  if (/^(off)?$/i.test(env.MEMDIR_MODEL?.trim() || setting || "")) return null;
   const model = openModel(env, setting);
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   return model;
+}
+
+/** A client only answers: with one, the agent is the one without a model. */
+export function agentModel(env: Env): AgentModel | null {
+  const model = configuredModel(env);
+  return model?.takesTools === false ? null : model;
 }

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startModelServer } from "../model-server/model-server.ts";
 import { openSandbox } from "./run.ts";
 
-it("gives memories their cues, counts what it cost, and undo takes one back", async () => {
+it("gives memories their cues, counts what it cost, and one undo takes them back", async () => {
   const box = openSandbox();
   const server = await startModelServer();
   onTestFinished(() => server.close());
@@ -25,5 +25,5 @@ it("gives memories their cues, counts what it cost, and undo takes one back", as
   expect(entries).toMatchObject([{ kind: "enrich", produced: "2 enriched" }]);
   expect((await box.run(["enrich"], { env })).out).toBe("Every memory has cues.\n");
   await box.run(["undo"]);
-  expect((await box.run(["enrich"])).out).toContain("1 memory has no cues");
+  expect((await box.run(["enrich"])).out).toContain("2 memories have no cues");
 });

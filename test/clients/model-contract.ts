@@ -39,7 +39,7 @@ export function describeModel(as: AsModel): void {
     it("as a model it answers in the form it is asked for, without the user's hooks, servers and memories", async () => {
       const { desk, ask, spied } = await openModelDesk(as);
       const before = settingsOf(desk);
-      desk.server.queue(as.formed?.({ bird: "the pelican" }) ?? { text: '```json\n{"bird":"the pelican"}\n```' });
+      desk.server.queue(formOf(as, { bird: "the pelican" }));
       const answer = await ask();
       expect(answer).toMatchObject({
         ok: true,
@@ -81,6 +81,39 @@ export function describeModel(as: AsModel): void {
       expect([holding(desk, WORD), running(desk)]).toEqual([[], []]);
     });
 
+    it("as a model it extracts from a conversation", async () => {
+      const { desk, env } = await openModelDesk(as);
+      desk.server.queue(formOf(as, { memories: [KEPT] }));
+      const file = desk.put("talk.jsonl", talkOf(desk));
+      const ran = await desk.run(["extract", "--transcript", file, "--json"], {
+        env: { ...env, MEMDIR_MODEL: as.model },
+      });
+      expect(ran, ran.err).toMatchObject({ code: 0 });
+      expect(await desk.json(["list"])).toEqual(expect.arrayContaining([expect.objectContaining({ name: KEPT.name })]));
+      const { entries } = await desk.json(["ledger"]);
+      expect(entries).toMatchObject([{ kind: "extraction", model: as.known, produced: "1 saved", skipped: null }]);
+      expect(entries[0].tokens).toBeGreaterThan(0);
+    });
+
+    it("as a model it writes cues, and plans a dream", async () => {
+      const { desk, env } = await openModelDesk(as);
+      const more = { env: { ...env, MEMDIR_MODEL: as.model } };
+      desk.server.queue(formOf(as, { 1: ["rolling out to the test cluster", "which context for kubectl"] }));
+      expect(await desk.run(["enrich", "--json"], more)).toMatchObject({ code: 0 });
+      const [file] = fs.readdirSync(desk.dir()).filter((name) => name.startsWith("deploy"));
+      expect(fs.readFileSync(path.join(desk.dir(), file!), "utf8")).toContain("rolling out to the test cluster");
+
+      const reason = "the two say the same";
+      const op = { kind: "retire", file, files: null, into: null, successor: null, text: null, from: null, reason };
+      desk.server.queue(formOf(as, { ops: [op] }), formOf(as, { ops: [] }));
+      const planned = await desk.run(["dream", "--plan", "--json"], more);
+      expect(planned, planned.err).toMatchObject({ code: 0 });
+      const { entries } = await desk.json(["ledger"]);
+      const calls = entries.map(({ kind, model }: { kind: string; model: string }) => `${kind} ${model}`);
+      expect(calls).toEqual([`enrich ${as.known}`, `dream ${as.known}`]);
+      expect(running(desk)).toEqual([]);
+    });
+
     it("as a model it is what memdir doctor --model tries", async () => {
       const { desk, env } = await openModelDesk(as);
       desk.put("home/.claude/memdir.json", { learn: { model: as.model } });
@@ -95,6 +128,36 @@ export function describeModel(as: AsModel): void {
       expect(entries).toMatchObject([{ kind: "check", model: as.known }]);
     });
   });
+}
+
+export const KEPT = {
+  file: null,
+  type: "feedback",
+  name: "use pnpm",
+  description: "npm is not used here",
+  when: ["installing a package", "adding a dependency"],
+  source: ["m1"],
+  body: "Never use npm here, use pnpm.",
+};
+
+/** How its model answers in a form: most are only told, and like fences. */
+export function formOf({ formed }: Pick<AsModel, "formed">, value: object): Reply {
+  return formed?.(value) ?? { text: `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` };
+}
+
+function talkOf(desk: Desk): string {
+  const sessionId = "9b2f7c1e-0000-4000-8000-000000000001";
+  const common = { sessionId, cwd: desk.cwd, version: "2.1.325", isSidechain: false };
+  const said = (type: "user" | "assistant", uuid: string, parentUuid: string | null, text: string, second: number) => {
+    const timestamp = `2026-03-10T12:00:0${second}.000Z`;
+    const content = type === "user" ? text : [{ type: "text", text }];
+    return JSON.stringify({ ...common, type, uuid, parentUuid, timestamp, message: { role: type, content } });
+  };
+  const lines = [
+    said("user", "u1", null, "no, never use npm here, use pnpm instead", 1),
+    said("assistant", "a1", "u1", "Understood.", 2),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 /** A home with the client's login, with hooks and servers that tell when they are started, and with a memory. */
@@ -135,7 +198,7 @@ async function openModelDesk(as: AsModel) {
 }
 
 /** A PATH with the client under its own name. */
-function putProgram(desk: Desk, name: string): string {
+export function putProgram(desk: Desk, name: string): string {
   const client = findClient(name);
   if (!client) throw new Error(`${name} is not installed`);
   const words = [client.program, ...client.args].map((word) => `'${word}'`).join(" ");

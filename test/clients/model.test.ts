@@ -1,14 +1,17 @@
 /** The four clients as memdir's model, by the same contract. */
 
+import { expect, it } from "vitest";
+import type { Reply } from "../model-server/reply.ts";
+import { describeClient, openDesk, until, untilExtracted } from "./client.ts";
 import { claudeCode } from "./hosts/claude-code.ts";
 import { codex } from "./hosts/codex.ts";
 import { geminiCli } from "./hosts/gemini-cli.ts";
 import { opencode } from "./hosts/opencode.ts";
-import { describeModel } from "./model-contract.ts";
+import { type AsModel, describeModel, formOf, KEPT, putProgram } from "./model-contract.ts";
 
 const QUIET = { DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", IS_SANDBOX: "1" };
 
-describeModel({
+const claude: AsModel = {
   host: claudeCode,
   model: "claude-code",
   known: "claude-code/haiku",
@@ -17,6 +20,40 @@ describeModel({
   // Its form is a tool that it adds, and answers itself.
   formed: (input) => ({ tools: [{ name: "StructuredOutput", input }] }),
   tools: ["DeferredToolPlaceholder", "StructuredOutput"],
+};
+
+describeModel(claude);
+
+describeClient("claude-code", () => {
+  it("learns from its own turn by itself, as the user allowed, once, and a limit ends that for the day", async () => {
+    const desk = await openDesk("claude-code", { learns: true, isModel: true });
+    claudeCode.prepare(desk);
+    await desk.json(["init", "--yes", "--agent", "claude-code", "--learn-with", "claude-code"]);
+    const PATH = putProgram(desk, "claude-code");
+    desk.server.queue({ text: "Understood." }, formOf(claude, { memories: [KEPT] }));
+    await claudeCode.start(desk, "no, never use npm here, use pnpm instead", { PATH });
+    await untilExtracted(desk);
+    expect(await desk.json(["list"])).toMatchObject([{ name: KEPT.name }]);
+    expect(desk.server.requests).toHaveLength(2);
+    const ledger = async () => (await desk.json(["ledger"])).entries;
+    expect(await ledger()).toMatchObject([{ kind: "extraction", model: "claude-code/haiku" }]);
+
+    desk.server.queue({ text: "Fine." }, ...Array<Reply>(9).fill({ status: 429, message: "usage limit reached" }));
+    await claudeCode.start(desk, "in this project we deploy on Mondays only", { PATH });
+    const ended = async () => (await ledger()).find(({ endsDay }: { endsDay?: true }) => endsDay)?.skipped ?? "";
+    await until(
+      async () => /^Claude Code has reached the limit of your account/.test(await ended()),
+      () => "the end of the day's learning",
+    );
+    const asked = desk.server.requests.length;
+    desk.server.queue({ text: "Fine again." });
+    await claudeCode.start(desk, "we never deploy on Fridays", { PATH });
+    await until(
+      async () => /no more background work today/.test(JSON.stringify(await ledger())),
+      () => "the reason why nothing was asked",
+    );
+    expect(desk.server.requests).toHaveLength(asked + 1);
+  });
 });
 
 describeModel({
