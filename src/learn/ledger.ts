@@ -1,7 +1,7 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
 import type { Price } from "../config.ts";
-import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -103,7 +103,8 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
       write({ kind, session, model, usage: NO_USAGE, produced: "", skipped: reason, endsDay: true }, true),
     ended(provider) {
       const of = ofToday().filter(({ model }) => model.split("/")[0] === provider);
-      const last = of.findLast((entry) => entry.endsDay || isCall(entry));
+      // What failed is noted, too, after the end: only what was answered was used.
+      const last = of.findLast((entry) => entry.endsDay || (isCall(entry) && !usedNothing(entry.usage)));
       return last?.endsDay ? last.skipped : null;
     },
     entries,

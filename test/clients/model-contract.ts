@@ -100,8 +100,8 @@ export function describeModel(as: AsModel): void {
       const more = { env: { ...env, MEMDIR_MODEL: as.model } };
       desk.server.queue(formOf(as, { 1: ["rolling out to the test cluster", "which context for kubectl"] }));
       expect(await desk.run(["enrich", "--json"], more)).toMatchObject({ code: 0 });
-      const [file] = fs.readdirSync(desk.dir()).filter((name) => name.startsWith("deploy"));
-      expect(fs.readFileSync(path.join(desk.dir(), file!), "utf8")).toContain("rolling out to the test cluster");
+      const [{ file }] = await desk.json(["list"]);
+      expect(fs.readFileSync(path.join(desk.dir(), file), "utf8")).toContain("rolling out to the test cluster");
 
       const reason = "the two say the same";
       const op = { kind: "retire", file, files: null, into: null, successor: null, text: null, from: null, reason };

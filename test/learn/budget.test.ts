@@ -172,9 +172,11 @@ describe("a client that is logged out or has reached a limit", () => {
     expect(checkBudget(ledger, limits, "s2").ok).toBe(true);
   });
 
-  test("goes on when it has answered again", async () => {
+  test("goes on when it has answered again; that the call failed is no answer", async () => {
     const { ledger, spend } = desk();
     await endingDay(failing("rate", false), ledger, "extraction", "s1").ask(question);
+    spend(null, 0, { model: "codex/default" });
+    expect(checkBudget(ledger, limits, "s2").ok).toBe(false);
     spend(null, 5, { model: "codex/default" });
     expect(checkBudget(ledger, limits, "s2").ok).toBe(true);
   });
