@@ -128,11 +128,15 @@ async function askWithTools(
   const loop = conversation
     ? await fork(ask, conversation, { ...options, prompt })
     : await runAgentLoop(ask, { ...options, system, messages: [say(prompt)] });
-  return { loop, calls, isNothing: saysNothingToKeep(loop.text) };
+  const instead = "it called no tool and did not say that there is nothing to keep";
+  return { loop, calls, isNothing: saysNothingToKeep(loop.text), instead };
 }
 
 /** A run that did nothing must say so in the words that the prompt asks for; anything else is only a claim. */
-function findFailure({ loop: { ended, error, turns }, calls, isNothing }: Asked, keeper: Keeper): string | null {
+function findFailure(
+  { loop: { ended, error, turns }, calls, isNothing, instead }: Asked,
+  keeper: Keeper,
+): string | null {
   if (ended === "aborted") return "it was stopped";
   if (ended === "error") return error?.message ?? "the model did not answer";
   const problem = keeper.problem();
@@ -142,7 +146,7 @@ function findFailure({ loop: { ended, error, turns }, calls, isNothing }: Asked,
   if (ended !== "done") return `the model's answer was ${ended === "length" ? "cut off" : ended}`;
   // Our own checks would refuse the same again.
   if (isKept || keeper.refused().length > 0 || isNothing) return null;
-  return calls === 0 ? "it wrote nothing, and did not say that there is nothing to keep" : "it wrote nothing";
+  return calls === 0 ? instead : "it wrote nothing";
 }
 
 /** What they write is handed over, not written. */

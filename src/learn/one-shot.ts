@@ -25,6 +25,8 @@ export interface Asked {
   calls: number;
   /** It says, as it was asked to, that there is nothing to keep. */
   isNothing: boolean;
+  /** What it did instead, if neither. */
+  instead: string;
 }
 
 /** The memory of this file or, without one, of this type and name. */
@@ -74,7 +76,7 @@ export async function askOnce(
   const system = [{ text: ONE_SHOT_RULES, cache: true }];
   const options = { system, messages: [say(prompt)], tools: [], schema: EXTRACTION_SCHEMA, maxTurns: 1 };
   const loop = await askTwice(ask, { ...options, maxTokens: MAX_TOKENS, ...(signal && { signal }) }, take);
-  return { loop, ...asked };
+  return { loop, ...asked, instead: NO_LIST };
 }
 
 const NO_LIST = 'the answer is not a JSON object with a list "memories"';

@@ -77,7 +77,7 @@ const SHAPE_IN_TAGS = `Look at what you need, several files in one turn, and the
 ${SHAPE}
 </plan>`;
 
-const SHAPE_ALONE = `Answer with the plan as one JSON object and nothing else, in this shape; a field that a kind of operation does not have is null:
+const SHAPE_ALONE = `Answer with the plan as one JSON object and nothing else, in this shape:
 
 ${SHAPE}`;
 
@@ -86,12 +86,12 @@ export const PLAN_SCHEMA = objectOf({
   ops: listOf(
     objectOf({
       kind: { type: "string", enum: ["create", "merge", "rewrite", "retire", "reindex"] },
-      file: TEXT_OR_NULL,
-      files: TEXTS_OR_NULL,
-      into: TEXT_OR_NULL,
-      successor: TEXT_OR_NULL,
-      text: TEXT_OR_NULL,
-      from: TEXTS_OR_NULL,
+      "?file": TEXT_OR_NULL,
+      "?files": TEXTS_OR_NULL,
+      "?into": TEXT_OR_NULL,
+      "?successor": TEXT_OR_NULL,
+      "?text": TEXT_OR_NULL,
+      "?from": TEXTS_OR_NULL,
       reason: TEXT,
     }),
   ),

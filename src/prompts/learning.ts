@@ -125,7 +125,7 @@ ${WELL_WRITTEN}`;
 export const EXTRACTION_SCHEMA = objectOf({
   memories: listOf(
     objectOf({
-      file: TEXT_OR_NULL,
+      "?file": TEXT_OR_NULL,
       type: { type: "string", enum: ["user", "feedback", "project", "reference"] },
       name: TEXT,
       description: TEXT,
@@ -165,7 +165,7 @@ export const CUES_SYSTEM = `You help a coding assistant find its notes again. Fo
 Answer with one JSON object, and nothing else: each note's number as a key, a list of its cues as the value.`;
 
 export function buildCueSchema(count: number): Record<string, unknown> {
-  return objectOf(Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i + 1), listOf(TEXT)])));
+  return objectOf(Object.fromEntries(Array.from({ length: count }, (_, i) => [`?${i + 1}`, listOf(TEXT)])));
 }
 
 export function buildCueQuestion(tasks: readonly { name: string; description: string; body: string }[]): string {

@@ -1,4 +1,4 @@
-/** JSON Schemas of answers: every field is required and no other allowed, as some providers accept nothing else. */
+/** JSON Schemas of answers. */
 
 export type Schema = Record<string, unknown>;
 
@@ -10,6 +10,10 @@ export function listOf(items: Schema): Schema {
   return { type: "array", items };
 }
 
-export function objectOf(properties: Record<string, Schema>): Schema {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+/** No other fields are allowed, and all are required but those that start with a question mark. */
+export function objectOf(fields: Record<string, Schema>): Schema {
+  const bare = (name: string) => name.replace(/^\?/, "");
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [bare(name), schema]));
+  const required = Object.keys(fields).filter((name) => !name.startsWith("?"));
+  return { type: "object", properties, required, additionalProperties: false };
 }

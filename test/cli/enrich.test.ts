@@ -18,8 +18,8 @@ it("gives memories their cues, counts what it cost, and one undo takes them back
     usage: { input: 90, output: 10 },
   });
   const done = await box.json(["enrich"], { env });
-  expect(done).toMatchObject({ enriched: ["user_one.md", "user_two.md"], left: 0, usage: { input: 90 } });
-  expect((await box.json(["show", "two"])).when).toEqual(["asking for the second"]);
+  expect(done).toMatchObject({ enriched: ["user_two.md", "user_one.md"], left: 0, usage: { input: 90 } });
+  expect((await box.json(["show", "two"])).when).toEqual(["asking for the first"]);
   const { today, entries } = await box.json(["ledger"]);
   expect(today).toMatchObject({ tokens: 100, calls: 1 });
   expect(entries).toMatchObject([{ kind: "enrich", produced: "2 enriched" }]);

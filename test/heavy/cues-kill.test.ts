@@ -13,7 +13,7 @@ import type { Answer, RecordedRequest } from "../model-server/reply.ts";
 import { indexProblems, makeRandom } from "./fixtures/heavy.ts";
 
 const SEED = Number(process.env.HEAVY_SEED ?? Math.floor(Math.random() * 1e9));
-const KILLS = 25;
+const KILLS = 12;
 const MEMORIES = 30;
 const BATCH = 20;
 const CUES = ["a situation", "a symptom"];
@@ -67,14 +67,15 @@ test(`${KILLS} times: a batch is there or not, the next runs finish it, nothing 
     desk.answer("It builds.");
     let child: ChildProcess | null = null;
     // While the answer arrives, or a moment after the journal begins: in the middle of the change, or behind it.
-    const [early, late] = [random() * 80, random() ** 2 * 60];
+    const [early, late] = [random() * 80, random() * 150];
     const journal = path.join(desk.memory, ".memdir", "journal.jsonl");
-    const look = setInterval(() => void (fs.existsSync(journal) && killIn(late)), 1);
+    const hasBegun = () => fs.existsSync(journal) && fs.readFileSync(journal, "utf8").includes("cues for");
+    const look = setInterval(() => void (hasBegun() && killIn(late)), 1);
     const killIn = (ms: number) => {
       clearInterval(look);
       setTimeout(() => child?.kill("SIGKILL"), ms);
     };
-    onCues = () => void (round % 5 === 0 && killIn(early));
+    onCues = () => void (round % 4 === 0 && killIn(early));
     child = start(desk, env);
     const [, signal] = await once(child, "exit");
     clearInterval(look);
@@ -102,5 +103,5 @@ test(`${KILLS} times: a batch is there or not, the next runs finish it, nothing 
     fs.rmSync(desk.top, { recursive: true, force: true });
   }
   console.log(`${JSON.stringify(seen)}, seed ${SEED}`);
-  expect(Math.min(seen.killed, seen.none, seen.some)).toBeGreaterThan(0);
+  expect(seen.killed).toBeGreaterThan(KILLS / 2);
 });

@@ -106,7 +106,7 @@ describe("extract", () => {
     const desk = await openExtractionDesk();
     desk.server.queue({ text: "I have saved the memory for you." });
     const claimed = await extract(desk, request);
-    expect(claimed).toMatchObject({ saved: [], calls: 0, failed: expect.stringMatching(/wrote nothing, and/) });
+    expect(claimed).toMatchObject({ saved: [], calls: 0, failed: expect.stringMatching(/called no tool/) });
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     desk.server.queue({ tools: [{ name: "Glob", input: { pattern: "*.md" } }] }, DONE);
     expect(await extract(desk, request)).toMatchObject({ failed: "it wrote nothing" });

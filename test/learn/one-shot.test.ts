@@ -53,10 +53,11 @@ describe("one question", () => {
     expect(desk.spent).toMatchObject([{ kind: "extraction", model: "anthropic/claude-test", produced: "1 saved" }]);
   });
 
-  it("is asked with a schema whose every field is required", () => {
+  it("is asked with a schema that allows no other fields, and a file only for what exists", () => {
     const { memories } = EXTRACTION_SCHEMA.properties as { memories: { items: Record<string, unknown> } };
-    expect(Object.keys(memories.items.properties as object)).toEqual(memories.items.required);
-    expect(memories.items.additionalProperties).toBe(false);
+    const { properties, required, additionalProperties } = memories.items;
+    expect(Object.keys(properties as object)).toEqual(["file", ...(required as string[])]);
+    expect(additionalProperties).toBe(false);
   });
 
   it("an empty list is nothing to keep: the cursor moves", async () => {
