@@ -86,7 +86,6 @@ function isOf(value: unknown, type: string): boolean {
   if (type === "null") return value === null;
   if (type === "integer") return Number.isInteger(value);
   if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
-  // biome-ignore lint/suspicious/useValidTypeof: the name of a type comes from the schema.
   return typeof value === type;
 }
 
