@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 /** From the bottom up. A file at the top of src/ is a room of its own. */
 export const RANKS = [
   ["errors", "world"],
+  ["child-group"],
   ["text", "disk", "model", "prompts", "input"],
   ["meaning"],
   ["config"],

@@ -171,6 +171,12 @@ const PRIVATE = {
     tokensPerSession: setting(COUNT, 50_000, "The same for one session."),
     costPerDay: setting<number | null>(AMOUNT, null, "A limit in money, by `prices`."),
     prices: setting(PRICES, {}, "Per million tokens, by provider and model; `*` matches anything."),
+    model: setting<string | null>(
+      TEXT,
+      null,
+      "What background learning asks: `claude-code`, `codex`, `gemini-cli` or `opencode/PROVIDER/MODEL` as it is logged in, or a provider's model; `off` for none. Without one it learns offline.",
+      "MEMDIR_MODEL",
+    ),
     notes: setting(BOOLEAN, true, "Whether notes are taken in long sessions."),
   },
   hooks: {
@@ -272,7 +278,7 @@ export function readConfig(options: ConfigOptions): Config {
     ageDays: ascending(shared.ageDays, problems),
     meaning: meaningOf(env.MEMDIR_MEANING) ?? shared.meaning,
     team: switchOf(env.TEAMMEM) ?? own.team,
-    learn: { ...own.learn, mode },
+    learn: { ...own.learn, mode, model: learnModelOf(env.MEMDIR_MODEL?.trim() || own.learn.model) },
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && (strongest(settings, "includeGitInstructions") ?? true),
     settings,
     env: effective,
@@ -280,6 +286,12 @@ export function readConfig(options: ConfigOptions): Config {
     claudeMdsDisabled: isOn(effective.CLAUDE_CODE_DISABLE_CLAUDE_MDS) || isOn(effective.CLAUDE_CODE_SIMPLE),
     problems,
   };
+}
+
+/** "off" is an answer, too: whoever gave it is not asked again. */
+function learnModelOf(name: string | null | undefined): string | null {
+  const wanted = name?.trim() ?? "";
+  return wanted === "" || wanted.toLowerCase() === "off" ? null : wanted;
 }
 
 /** What the files say, the last one first, else the table's own value. */

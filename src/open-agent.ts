@@ -47,6 +47,13 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const env = options.env ?? processEnv();
   const model = options.model === null ? NO_MODEL : (options.model ?? openModel(env));
   if ("problem" in model) throw new MemdirError("usage", model.problem);
+  if (model.takesTools === false) {
+    const known = "name a provider's model in MEMDIR_MODEL: anthropic/<model>, openai/<model> or ollama/<model>";
+    throw new MemdirError(
+      "usage",
+      `${model.provider} can be the model of background work, but not of an agent; ${known}`,
+    );
+  }
   const { permitted, permit: keep } = memdir;
   const learns = options.learn !== false && options.model !== null;
   return makeAgent(
@@ -75,9 +82,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   );
 }
 
-/** The model that the environment names; its SDK is loaded with the first question. */
-export function openModel(env: Env): AgentModel | { problem: string } {
-  const choice = chooseModel(env);
+/** The model that the environment names, else the one of the settings; what it needs is loaded with the first question. */
+export function openModel(env: Env, setting: string | null = null): AgentModel | { problem: string } {
+  const choice = chooseModel(env, setting);
   if (!choice) {
     return {
       problem:
@@ -92,12 +99,21 @@ export function openModel(env: Env): AgentModel | { problem: string } {
     provider: choice.provider,
     windowTokens,
     maxTokens: Math.min(MAX_ANSWER_TOKENS, Math.floor(windowTokens / 4)),
+    takesTools: choice.takesTools,
     cutoff: env.MEMDIR_MODEL_CUTOFF?.trim() || null,
   };
 }
 
 /** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS overrides it. Local models are mostly run with small windows. */
-const WINDOW_TOKENS: Record<Provider, number> = { anthropic: 200_000, openai: 128_000, ollama: 32_000 };
+const WINDOW_TOKENS: Record<Provider, number> = {
+  anthropic: 200_000,
+  openai: 128_000,
+  ollama: 32_000,
+  "claude-code": 200_000,
+  codex: 200_000,
+  "gemini-cli": 200_000,
+  opencode: 128_000,
+};
 
 /** Enough to write a long file in one answer, and every recent model can give as much. */
 const MAX_ANSWER_TOKENS = 16_000;

@@ -2,16 +2,21 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
+import { findTarget } from "./learn/apply.ts";
 import { checkBudget } from "./learn/budget.ts";
+import { enrich, findPoor } from "./learn/enrich.ts";
 import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
-import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
+import type { FindMemory } from "./learn/one-shot.ts";
+import { readUntold } from "./learn/origin.ts";
 import type { Memdir } from "./memdir.ts";
+import { usedNothing } from "./model/ask.ts";
 import { formatManifest } from "./recall/select.ts";
 
 export function openLearning(memdir: Memdir): Learning {
@@ -37,7 +42,40 @@ export function openLearning(memdir: Memdir): Learning {
 export function openExtractor({ store, directory }: Learning, model: () => LearningModel): Extractor {
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
-  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest });
+  const find: FindMemory = (wanted) => findTarget(store, wanted);
+  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, {
+    ...{ dir: directory.path, manifest, find },
+    untold: () => readUntold(directory),
+  });
+}
+
+/**
+ * Cues in the background: one batch, for the first of the stores that has memories without and may be written to, so that one undo
+ * reverts it. A store in a repository gets none unless the team's memories may be written without asking.
+ */
+export async function enrichBeside(memdir: Memdir, model: LearningModel, signal: AbortSignal): Promise<void> {
+  const { directory: main, ledger } = openLearning(memdir);
+  const { learn, disabled } = memdir.config;
+  if (disabled !== null) return;
+  for (const directory of memdir.directories) {
+    const isShared = directory.inRepository || directory.scope === "team";
+    const mode = isShared ? learn.teamMode : learn.mode;
+    if (directory.readOnly || !(mode === "auto" || (mode === "inbox" && !isShared))) continue;
+    const poor = await findPoor(directory, main.path);
+    const release = poor.length > 0 ? directory.state().lock("cues.lock").try() : null;
+    if (!release) continue;
+    try {
+      const inbox = mode === "inbox" ? openInbox(directory, directory) : null;
+      const budget = () => checkBudget(ledger, learn, null);
+      const files = poor.map(({ file }) => file);
+      const options = { maxBatches: 1, isBackground: true, log: directory.log, signal };
+      const { usage, stopped } = await enrich({ directory, ledger, budget, inbox }, model, files, options);
+      if (stopped !== null) ledger.skip("enrich", null, stopped);
+      if (stopped !== null || !usedNothing(usage)) return;
+    } finally {
+      release();
+    }
+  }
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */

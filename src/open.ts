@@ -150,9 +150,9 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
   if (choice && "problem" in choice) log(choice.problem);
   if (!choice || "problem" in choice) return null;
   let query: Promise<SideQuery> | null = null;
-  return async (system, user, signal) => {
+  return async (...question) => {
     query ??= choice.open().then((ask) => sideQuery(ask));
-    return (await query)(system, user, signal);
+    return (await query)(...question);
   };
 }
 

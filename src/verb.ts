@@ -44,6 +44,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   progress(what: string): (done: number, total: number) => void;
   /** Null where there is no one to ask. The answer is null when the person leaves the question: Escape, Ctrl-C. */
   ask: ((question: string) => Promise<boolean | null>) | null;
+  /** The key of one of several answers, null when the person leaves. Missing where there is no one to ask. */
+  choose?: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | undefined;
   /** The conversation that it is called in, with the model that answers there. */
   conversation?: { session: string; model: LearningModel | null } | undefined;
   /** Shows something before the result: what a question is about; `value` is the same for programs, on a line of its own. */
@@ -56,6 +58,12 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
     memoryDir?: string;
     settingSources?: ("user" | "project" | "local")[];
   }): Promise<Memdir>;
+}
+
+/** One of the answers to a question: the key to press, and what it means. */
+export interface Choice {
+  key: string;
+  label: string;
 }
 
 /** For adapters that show nothing while they work, and cannot ask. */

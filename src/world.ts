@@ -2,6 +2,9 @@
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Set for what a client starts while it is memdir's model: no hook of ours answers there, or it would ask the model again. */
+export const CHILD_VARIABLE = "MEMDIR_CHILD";
+
 export interface World {
   now: () => Date;
   env: Env;

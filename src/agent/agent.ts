@@ -6,8 +6,6 @@ import { openSystemPrompt } from "../context/system-prompt.ts";
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
 import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
-import type { SessionLearner } from "../learn/session-learner.ts";
-import type { NotesResult } from "../learn/session-notes.ts";
 import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
 import { shareSignal, unlessAborted } from "../model/tool.ts";
@@ -21,7 +19,9 @@ import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
+import type { SessionLearner } from "./learner.ts";
 import { takeNotesNow } from "./memory.ts";
+import type { NotesResult } from "./notes.ts";
 import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
 import {
   type AgentModel,

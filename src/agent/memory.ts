@@ -4,7 +4,6 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
-import type { NotesResult } from "../learn/session-notes.ts";
 import { hearSession } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Conversation } from "../model/agent-loop.ts";
@@ -18,6 +17,7 @@ import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
+import type { NotesResult } from "./notes.ts";
 import type { AgentState } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, which reads the cache, may take this long before the prompt is sent without memories. */

@@ -7,7 +7,6 @@ import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
-import type { Learnt, SessionLearner } from "../learn/session-learner.ts";
 import type { Memdir } from "../memdir.ts";
 import type { LoopEvent } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, type Usage } from "../model/ask.ts";
@@ -20,6 +19,7 @@ import type { ResumedSession } from "../session/session-reader.ts";
 import { openTranscript, type Transcript } from "../session/transcript.ts";
 import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
+import type { Learnt, SessionLearner } from "./learner.ts";
 
 export interface AgentModel {
   /** Retries on its own where that helps. */
@@ -31,6 +31,8 @@ export interface AgentModel {
   windowTokens: number;
   /** The most tokens that one answer may have. */
   maxTokens: number;
+  /** False for a model that only answers, which cannot be an agent's; default true. */
+  takesTools?: boolean;
   /** How far its knowledge goes, in words; null if unknown. */
   cutoff: string | null;
 }

@@ -8,14 +8,14 @@ import { openAgent } from "../open-agent.ts";
 import { type ResumedSession, readSession } from "../session/session-reader.ts";
 import { cutLine, plainLine } from "../text/sanitise.ts";
 import type { PermissionOptions } from "../tools/permission.ts";
-import { configuredModel } from "../verbs/model.ts";
+import { agentModel } from "../verbs/model.ts";
 import { findOne } from "../verbs/sessions.ts";
 import type { Call } from "./command.ts";
 import type { Paint } from "./terminal.ts";
 
 export async function openAgentFor(call: Call, memdir: Memdir, askPermission: PermissionOptions["ask"]) {
   const { env, log } = call;
-  const model = configuredModel(env);
+  const model = agentModel(env);
   const from = await findFrom(call, memdir);
   const allow = call.values("allow").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim()));
   const addDirs = call.values("add-dir").map((directory) => resolve(call.cwd, directory));

@@ -3,16 +3,18 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
+import { endingDay } from "../learn/budget.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
 import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
 import { openModel } from "../open-agent.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { enrichBeside, openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
 import { killAfter } from "../verbs/common.ts";
+import { CHILD_VARIABLE } from "../world.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -26,7 +28,11 @@ const LOOK_MS = 50;
 
 interface HookRun extends Pick<Call, "env" | "cwd"> {
   learning: Learning;
+  /** The one that the environment or the settings name. */
+  model: ReturnType<typeof openModel> | null;
   signal: AbortSignal;
+  /** The model did not answer: there is no use in asking it for anything else. */
+  hasFailed: boolean;
 }
 
 export const extractHook: Run = async (call) => {
@@ -36,12 +42,19 @@ export const extractHook: Run = async (call) => {
   const file = resolve(call.cwd, call.value("transcript") ?? "");
   // That of the host's last message (`markOf`), "" when it is not known.
   const mark = call.value("mark") ?? "";
+  if (call.env[CHILD_VARIABLE]) return 0;
   const memdir = await call.open();
   if (memdir.config.disabled !== null) return 0;
   const learning = openLearning(memdir);
+  const wanted = memdir.config.learn.model;
+  const model = wanted === null ? null : openModel(call.env, wanted);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
+    const run: HookRun = { learning, model, env: call.env, cwd: call.cwd, signal, hasFailed: false };
+    await learnAll(run, file);
+    if (model && !("problem" in model) && !run.hasFailed) {
+      await enrichBeside(memdir, endingDay(model, learning.ledger, "enrich", null), signal);
+    }
   } catch (error) {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -84,16 +97,16 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 
 /** False when there is no point in going on. */
 async function learnTurn(run: HookRun, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { learning, env, cwd, signal } = run;
+  const { learning, cwd, signal } = run;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
   const explicit = asked.length > 0;
-  const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
-  if (model && "problem" in model) {
-    ledger.skip("extraction", session.id, model.problem);
+  if (run.model && "problem" in run.model) {
+    ledger.skip("extraction", session.id, run.model.problem);
     return false;
   }
+  const model = run.model && endingDay(run.model, ledger, "extraction", session.id);
   // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
   if (model && explicit && !learning.gates(session.id).budget.ok) {
     const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);
@@ -104,6 +117,7 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
   const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);
+    run.hasFailed ||= result.failed !== null;
     if (result.skipped !== null || result.failed !== null || result.left >= left) return result.skipped === null;
     left = result.left;
     // The rest of a long turn has no prompt of its own, and the throttle has been passed.

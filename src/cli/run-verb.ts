@@ -86,6 +86,9 @@ async function runVerb<F extends Fields, R>(
       get ask() {
         return !json && terminal.interactive ? (question: string) => terminal.ask(question) : null;
       },
+      get choose() {
+        return !json && isCommand && terminal.interactive ? terminal.choose : undefined;
+      },
       readInput: () => terminal.readInput(),
       open: (options) => call.open({ quiet: true, ...options }),
     });

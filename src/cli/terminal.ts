@@ -1,6 +1,7 @@
 /** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions. */
 
 import { readGiven } from "../store/store.ts";
+import type { Choice } from "../verb.ts";
 import type { Env } from "../world.ts";
 
 export interface Terminal {
@@ -20,6 +21,8 @@ export interface Terminal {
   progress(what: string): Progress;
   /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
   ask(question: string): Promise<boolean | null>;
+  /** Asks until it is one of the keys. Null when the person leaves. */
+  choose(question: string, choices: readonly Choice[]): Promise<string | null>;
 }
 
 export interface Progress {
@@ -65,6 +68,7 @@ export function openTerminal(env: Env): Terminal {
     color: openPaint(process.stdout.isTTY === true && !env.NO_COLOR),
     progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_PROGRESS),
     ask,
+    choose,
   };
 }
 
@@ -101,6 +105,22 @@ async function readStandardInput(): Promise<string> {
 }
 
 async function ask(question: string): Promise<boolean | null> {
+  const answer = await readLine(`${question} [y/N] `);
+  return answer === null ? null : /^y(es)?$/i.test(answer.trim());
+}
+
+async function choose(question: string, choices: readonly Choice[]): Promise<string | null> {
+  const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
+  for (;;) {
+    const answer = await readLine(`${question}  ${offered} `);
+    if (answer === null) return null;
+    const typed = answer.trim().toLowerCase();
+    const chosen = choices.find(({ key, label }) => typed !== "" && (typed === key || label.startsWith(typed)));
+    if (chosen) return chosen.key;
+  }
+}
+
+async function readLine(question: string): Promise<string | null> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const leave = (_: string | undefined, { name }: { name?: string }) => void (name === "escape" && lines.close());
@@ -110,8 +130,8 @@ async function ask(question: string): Promise<boolean | null> {
       process.stdin.off("keypress", leave);
       done(null);
     });
-    lines.question(`${question} [y/N] `, (answer) => {
-      done(/^y(es)?$/i.test(answer.trim()));
+    lines.question(question, (answer) => {
+      done(answer);
       lines.close();
     });
   });

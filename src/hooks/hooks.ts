@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { lazily } from "../text/lazy.ts";
+import { CHILD_VARIABLE } from "../world.ts";
 import {
   type Answer,
   type EventInput,
@@ -46,6 +47,7 @@ export type Hooks = (input: unknown) => Promise<Required<Answer>>;
 const MAX_KEPT = 16;
 
 export function openHooks({ env, dist, node = process.execPath, startedIn = process.cwd }: HooksOptions): Hooks {
+  if (env[CHILD_VARIABLE]) return async () => ({ out: "", after: () => {} });
   const kept = new Map<string, unknown>();
   const keep = <T>(key: string, make: () => T): T => {
     const value = kept.has(key) ? (kept.get(key) as T) : make();

@@ -104,11 +104,11 @@ export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log
   const { config, location } = findPlace({ cwd }, world.env);
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
   if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
-  const { env, now, log } = world;
+  const { now, log } = world;
   const directory = findDirectories({ cwd, now, log, withOlder: false }, config, location).main;
   const isAsking = config.hooks.stop === "continue";
   // Asking costs the agent's tokens, not our budget.
-  const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
+  const hasModel = !isAsking && config.learn.model !== null;
   const session = nameSession(input, transcript);
   const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
   const mark = isMarked ? markOf(last) : "";

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import { withCues } from "../memory/cues.ts";
 import type { ForgetResult } from "../memory/forget.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import {
@@ -23,7 +24,7 @@ import {
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import { type Inbox, MAX_BYTES } from "./inbox.ts";
 import { isUntold } from "./origin.ts";
-import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
+import { isOnlyCues, type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** The part of a Memdir that this needs; the first directory is the one that is written to. */
 export interface Memories {
@@ -48,7 +49,7 @@ export interface Applied {
 }
 
 /** The memory that a proposal changes, as it is now. */
-interface Target {
+export interface Target {
   path: string;
   text: string;
   memory: Memory;
@@ -117,9 +118,11 @@ export async function previewProposal(
 }
 
 /** Found by file or, without one, by type and name, like a save does. */
-async function findTarget(store: Memories, proposal: Proposal): Promise<Target | null> {
+export async function findTarget(
+  store: Memories,
+  { file, name, type }: Pick<Proposal, "file" | "name" | "type">,
+): Promise<Target | null> {
   const rows = await ownRows(store);
-  const { file, name, type } = proposal;
   const isNamed = (row: Row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type);
   const row = rows.find(file === null ? isNamed : (row) => row.file === file);
   const data = row && readRegular(row.path);
@@ -218,6 +221,10 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
 
 /** Name and type stay, because another name or type is another memory. New cues are added to the old ones. */
 function updatedText(proposal: Proposal, { text, memory }: Target): string {
+  if (isOnlyCues(proposal)) {
+    const added = withCues(memory.file, text, proposal.when);
+    return "text" in added ? added.text : text;
+  }
   const source = formatSource(sourceFor(proposal, memory.source));
   const description = oneLine(proposal.description) || memory.description;
   const when = [...new Set([...memory.when, ...proposal.when.map(oneLine)])].filter((cue) => cue !== "");

@@ -4,7 +4,7 @@
  */
 
 import { type Ask, NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
-import { type Ledger, sumUp } from "./ledger.ts";
+import { type Ledger, type SpentKind, sumUp } from "./ledger.ts";
 
 export interface Limits {
   /** Tokens as `countTokens` counts them. A limit of 0 stops all background calls, Infinity none. */
@@ -12,6 +12,8 @@ export interface Limits {
   tokensPerSession: number;
   /** In the currency of the prices; null for no such limit. */
   costPerDay: number | null;
+  /** What would be asked, if a setting names it. */
+  model?: string | null;
 }
 
 export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
@@ -27,6 +29,8 @@ function findSpent(ledger: Ledger, limits: Limits, session: string | null): stri
   // Spending that cannot be counted cannot be limited.
   const problem = ledger.problem();
   if (problem !== null) return problem;
+  const ended = limits.model ? ledger.ended(limits.model.split("/")[0]!.toLowerCase()) : null;
+  if (ended !== null) return `no more background work today: ${ended}`;
   const { tokens, cost, unpriced } = ledger.today();
   if (tokens >= tokensPerDay)
     return `the daily budget is used up: ${tokens} of ${tokensPerDay} tokens (learn.tokensPerDay)`;
@@ -37,6 +41,29 @@ function findSpent(ledger: Ledger, limits: Limits, session: string | null): stri
   const spent = session === null ? Number.NEGATIVE_INFINITY : sumUp(ledger.entries({ session })).tokens;
   if (spent < tokensPerSession) return null;
   return `the session's budget is used up: ${spent} of ${tokensPerSession} tokens (learn.tokensPerSession)`;
+}
+
+/**
+ * A model that is asked nothing more today once its client is logged out or has reached a limit: nobody is there to log in, and to
+ * wait for an account's limit is to wait for hours. For background work; whoever sits at a terminal is told, and decides.
+ */
+export function endingDay<Model extends { ask: Ask; provider: string; name: string; takesTools?: boolean }>(
+  model: Model,
+  ledger: Ledger,
+  kind: SpentKind,
+  session: string | null,
+): Model {
+  // A provider's own limits pass within minutes, and its key may be changed for the next process.
+  if (model.takesTools !== false) return model;
+  const ask: Ask = async (request) => {
+    const answer = await model.ask(request);
+    if (!answer.ok && (answer.error.kind === "rate" || answer.error.kind === "auth")) {
+      const until = "it goes on tomorrow, or when `memdir doctor --model` gets an answer";
+      ledger.endDay(kind, session, `${model.provider}/${model.name}`, `${answer.error.message}; ${until}`);
+    }
+    return answer;
+  };
+  return { ...model, ask };
 }
 
 /** Tokens that background work may still take today. */

@@ -29,8 +29,8 @@ export interface Sources {
   session: string | null;
   /** The sources that the model can name. */
   pieces: readonly Piece[];
-  /** The whole conversation, in full. */
-  said: readonly Piece[];
+  /** The whole conversation, in full, and what memories of tools and documents say. */
+  said: readonly Spoken[];
 }
 
 type Checked =
@@ -128,7 +128,7 @@ async function findDateProblem(memory: Memory, base: Memory | null, said: Date):
 }
 
 /** The lowest trust of the sources it names, of its earlier version, and of the texts its words were taken from. */
-async function decideTrust(memory: Memory, base: Memory | null, cited: Cited, said: readonly Piece[]): Promise<Trust> {
+async function decideTrust(memory: Memory, base: Memory | null, cited: Cited, said: readonly Spoken[]): Promise<Trust> {
   const trusts: Trust[] = cited.pieces.map(({ trust }) => trust);
   if (cited.isUnknown) trusts.push("tool");
   if (base) trusts.push(trustOf(base.source));

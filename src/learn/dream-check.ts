@@ -25,7 +25,7 @@ import {
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { changesOf, hashOf, isMemoryFile, namedFiles, type Op, type Plan } from "./dream-plan.ts";
-import { findOrigins, isUntold } from "./origin.ts";
+import { findOrigins, isUntold, readUntold, wordsIn } from "./origin.ts";
 
 type Checked = { ok: true } | { ok: false; problems: string[] };
 
@@ -182,16 +182,8 @@ function sourcesOf(op: Op, plan: Plan, directory: Store): Memory[] {
 /** The trust of memories that are not named and whose words are in the new text all the same: what a tool or a document said. */
 async function findTaken(op: Op, next: Memory, parts: readonly Memory[], directory: Store): Promise<Trust[]> {
   const named = new Set([...parts.map(({ file }) => file), ...namedFiles(op)]);
-  const others = scan(directory).memories.flatMap(({ header: { file, source } }) => {
-    const trust = trustOf(source);
-    const memory = !named.has(file) && isUntold(trust) ? findMemory(directory, file) : null;
-    return memory ? [{ trust, text: wordsIn(memory) }] : [];
-  });
+  const others = readUntold(directory, named);
   return others.length === 0 ? [] : findOrigins(wordsIn(next), parts.map(wordsIn).join("\n"), others);
-}
-
-function wordsIn({ name, description, when, body }: Memory): string {
-  return [name, description, ...when, body].join("\n");
 }
 
 function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken: readonly Trust[]): string[] {

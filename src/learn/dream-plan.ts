@@ -90,8 +90,16 @@ export function parseOps(text: string): { ops: Op[] } | { problems: string[] } {
   if (!Array.isArray(ops)) return { problems: ['the plan is not an object with a list "ops"'] };
   if (ops.length > MAX_OPS)
     return { problems: [`the plan has ${ops.length} operations; at most ${MAX_OPS} are allowed`] };
-  const problems = ops.flatMap((op, at) => findShapeProblems(op).map((problem) => `operation ${at + 1}: ${problem}`));
-  return problems.length > 0 ? { problems } : { ops: ops.map(withDefaults) };
+  const filled = ops.map(withoutNulls);
+  const problems = filled.flatMap((op, at) =>
+    findShapeProblems(op).map((problem) => `operation ${at + 1}: ${problem}`),
+  );
+  return problems.length > 0 ? { problems } : { ops: (filled as Op[]).map(withDefaults) };
+}
+
+/** In an answer by a schema every operation has every field. */
+function withoutNulls(op: unknown): unknown {
+  return isObject(op) ? Object.fromEntries(Object.entries(op).filter(([, value]) => value !== null)) : op;
 }
 
 type Shape = "text" | "texts" | "text or null" | "texts, if any";
@@ -121,7 +129,7 @@ function fits(value: unknown, shape: Shape): boolean {
   const isText = (each: unknown) => typeof each === "string" && each.trim() !== "" && each.isWellFormed();
   if (shape === "texts, if any") return value === undefined || (Array.isArray(value) && value.every(isText));
   if (shape === "texts") return Array.isArray(value) && value.length > 0 && value.every(isText);
-  return isText(value) || (shape === "text or null" && (value === null || value === undefined));
+  return isText(value) || (shape === "text or null" && value === undefined);
 }
 
 /** Dead links are found on disk; the model is not asked. */

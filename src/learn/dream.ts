@@ -4,19 +4,17 @@ import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/learning.ts";
+import { readLogs } from "../memory/daily-log.ts";
+import type { LoopResult } from "../model/agent-loop.ts";
+import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, PLAN_SCHEMA, readPlan } from "../prompts/dream.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { formatManifest } from "../recall/select.ts";
-import { openFileState } from "../session/file-state.ts";
-import type { Store } from "../store/store.ts";
+import { findText, isDailyLog, type Store } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
-import { redactSecrets } from "../text/secrets.ts";
-import { openTools } from "../tools/tools.ts";
+import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./budget.ts";
-import { readLogs } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
 import { checkDreamGates, type DreamGates, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
@@ -25,6 +23,7 @@ import {
   countOps,
   describeOp,
   makePlan,
+  namedFiles,
   type Op,
   type Plan,
   parseOps,
@@ -33,6 +32,7 @@ import {
 } from "./dream-plan.ts";
 import { countTokens, type Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
+import { askTwice, openFencedTools, say } from "./side-task.ts";
 
 /** The cost is reported even if there is no plan. */
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
@@ -132,58 +132,69 @@ const MANIFEST_CHARS = 80_000;
 /** About a month of notes. Older ones are left to the model to read. */
 const LOG_CHARS = 80_000;
 
+/** All the text that a model without tools is shown; about 25,000 tokens. */
+const TEXT_CHARS = 100_000;
+
 /**
  * Must not throw because of the model. If a plan cannot be read or does not pass the check, the model is asked once
- * more.
+ * more. Without tools it is shown the memories instead of reading them, and can change no others.
  */
 async function dreamWithModel(
   directory: Store,
-  model: LearningModel,
-  { sinceMs = lastDream(directory), maxTurns: firstTurns = MAX_TURNS, signal }: PlanOptions,
+  { ask, maxTokens, takesTools = true }: LearningModel,
+  { sinceMs = lastDream(directory), maxTurns = MAX_TURNS, signal }: PlanOptions,
 ): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
-  const tools = openTools(
+  const hints = await dreamOffline(directory);
+  const texts = takesTools ? null : await findTexts(directory, hints);
+  const judged: { plan: Plan | null; problems: string[] } = { plan: null, problems: [] };
+  const result = await askTwice(
+    countAnswers(ask),
     {
-      cwd: directory.path,
-      fence: directory.path,
-      readable: [],
-      files: openFileState(),
-      history: null,
-      permit: async () => ({ allowed: false, reason: "a dream can only read; put the changes into the plan" }),
-      env: {},
-      onTouch: () => {},
-      store: null,
-    },
-    ["Read", "Glob", "Grep"],
-  );
-  let messages: readonly Message[] = [say(await buildRequest(directory, sinceMs))];
-  const ask = countAnswers(model.ask);
-  let usage = NO_USAGE;
-  let turns = 0;
-  let problems: string[] = [];
-  for (const maxTurns of [firstTurns, 1]) {
-    const result = await runAgentLoop(ask, {
       system: [{ text: DREAM_SYSTEM, cache: true }],
-      messages,
-      tools,
-      maxTurns,
-      maxTokens: model.maxTokens,
+      messages: [say(await buildRequest(directory, sinceMs, hints, texts))],
+      ...(texts === null
+        ? { tools: openFencedTools(directory.path, null, ["Read", "Glob", "Grep"]), maxTurns }
+        : { tools: [], maxTurns: 1, schema: PLAN_SCHEMA }),
+      maxTokens,
       ...(signal && { signal }),
-    });
-    usage = addUsage(usage, result.usage);
-    turns += result.turns;
-    const failure = failureOf(result);
-    if (failure !== null) return { problem: redactSecrets(failure), usage, turns };
-    const judged = await judge(result, snapshot, directory);
-    if ("plan" in judged) return { plan: judged.plan, usage, turns };
-    problems = judged.problems;
-    messages = withMessage(result.conversation.messages, buildDreamCorrection(problems.map(neutraliseTags)));
-  }
-  const some = problems.slice(0, 3).join("; ");
+    },
+    async (answer) => {
+      Object.assign(judged, { plan: null, problems: [] }, await judge(answer, snapshot, directory, texts));
+      const problems = judged.problems.map(neutraliseTags);
+      return judged.plan ? null : buildDreamCorrection(problems, texts !== null);
+    },
+  );
+  const { usage, turns } = result;
+  const failure = failureOf(result);
+  if (failure !== null) return { problem: redactSecrets(failure), usage, turns };
+  if (judged.plan) return { plan: judged.plan, usage, turns };
+  const some = judged.problems.slice(0, 3).join("; ");
   return { problem: `the model's plan could not be used, even after a second attempt: ${some}`, usage, turns };
 }
 
-async function buildRequest(directory: Store, sinceMs: number): Promise<string> {
+interface Shown {
+  file: string;
+  text: string;
+}
+
+/** As many memories as there is room for: those that rules found something about, then the newest. */
+async function findTexts(directory: Store, hints: Plan): Promise<Shown[]> {
+  const { rows } = await directory.rows();
+  const hinted = new Set(hints.ops.flatMap(namedFiles));
+  const order = rows.toSorted(
+    (a, b) => Number(hinted.has(b.file)) - Number(hinted.has(a.file)) || (a.modified < b.modified ? 1 : -1),
+  );
+  let room = TEXT_CHARS;
+  return order.flatMap(({ file }) => {
+    const text = findText(directory, file);
+    if (text === null || text.length > room || findSecrets(text).length > 0) return [];
+    room -= text.length;
+    return [{ file, text: neutraliseTags(text) }];
+  });
+}
+
+async function buildRequest(directory: Store, sinceMs: number, hints: Plan, texts: Shown[] | null): Promise<string> {
   const { rows } = await directory.rows();
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
   const logs: { file: string; text: string }[] = [];
@@ -199,8 +210,9 @@ async function buildRequest(directory: Store, sinceMs: number): Promise<string> 
     today: directory.now().toISOString().slice(0, 10),
     manifest,
     left,
-    findings: (await dreamOffline(directory)).ops.map((op) => neutraliseTags(describeOp(op))),
+    findings: hints.ops.map((op) => neutraliseTags(describeOp(op))),
     logs,
+    texts,
   });
 }
 
@@ -214,11 +226,21 @@ async function judge(
   { text, ended }: LoopResult,
   snapshot: Snapshot,
   directory: Store,
+  texts: Shown[] | null,
 ): Promise<{ plan: Plan } | { problems: string[] }> {
-  const found = readPlan(text);
+  const found =
+    texts === null
+      ? readPlan(text)
+      : ended === "length"
+        ? null
+        : text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
   if (found === null) return { problems: [NO_PLAN[ended] ?? "there is no plan between <plan> and </plan>"] };
   const parsed = parseOps(found);
   if ("problems" in parsed) return parsed;
+  const seen = texts && new Set(texts.map(({ file }) => file));
+  const named = [...new Set(parsed.ops.flatMap(namedFiles))];
+  const unseen = named.filter((file) => seen?.has(file) === false && snapshot.has(file) && !isDailyLog(file));
+  if (unseen.length > 0) return { problems: unseen.map((file) => `${file} was not shown: leave it alone`) };
   const plan = makePlan(
     parsed.ops.map((op) => completeOp(op, directory)),
     snapshot,
@@ -239,17 +261,6 @@ function completeOp(op: Op, directory: Store): Op {
   const modified = directory.now().toISOString();
   const isNew = op.kind === "create" || (op.kind === "merge" && !op.files.includes(op.into));
   return { ...op, text: editFields(op.text, { ...(isNew && { created: modified }), modified }) };
-}
-
-function say(text: string): Message {
-  return { role: "user", content: [{ type: "text", text }] };
-}
-
-/** After tool results the text goes into the same message, because roles must alternate. */
-function withMessage(messages: readonly Message[], text: string): Message[] {
-  const last = messages.at(-1);
-  if (last?.role !== "user") return [...messages, say(text)];
-  return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
 }
 
 /** Writes nothing except its cost; without a model by rules. Throws if the model fails or is stopped. */

@@ -1,24 +1,39 @@
 /**
- * Adds cues to memories that have none: a model is asked in batches, and the results are journalled and resumable at
- * any point.
+ * Cues for memories that have none: a model is asked in batches, and what it answers is written as one change for each, or
+ * proposed. A batch that is lost costs nothing but its tokens.
  */
 
-import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
-import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
+import { type AddedCues, addCues, type Cued, withCues } from "../memory/cues.ts";
+import { addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
+import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
+import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
+import { findText, hasFrontmatter, isConflictCopy, parseMemory, type Row, type Store } from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import type { World } from "../world.ts";
-import { countAnswers } from "./budget.ts";
+import { type BudgetAnswer, countAnswers } from "./budget.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Ledger } from "./ledger.ts";
+import type { LearningModel } from "./model-extractor.ts";
 import { findOrigins } from "./origin.ts";
+import type { Proposal } from "./proposal.ts";
+
+/** Whose memories get cues, and who pays. */
+export interface Enriching {
+  directory: Store;
+  ledger: Pick<Ledger, "spend">;
+  /** Checked before every batch. */
+  budget: () => BudgetAnswer;
+  /** Where the cues wait for a person; null: they are written. */
+  inbox: Inbox | null;
+}
 
 export interface EnrichOptions {
-  ask: Ask;
-  /** The file's whole text, which is passed back to `write`. */
-  read: (file: string) => Promise<{ text: string; name: string; description: string; body: string }>;
-  write: (file: string, base: string, cues: readonly string[]) => Promise<void>;
-  /** Checked before every batch. */
-  budget: () => { ok: true } | { ok: false; reason: string };
-  spent: (usage: Usage, produced: number) => void;
+  /** All of them unless stated. */
+  maxBatches?: number;
+  /** Leaves out what an answer had no cues for until it changes: nobody asked for another try. */
+  isBackground?: boolean;
+  log?: (message: string) => void;
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
@@ -32,81 +47,169 @@ export interface EnrichResult {
   stopped: string | null;
 }
 
-/** Few enough that an answer fits and a lost one costs little. */
-const BATCH = 8;
+/** Few enough that an answer fits and a lost one costs little; many enough that a client's own prompt is paid for rarely. */
+const BATCH = 20;
 /** The beginning of a memory says what it is about. */
 const MAX_BODY_CHARS = 1500;
-const MAX_TOKENS = 2000;
+/** Six cues of a dozen tokens for each of a batch, twice over. */
+const MAX_TOKENS = 4000;
 
-/** `files`: memories without cues. Must not throw: failed ones are left for the next run. */
-export async function enrich(
-  world: Pick<World, "log">,
-  files: readonly string[],
-  options: EnrichOptions,
-): Promise<EnrichResult> {
-  const enriched: string[] = [];
-  let usage = NO_USAGE;
-  let stopped: string | null = null;
-  for (let at = 0; at < files.length && stopped === null; at += BATCH) {
-    const budget = options.budget();
-    if (!budget.ok) stopped = budget.reason;
-    else if (options.signal?.aborted) stopped = "stopped by the user";
-    else {
-      const done = await enrichBatch(world, files.slice(at, at + BATCH), options);
-      usage = addUsage(usage, done.usage);
-      enriched.push(...done.enriched);
-      stopped = done.stopped;
-      options.onProgress?.(Math.min(files.length, at + BATCH), files.length);
-    }
-  }
-  return { enriched, left: files.length - enriched.length, usage, stopped };
+/** Memories without cues that could take some: those that are shown most first, then the newest. `log`: where showing is recorded. */
+export async function findPoor(directory: Store, log: string = directory.path): Promise<Row[]> {
+  const shown = countShown(readSurfaceLog(log));
+  const timesOf = ({ scope, file }: Row) => shown(scope, file);
+  const { rows } = await directory.rows();
+  return rows
+    .filter((row) => row.when.length === 0 && !row.unreadable && hasFrontmatter(row))
+    .sort((a, b) => timesOf(b) - timesOf(a) || (a.modified < b.modified ? 1 : -1));
 }
 
-async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[], options: EnrichOptions) {
-  const { ask, signal } = options;
-  const read = await Promise.all(
-    files.map((file) => readOne(options, file).catch((error: Error) => log(`enrich: ${file}: ${error.message}`))),
-  );
-  const tasks = read.filter((one) => one !== undefined);
-  if (tasks.length === 0) return { enriched: [], usage: NO_USAGE, stopped: null };
+/** Must not throw: failed ones are left for the next run. */
+export async function enrich(
+  enriching: Enriching,
+  model: LearningModel,
+  files: readonly string[],
+  options: EnrichOptions = {},
+): Promise<EnrichResult> {
+  const { maxBatches = Number.POSITIVE_INFINITY, signal, onProgress } = options;
+  const result: EnrichResult = { enriched: [], left: files.length, usage: NO_USAGE, stopped: null };
+  const waiting = [...files];
+  for (let batch = 0; batch < maxBatches && result.stopped === null; batch++) {
+    const notes = takeNotes(enriching, waiting, options);
+    if (notes.length === 0) break;
+    const budget = enriching.budget();
+    if (!budget.ok) result.stopped = budget.reason;
+    else if (signal?.aborted) result.stopped = "stopped by the user";
+    else await enrichBatch(enriching, model, notes, options, result);
+    onProgress?.(files.length - waiting.length, files.length);
+  }
+  result.left = files.length - result.enriched.length;
+  return result;
+}
+
+interface Note {
+  file: string;
+  /** The whole file. */
+  text: string;
+  /** What the model is shown. */
+  name: string;
+  description: string;
+  body: string;
+}
+
+/** The next batch, taken off the list. */
+function takeNotes({ directory, inbox }: Enriching, files: string[], options: EnrichOptions): Note[] {
+  const tried = options.isBackground ? (triedIn(directory).read() ?? {}) : {};
+  const proposed = new Set(inbox?.list().flatMap(({ file, body }) => (body === "" && file !== null ? [file] : [])));
+  const notes: Note[] = [];
+  while (notes.length < BATCH && files.length > 0) {
+    const file = files.shift() as string;
+    const text = findText(directory, file);
+    if (text === null || tried[file] === markOf(text) || proposed.has(file)) continue;
+    const memory = parseMemory(file, text);
+    // A trial shows whether the file can take cues before a model is paid for them.
+    if (isConflictCopy(memory) || "problem" in withCues(file, text, ["x"])) continue;
+    const { name, description, body } = memory;
+    const shown = harmless(body).slice(0, MAX_BODY_CHARS);
+    notes.push({ file, text, name: harmless(name), description: harmless(description), body: shown });
+  }
+  return notes;
+}
+
+function harmless(text: string): string {
+  return neutralise(redactSecrets(text));
+}
+
+async function enrichBatch(
+  enriching: Enriching,
+  { ask, provider, name }: LearningModel,
+  notes: readonly Note[],
+  { log = () => {}, signal }: EnrichOptions,
+  result: EnrichResult,
+): Promise<void> {
   const answer = await countAnswers(ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
-    messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(tasks) }] }],
+    messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(notes) }] }],
+    schema: buildCueSchema(notes.length),
     maxTokens: MAX_TOKENS,
     ...(signal && { signal }),
   });
   const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
-  const enriched: string[] = [];
-  const cues = answer.ok ? readCues(textOf(answer.content), tasks.length) : null;
-  if (answer.ok && !cues) log("enrich: the model's answer was not a list of cues; this batch is left for the next run");
-  for (const [i, texts] of cues ?? []) {
-    const task = tasks[i];
-    if (!task) continue;
-    try {
-      const own = await withoutBorrowed(texts, i, tasks);
-      if (own.length === 0) continue;
-      await options.write(task.file, task.text, own);
-      enriched.push(task.file);
-    } catch (error) {
-      log(`enrich: ${task.file}: ${(error as Error).message}`);
+  result.usage = addUsage(result.usage, usage);
+  let files: string[] = [];
+  if (answer.ok) {
+    const cues = readCues(textOf(answer.content), notes.length);
+    if (!cues) log("enrich: the model's answer was not a list of cues; nothing was written");
+    const cued: Cued[] = [];
+    for (const [i, texts] of cues ?? []) {
+      const note = notes[i] as Note;
+      const own = await withoutBorrowed(texts, i, notes);
+      if (own.length > 0) cued.push({ file: note.file, base: note.text, cues: own });
     }
+    files = await keepCues(enriching, cued, log);
+    noteTried(enriching.directory, notes, new Set(files));
+  } else result.stopped = redactSecrets(answer.error.message);
+  result.enriched.push(...files);
+  const produced = `${files.length} enriched`;
+  enriching.ledger.spend({ kind: "enrich", session: null, model: `${provider}/${name}`, usage, produced });
+}
+
+/** The files that got cues, or for which some are proposed. */
+async function keepCues({ directory, inbox }: Enriching, cued: readonly Cued[], log: (message: string) => void) {
+  try {
+    const { files, refused } = await (inbox ? propose(directory, inbox, cued) : addCues(directory, cued));
+    for (const { file, reason } of refused) log(`enrich: ${file}: ${reason}`);
+    return files;
+  } catch (error) {
+    log(`enrich: ${(error as Error).message}`);
+    return [];
   }
-  options.spent(usage, enriched.length);
-  return { enriched, usage, stopped: answer.ok ? null : redactSecrets(answer.error.message) };
+}
+
+async function propose(
+  directory: Store,
+  inbox: Inbox,
+  cued: readonly Cued[],
+): Promise<Pick<AddedCues, "files" | "refused">> {
+  const files: string[] = [];
+  const refused: AddedCues["refused"] = [];
+  for (const { file, base, cues } of cued) {
+    const { name, type } = parseMemory(file, base);
+    const proposal: Proposal = {
+      ...{ id: "", at: directory.now().toISOString(), action: "update", file, type, name, description: "", body: "" },
+      ...{ when: [...cues], trust: "inferred", session: null, message: null, from: "enrich" },
+      reason: "situations in which it should come to mind; nothing else of it changes",
+    };
+    const added = await inbox.add(proposal).catch((error: Error) => ({ problem: error.message }));
+    if ("id" in added) files.push(file);
+    else if ("problem" in added) refused.push({ file, reason: added.problem });
+  }
+  return { files, refused };
 }
 
 /** A note may ask to be added to others in the batch, so a cue with another note's words is dropped. */
 async function withoutBorrowed(cues: readonly string[], own: number, notes: readonly Note[]): Promise<string[]> {
   const words = notes.map(({ name, description, body }) => [name, description, body].join("\n"));
   const others = words.toSpliced(own, 1).map((text) => ({ trust: "document" as const, text }));
-  const origins = await Promise.all(cues.map((cue) => findOrigins(cue, words[own]!, others)));
+  const origins = await Promise.all(cues.map((cue) => findOrigins(cue, words[own] as string, others)));
   return cues.filter((_, i) => origins[i]?.length === 0);
 }
 
-type Note = Record<"name" | "description" | "body", string>;
+/** Memories that a model was asked about in vain, each with a mark of its text. */
+function triedIn(directory: Store) {
+  return directory.state().record<Record<string, string>>("cues", (value) => {
+    const marks = Object.entries(value as object).filter(([, mark]) => typeof mark === "string");
+    return Object.fromEntries(marks) as Record<string, string>;
+  });
+}
 
-async function readOne({ read }: EnrichOptions, file: string) {
-  const { text, name, description, body } = await read(file);
-  const shown = neutralise(body).slice(0, MAX_BODY_CHARS);
-  return { file, text, name: neutralise(name), description: neutralise(description), body: shown };
+function markOf(text: string): string {
+  return sha256(text).slice(0, 12);
+}
+
+function noteTried(directory: Store, notes: readonly Note[], done: ReadonlySet<string>): void {
+  const inVain = notes.filter(({ file }) => !done.has(file));
+  if (inVain.length === 0) return;
+  const marks = Object.fromEntries(inVain.map(({ file, text }) => [file, markOf(text)]));
+  triedIn(directory).write({ ...triedIn(directory).read(), ...marks });
 }

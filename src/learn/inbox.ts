@@ -6,7 +6,7 @@ import { isMemoryType, openStateIn, type State, type Store, secretError, TRUSTS 
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
-import type { Proposal } from "./proposal.ts";
+import { isOnlyCues, type Proposal } from "./proposal.ts";
 
 /** `full`: the waiting proposals are all trusted more, so this one was dropped. */
 type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } | { full: true };
@@ -85,8 +85,10 @@ function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added
 }
 
 /** Compares the type of memory and what it says, not its name or where it came from. */
-function fingerprint({ action, type, name, description, body, file }: Proposal): string {
-  if (action === "forget") return sha256(`forget\n${file ?? name}`).slice(0, ID_LENGTH);
+function fingerprint(proposal: Proposal): string {
+  const { action, type, name, description, body, file } = proposal;
+  if (action === "forget" || isOnlyCues(proposal))
+    return sha256(`${action === "forget" ? "forget" : "cues"}\n${file ?? name}`).slice(0, ID_LENGTH);
   const words = (body.trim() === "" ? `${name}\n${description}` : body)
     .normalize("NFKC")
     .toLowerCase()
@@ -180,14 +182,14 @@ function isProposal(value: unknown): value is Proposal {
   return (
     texts.every((text) => typeof text === "string") &&
     [file, session, message].every((text) => text === null || typeof text === "string") &&
+    Array.isArray(when) &&
+    when.every((cue) => typeof cue === "string") &&
     (name as string).trim() !== "" &&
-    (action === "forget" || `${body}${description}`.trim() !== "") &&
+    (action === "forget" || `${body}${description}`.trim() !== "" || isOnlyCues(value as Proposal)) &&
     isMemoryType(type) &&
     ["save", "update", "forget"].includes(action as string) &&
-    ["extraction", "rules", "dream", "agent"].includes(from as string) &&
-    TRUSTS.some((known) => known === trust) &&
-    Array.isArray(when) &&
-    when.every((cue) => typeof cue === "string")
+    ["extraction", "rules", "dream", "agent", "enrich"].includes(from as string) &&
+    TRUSTS.some((known) => known === trust)
   );
 }
 

@@ -1,11 +1,11 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
 import type { Price } from "../config.ts";
-import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-export const SPENT_KINDS = ["extraction", "notes", "dream", "enrich", "recall"] as const;
+export const SPENT_KINDS = ["extraction", "notes", "dream", "enrich", "recall", "check"] as const;
 export type SpentKind = (typeof SPENT_KINDS)[number];
 
 /** One background call. Its texts are the program's own words, never those of a conversation. */
@@ -21,6 +21,8 @@ export interface Spent {
   produced: string;
   /** Why nothing ran, else null. */
   skipped: string | null;
+  /** The model cannot be asked again today: its client is logged out or has reached a limit. */
+  endsDay?: true;
 }
 
 /** None of it throws. */
@@ -32,6 +34,10 @@ export interface Ledger {
   spend(entry: Omit<Spent, "at" | "skipped"> & Partial<Spent>): void;
   /** Not flushed: after most turns nothing runs, which is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
+  /** Nothing more is asked of the model today, for this reason; until it answers again, by hand. */
+  endDay(kind: SpentKind, session: string | null, model: string, reason: string): void;
+  /** Why the provider's models are asked nothing more today, else null. */
+  ended(provider: string): string | null;
   /** In the order they were written, newest last; only the end of a very large ledger. */
   entries(filter?: { since?: Date; session?: string }): Spent[];
   /** The user's local day. */
@@ -82,18 +88,27 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     );
   };
 
+  const ofToday = () => {
+    const now = world.now();
+    // An entry from a clock that ran ahead belongs to the day it names.
+    const end = startOfDay(now, 1).getTime();
+    return entries({ since: startOfDay(now) }).filter(({ at }) => Date.parse(at) < end);
+  };
+
   return {
     spend: (entry) => write(entry, true),
     skip: (kind, session, reason) =>
       write({ kind, session, model: "", usage: NO_USAGE, produced: "", skipped: reason }, false),
-    entries,
-    today() {
-      const now = world.now();
-      // An entry from a clock that ran ahead belongs to the day it names.
-      const end = startOfDay(now, 1).getTime();
-      const calls = entries({ since: startOfDay(now) }).filter((entry) => isCall(entry) && Date.parse(entry.at) < end);
-      return sumUp(calls, prices);
+    endDay: (kind, session, model, reason) =>
+      write({ kind, session, model, usage: NO_USAGE, produced: "", skipped: reason, endsDay: true }, true),
+    ended(provider) {
+      const of = ofToday().filter(({ model }) => model.split("/")[0] === provider);
+      // What failed is noted, too, after the end: only what was answered was used.
+      const last = of.findLast((entry) => entry.endsDay || (isCall(entry) && !usedNothing(entry.usage)));
+      return last?.endsDay ? last.skipped : null;
     },
+    entries,
+    today: () => sumUp(ofToday().filter(isCall), prices),
     problem() {
       try {
         lines.check();
@@ -130,6 +145,7 @@ function tidy({
   usage,
   produced,
   skipped,
+  endsDay,
 }: Omit<Partial<Spent>, "kind"> & Pick<Spent, "kind">): Spent {
   return {
     at: String(at),
@@ -139,6 +155,7 @@ function tidy({
     usage: Object.fromEntries(KINDS.map((kind) => [kind, amount(usage?.[kind])])) as unknown as Usage,
     produced: text(produced),
     skipped: typeof skipped === "string" ? text(skipped) : null,
+    ...(endsDay === true && { endsDay }),
   };
 }
 

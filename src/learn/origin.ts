@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { TRUSTS, type Trust } from "../store/store.ts";
+import { findBytes, type Memory, parseMemory, type Store, scan, TRUSTS, type Trust, trustOf } from "../store/store.ts";
 import { dropForeign } from "./said-speech.ts";
 import type { Piece } from "./window.ts";
 
@@ -49,6 +49,20 @@ export async function findOrigins(memory: string, base: string, said: readonly S
     if (isSource(text) || (hidden !== "" && isSource(hidden))) origins.add(trust);
   }
   return [...origins];
+}
+
+/** What memories say that come from a tool or a document: a text does not become the user's by way of the store. */
+export function readUntold(directory: Store, except: ReadonlySet<string> = new Set()): Spoken[] {
+  return scan(directory).memories.flatMap(({ header: { file, source } }) => {
+    const trust = trustOf(source);
+    const data = isUntold(trust) && !except.has(file) ? findBytes(directory, file) : null;
+    return data ? [{ trust, text: wordsIn(parseMemory(file, data)) }] : [];
+  });
+}
+
+/** All that a memory says. */
+export function wordsIn({ name, description, when, body }: Memory): string {
+  return [name, description, ...when, body].join("\n");
 }
 
 /** What a person pasted into a message counts as a document; the rest is theirs. */

@@ -18,7 +18,12 @@ export interface Proposal {
   session: string | null;
   message: string | null;
   reason: string;
-  from: "extraction" | "rules" | "dream" | "agent";
+  from: "extraction" | "rules" | "dream" | "agent" | "enrich";
+}
+
+/** It adds cues to a memory, and nothing else of it changes. */
+export function isOnlyCues({ action, description, body, when }: Proposal): boolean {
+  return action === "update" && description === "" && body === "" && when.length > 0;
 }
 
 export type { LearnMode } from "../config.ts";

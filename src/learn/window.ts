@@ -75,6 +75,22 @@ export function buildWindow(messages: readonly HeardMessage[], options: { list?:
   return window;
 }
 
+/** The usual ratio for text and code in Latin letters. */
+const CHARS_PER_TOKEN = 4;
+/** What a model is shown beside the messages, the rules and the list of memories, and what it answers. */
+const TOKENS_BESIDE = 4_000;
+
+/** About how many tokens it takes a model to look through these messages. */
+export function estimateTokens(messages: readonly HeardMessage[]): number {
+  let tokens = 0;
+  for (let rest = messages; rest.length > 0; ) {
+    const { text, left } = buildWindow(rest);
+    if (text !== "") tokens += Math.ceil(text.length / CHARS_PER_TOKEN) + TOKENS_BESIDE;
+    rest = rest.slice(rest.length - left);
+  }
+  return tokens;
+}
+
 /** The full text of the messages, which a memory may have been copied from. The labels mean nothing. */
 export function listPieces(messages: readonly HeardMessage[]): Piece[] {
   const tools = new Map<string, string>();

@@ -42,6 +42,8 @@ export interface LoopOptions {
   /** Ends with a message of the user. */
   messages: readonly Message[];
   tools: readonly Tool[];
+  /** What the answer must fit, without tools: see AskRequest. */
+  schema?: Record<string, unknown>;
   /** A turn is one answer of the model and the tools that it calls. */
   maxTurns: number;
   maxTokens: number;
@@ -134,6 +136,7 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
       system,
       messages: [...messages],
       tools: specs,
+      ...(options.schema && { schema: options.schema }),
       maxTokens,
       cacheAt: shared > 0 ? [shared - 1, sent - 1] : [sent - 1],
       signal,

@@ -55,6 +55,8 @@ export interface AskRequest {
   system: readonly SystemBlock[];
   messages: readonly Message[];
   tools?: readonly ToolSpec[];
+  /** The JSON Schema that the answer must fit; the answer's text is then one JSON value. Not together with tools. */
+  schema?: Record<string, unknown>;
   /** The longest answer. */
   maxTokens: number;
   /** Indexes of messages up to which the provider is asked to cache. At most two are used, as a request may have four marks. */

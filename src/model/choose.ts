@@ -1,32 +1,40 @@
-/** Which model the environment names, and two ways to ask it: with retries, and one question outside the conversation. */
+/** Which model the environment or the user's settings name, and two ways to ask it: with retries, and one question outside the conversation. */
 
 import { MemdirError } from "../errors.ts";
 import type { Env, World } from "../world.ts";
-import { type Ask, type AskAnswer, NO_USAGE, textOf } from "./ask.ts";
+import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, textOf } from "./ask.ts";
+import { type ClientName, MODEL_CLIENTS } from "./clients.ts";
+import { withSchema } from "./schema.ts";
 
-export type Provider = "anthropic" | "openai" | "ollama";
+/** Whose model is asked over the network. */
+type Api = "anthropic" | "openai" | "ollama";
+export type Provider = Api | ClientName;
 
 export interface ModelChoice {
-  /** As the provider calls it. */
+  /** As the provider calls it; "default" for the one that a client chooses. */
   name: string;
   provider: Provider;
   /** Null: the provider's own. */
   url: string | null;
+  /** False for a model that only answers: a request with tools fails. */
+  takesTools: boolean;
   /** Loads the provider's SDK; rejects only if the installation is broken. No retries: see withRetries. */
   open: () => Promise<Ask>;
 }
 
-/** Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
-export function chooseModel(env: Env): ModelChoice | { problem: string } | null {
-  const wanted = env.MEMDIR_MODEL?.trim();
+/** `setting` counts where the environment names none. Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
+export function chooseModel(env: Env, setting: string | null = null): ModelChoice | { problem: string } | null {
+  const named = env.MEMDIR_MODEL?.trim() ? "MEMDIR_MODEL" : "learn.model";
+  const wanted = env.MEMDIR_MODEL?.trim() || setting?.trim();
   if (!wanted) return null;
   const slash = wanted.indexOf("/");
-  const provider = wanted.slice(0, Math.max(0, slash)).toLowerCase();
-  const name = wanted.slice(slash + 1).trim();
-  if (!isProvider(provider) || name === "") {
-    const known = slash < 0 ? name : "<model>";
+  const provider = wanted.slice(0, slash < 0 ? wanted.length : slash).toLowerCase();
+  const name = slash < 0 ? "" : wanted.slice(slash + 1).trim();
+  if (isClient(provider)) return chooseClient(provider, name, env);
+  if (!isApi(provider) || name === "") {
+    const known = slash < 0 ? wanted : "<model>";
     return {
-      problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}; name the provider and its model: anthropic/${known}, openai/${known} or ollama/${known}`,
+      problem: `${named} is ${JSON.stringify(wanted)}; name the provider and its model: anthropic/${known}, openai/${known} or ollama/${known}, or a client that is logged in: claude-code, codex, gemini-cli, opencode/<provider>/<model>`,
     };
   }
   const key = keyOf(env, provider);
@@ -35,18 +43,41 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   if ("problem" in url) return url;
   const needsKey = provider === "anthropic" || (provider === "openai" && !isLoopback(url.value));
   if (needsKey && key.value === "") {
-    return { problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
+    return { problem: `${named} is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
   }
-  return { name, provider, url: url.value, open: () => openProvider(provider, name, key.value, url) };
+  const open = async () => withSchema(await openProvider(provider, name, key.value, url));
+  return { name, provider, url: url.value, takesTools: true, open };
 }
 
-const PROVIDERS: readonly string[] = ["anthropic", "openai", "ollama"] satisfies Provider[];
-
-function isProvider(text: string): text is Provider {
-  return PROVIDERS.includes(text);
+function chooseClient(provider: ClientName, name: string, env: Env): ModelChoice | { problem: string } {
+  const client = MODEL_CLIENTS[provider];
+  // It becomes an argument of the client, where this would be an option.
+  if (name.startsWith("-")) return { problem: `${client.title} has no model "${name}"; check the name` };
+  if (provider === "opencode" && !name.includes("/")) {
+    return {
+      problem:
+        "OpenCode has no model of its own; name one: opencode/<provider>/<model>, as `opencode models` lists them",
+    };
+  }
+  const model = name || client.model;
+  const open = async () => {
+    const { openClient } = await import("./client.ts");
+    return withSchema(openClient({ client, model, env }), { isTold: client.takesSchema });
+  };
+  return { name: model || "default", provider, url: null, takesTools: false, open };
 }
 
-async function openProvider(provider: Provider, model: string, apiKey: string, url: Address): Promise<Ask> {
+const APIS: readonly string[] = ["anthropic", "openai", "ollama"] satisfies Api[];
+
+function isApi(text: string): text is Api {
+  return APIS.includes(text);
+}
+
+export function isClient(text: string): text is ClientName {
+  return Object.hasOwn(MODEL_CLIENTS, text);
+}
+
+async function openProvider(provider: Api, model: string, apiKey: string, url: Address): Promise<Ask> {
   const { value: baseUrl, variable: urlVariable } = url;
   const options = { model, apiKey, ...(baseUrl !== null && { baseUrl, urlVariable }) };
   if (provider === "anthropic") return (await import("./anthropic.ts")).openAnthropic(options);
@@ -57,7 +88,7 @@ async function openProvider(provider: Provider, model: string, apiKey: string, u
 }
 
 /** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
-function keyOf(env: Env, provider: Provider): { variable: string; value: string } | { problem: string } {
+function keyOf(env: Env, provider: Api): { variable: string; value: string } | { problem: string } {
   const variable = provider === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
   // OpenAI's key is not for Ollama, unless it is reached under OpenAI's variable.
   const value = urlVariable(env, provider) === "OLLAMA_HOST" ? "" : (env[variable]?.trim() ?? "");
@@ -73,7 +104,7 @@ interface Address {
   value: string | null;
 }
 
-function urlOf(env: Env, provider: Provider): Address | { problem: string } {
+function urlOf(env: Env, provider: Api): Address | { problem: string } {
   const variable = urlVariable(env, provider);
   const given = env[variable]?.trim() ?? "";
   const text = variable === "OLLAMA_HOST" ? ollamaUrl(given) : given;
@@ -90,7 +121,7 @@ function urlOf(env: Env, provider: Provider): Address | { problem: string } {
   return { variable, value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
-function urlVariable(env: Env, provider: Provider): string {
+function urlVariable(env: Env, provider: Api): string {
   if (provider === "anthropic") return "ANTHROPIC_BASE_URL";
   return provider === "ollama" && (env.OLLAMA_HOST?.trim() || !env.OPENAI_BASE_URL?.trim())
     ? "OLLAMA_HOST"
@@ -176,12 +207,14 @@ export async function askText(
     user,
     maxTokens = MAX_TOKENS,
     signal,
-  }: { system: string; user: string; maxTokens?: number; signal?: AbortSignal },
+    schema,
+  }: Pick<AskRequest, "signal" | "schema"> & { system: string; user: string; maxTokens?: number },
 ): Promise<string> {
   const answer = await ask({
     system: system === "" ? [] : [{ text: system }],
     messages: [{ role: "user", content: [{ type: "text", text: user }] }],
     maxTokens,
+    ...(schema && { schema }),
     signal,
   });
   if (!answer.ok) {
@@ -199,6 +232,6 @@ export async function askText(
 
 /** The same with the signature that recall expects. */
 export function sideQuery(ask: Ask, maxTokens?: number) {
-  return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
-    askText(ask, { system, user, maxTokens, signal });
+  return (system: string, user: string, signal?: AbortSignal, schema?: AskRequest["schema"]): Promise<string> =>
+    askText(ask, { system, user, maxTokens, signal, schema });
 }

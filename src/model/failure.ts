@@ -17,7 +17,7 @@ export interface Endpoint {
 /** Tried again unless `more` says otherwise: what a server may do better the next time. */
 const RETRIED: ReadonlySet<AskError["kind"]> = new Set(["rate", "overloaded", "timeout", "network"]);
 
-function fault(kind: AskError["kind"], message: string, more: Partial<AskError> = {}): AskError {
+export function fault(kind: AskError["kind"], message: string, more: Partial<AskError> = {}): AskError {
   return { kind, message, retriable: RETRIED.has(kind), ...more };
 }
 
@@ -177,12 +177,12 @@ const MAX_SAID_CHARS = 300;
 const KEY_LIKE = /\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{6,}|\bbearer\s+\S+/gi;
 
 /** A server's words made fit to be shown: one line, no control characters, no key. */
-function clean(said: string, { apiKey }: Endpoint): string {
+export function clean(said: string, { apiKey }: Pick<Endpoint, "apiKey"> = { apiKey: "" }): string {
   const hidden = (apiKey ? said.replaceAll(apiKey, "[key]") : said).replace(KEY_LIKE, "[key]");
   const line = hidden.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   return line.length > MAX_SAID_CHARS ? `${line.slice(0, MAX_SAID_CHARS)}…` : line;
 }
 
-function quoted(said: string): string {
+export function quoted(said: string): string {
   return said === "" ? "" : `: ${said.replace(/[.;]+$/, "")}`;
 }

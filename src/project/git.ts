@@ -1,11 +1,11 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
 import type { ChildProcess } from "node:child_process";
-import { accessSync, constants, lstatSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { endGroup, endOnExit, findProgram } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
-import { endGroup, endOnExit } from "./child-group.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -202,7 +202,7 @@ async function run(git: Git, args: readonly string[], call: GitCall): Promise<Gi
   if (git.signal?.aborted) return unfinished("stopped");
   // Loaded late: it is slow to load, and most commands need no git.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const program = findProgram(git.env);
+  const program = findProgram(git.env, "git");
   if (program === null) return unfinished("no git", "it is not in PATH");
   return new Promise((done) => {
     let child: ChildProcess;
@@ -266,25 +266,6 @@ async function run(git: Git, args: readonly string[], call: GitCall): Promise<Gi
     });
     if (input !== undefined) child.stdin?.end(input);
   });
-}
-
-/**
- * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first.
- */
-function findProgram(env: Env): string | null {
-  const name = process.platform === "win32" ? "git.exe" : "git";
-  const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
 
 // --- When the files of a directory were last committed: their age where a checkout has reset every file time.

@@ -171,10 +171,10 @@ export async function findOwnerWarning(location: Location, env: Env): Promise<st
   return null;
 }
 
-/** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
+/** Sets or removes (`null`) one entry of a map in the user's file; everything else in it stays. */
 export function setUserEntry(
   config: Config,
-  map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted",
+  map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted" | "learn",
   key: string,
   value: string | readonly string[] | null,
 ): void {

@@ -1,13 +1,18 @@
 /** A model's choice among the memories: asked over the manifest, in bounded time, and believed only where it names what there is. */
 
-import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/memory.ts";
+import { buildSelectorQuestion, SELECTOR_SCHEMA, SELECTOR_SYSTEM } from "../prompts/memory.ts";
 import { ageInWords, type Row } from "../store/store.ts";
 import { MAX_MEMORIES } from "./budget.ts";
 import { clipLine } from "./cut.ts";
 import { neutraliseLine } from "./neutral.ts";
 
-/** One question to a model beside the conversation. It may reject, and it should heed the signal. */
-export type SideQuery = (system: string, user: string, signal?: AbortSignal) => Promise<string>;
+/** One question to a model beside the conversation. It may reject, and it should heed the signal. `schema`: the answer's JSON Schema. */
+export type SideQuery = (
+  system: string,
+  user: string,
+  signal?: AbortSignal,
+  schema?: Record<string, unknown>,
+) => Promise<string>;
 
 export interface Selecting {
   ask: SideQuery;
@@ -82,7 +87,7 @@ async function askInTime({ ask, signal, timeoutMs }: Selecting, question: string
   signal?.addEventListener("abort", giveUp, { once: true });
   try {
     // An async function turns what `ask` throws into a rejection; the race has a handler on it however late it comes.
-    return await Promise.race([(async () => ask(SELECTOR_SYSTEM, question, own.signal))(), ended]);
+    return await Promise.race([(async () => ask(SELECTOR_SYSTEM, question, own.signal, SELECTOR_SCHEMA))(), ended]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);

@@ -1,6 +1,6 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { mkdirSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, rmSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
@@ -34,6 +34,8 @@ export interface Change extends Omit<PageRequest, "changes"> {
   isPlaced?: boolean;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
+  /** The memories say what they said: they do not become younger. */
+  keepsTimes?: boolean;
 }
 
 export interface Changed {
@@ -108,7 +110,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
         commit: () => {
           checkUnchanged(directory, files);
           committed = true;
-          moveAll(directory, change.writes, temporaries);
+          moveAll(directory, change, temporaries);
         },
       },
     );
@@ -184,15 +186,25 @@ function checkUnchanged(directory: Directory, files: Entry["files"]): void {
 }
 
 /** One flush per folder, after all of its files have moved. */
-function moveAll(directory: Directory, writes: Writes, temporaries: ReadonlyMap<string, string>): void {
+function moveAll(
+  directory: Directory,
+  { writes, keepsTimes = false }: Change,
+  temporaries: ReadonlyMap<string, string>,
+): void {
   const folders = new Set<string>();
   for (const [file, content] of writes) {
     const path = resolveInside(directory.path, file);
     folders.add(dirname(path));
     if (content) {
       mkdirSync(dirname(path), { recursive: true });
+      if (keepsTimes) copyTimes(path, temporaries.get(file) as string);
       moveInto(temporaries.get(file) as string, path, false);
     } else rmSync(path, { force: true });
   }
   for (const folder of folders) syncDirectory(folder);
+}
+
+function copyTimes(from: string, to: string): void {
+  const stat = lstatSync(from, { throwIfNoEntry: false });
+  if (stat) utimesSync(to, stat.atime, stat.mtime);
 }

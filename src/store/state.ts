@@ -319,6 +319,7 @@ export const KEPT = {
   "sync.json": { kind: "record" },
   "dream-scan": { kind: "record" },
   "dream-plan": { kind: "record" },
+  "cues.json": { kind: "record" },
   "consolidate-lock": { kind: "record" },
   "sync-base": { kind: "records" },
   // As many as a person looks through; the inbox itself drops the least trusted first.

@@ -1,7 +1,7 @@
 /** Runs a command in a shell, in its own process group that does not outlive it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { endGroup, endOnExit } from "../project/child-group.ts";
+import { endGroup, endOnExit } from "../child-group.ts";
 
 export interface Shell {
   program: string;

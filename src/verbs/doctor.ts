@@ -1,6 +1,8 @@
 /** `doctor`: the installation, the store, and every wired agent, each tried for real; with --fix what is safe to fix is fixed. */
 
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
 import { findAbandoned } from "../project/older.ts";
@@ -14,14 +16,19 @@ export const doctor = makeDoctor(proveMachine);
 export function makeDoctor(prove: Prove) {
   return verb({
     args: [],
-    input: { fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index") },
+    input: {
+      fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index"),
+      model: flag("ask the model of background learning one short question"),
+    },
     about: "Checks the installation, the store and every wired agent, each by a real round trip.",
-    examples: ["doctor", "doctor --fix"],
+    examples: ["doctor", "doctor --fix", "doctor --model"],
     writes: ({ fix }) => fix === true,
-    async run(memdir, { fix = false }, context) {
+    async run(memdir, { fix = false, model = false }, context) {
       let checks = await examine(memdir, context, prove);
       const mended = fix ? await fixAll(checks) : [];
       if (mended.length > 0) checks = await examine(memdir, context, prove);
+      const learner = await examineLearner(memdir, context, model);
+      checks.splice(checks.findIndex(({ name }) => name === "model") + 1, 0, learner);
       return { checks, ...(fix && { mended }) };
     },
     exitCode: ({ checks }) => (checks.every(({ ok }) => ok) ? 0 : 1),
@@ -48,6 +55,38 @@ export async function examine(memdir: Memdir, context: Context, prove: Prove = p
   return [...(await memdir.doctor()), ...examineAbandoned(memdir), ...(await prove(memdir, context))];
 }
 
+/** With `isTried` one question is asked, whatever was said today: whoever logged in again wants to know. */
+async function examineLearner(memdir: Memdir, { env, signal }: Context, isTried: boolean): Promise<Check> {
+  const name = "learning";
+  const wanted = memdir.config.learn.model;
+  if (wanted === null) {
+    const detail = "no model is configured (learn.model or MEMDIR_MODEL): it learns offline";
+    return { name, ok: true, detail, fix: null };
+  }
+  const [{ openModel }, { openLearning }] = await Promise.all([import("../open-agent.ts"), import("../open-learn.ts")]);
+  const model = openModel(env, wanted);
+  if ("problem" in model) return { name, ok: false, detail: "its model cannot be used", fix: model.problem };
+  const known = `${model.provider}/${model.name}`;
+  const { ledger, directory } = openLearning(memdir);
+  if (!isTried) {
+    const ended = ledger.ended(model.provider);
+    return ended === null
+      ? { name, ok: true, detail: `asks ${known}; doctor --model tries it`, fix: null }
+      : { name, ok: false, detail: `${known} is asked nothing more today`, fix: ended };
+  }
+  const system = [{ text: "You check a connection. Answer with the one word that is asked for." }];
+  const question = "Answer with the word: ready";
+  const messages = [{ role: "user" as const, content: [{ type: "text" as const, text: question }] }];
+  const answer = await model.ask({ system, messages, maxTokens: MAX_TRIAL_TOKENS, signal });
+  if (!answer.ok) return { name, ok: false, detail: `${known} does not answer`, fix: answer.error.message };
+  const { usage } = answer;
+  // A store is made by the first memory, not by a question about it.
+  if (existsSync(directory.path)) {
+    ledger.spend({ kind: "check", session: null, model: known, usage, produced: "an answer" });
+  }
+  return { name, ok: true, detail: `${known} answers, for ${countTokens(usage)} tokens`, fix: null };
+}
+
 /** One after the other, each once, however many checks ask for it. */
 async function fixAll(checks: readonly Check[]) {
   const mends = new Map<Mend, string>();
@@ -61,6 +100,8 @@ async function fixAll(checks: readonly Check[]) {
 }
 
 const MAX_SHOWN = 3;
+/** A word, and what a model thinks before it. */
+const MAX_TRIAL_TOKENS = 1_024;
 
 /** Not a problem of this project: for people who wonder where those memories went. */
 function examineAbandoned({ config, location }: Memdir): Check[] {

@@ -1,12 +1,9 @@
 /** `enrich`: cues for memories that lack them. */
 
 import { checkBudget } from "../learn/budget.ts";
-import { enrich as enrichAll } from "../learn/enrich.ts";
-import type { Memdir } from "../memdir.ts";
-import { addCues } from "../memory/edit.ts";
+import { enrich as enrichAll, findPoor } from "../learn/enrich.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import type { Row } from "../store/store.ts";
 import { count, verb } from "../verb.ts";
 import { NAME } from "./common.ts";
 import { modelFor } from "./model.ts";
@@ -17,21 +14,15 @@ export const enrich = verb({
   examples: ["enrich"],
   writes: true,
   async run(memdir, { name }, context) {
-    const poor = await findPoor(memdir, name);
-    const model = poor.length === 0 ? null : modelFor(context);
-    if (!model) return { enriched: [], left: poor.length, usage: NO_USAGE, stopped: null, poor };
     const { directory, ledger } = openLearning(memdir);
-    const files = poor.map(({ file }) => file);
-    return enrichAll({ log: (warning) => context.show([{ warning }]) }, files, {
-      ask: model.ask,
-      read: async (file) => ({ ...(await memdir.show(file)), ...(await memdir.text(file)) }),
-      write: async (file, base, cues) => void (await addCues(directory, file, base, cues)),
-      budget: () => checkBudget(ledger, memdir.config.learn, null),
-      spent: (usage, produced) =>
-        ledger.spend({
-          ...{ at: directory.now().toISOString(), kind: "enrich", session: null, skipped: null, usage },
-          ...{ model: `${model.provider}/${model.name}`, produced: `${produced} enriched` },
-        }),
+    const wanted = name === undefined ? null : (await memdir.show(name)).file;
+    const poor = (await findPoor(directory)).filter(({ file }) => wanted === null || file === wanted);
+    const files = wanted === null ? poor.map(({ file }) => file) : [wanted];
+    const model = files.length === 0 ? null : modelFor(context);
+    if (!model) return { enriched: [], left: poor.length, usage: NO_USAGE, stopped: null, poor };
+    const budget = () => checkBudget(ledger, memdir.config.learn, null);
+    return enrichAll({ directory, ledger, budget, inbox: null }, model, files, {
+      log: (warning) => context.show([{ warning }]),
       onProgress: context.progress("cues"),
       signal: context.signal,
     });
@@ -46,15 +37,7 @@ export const enrich = verb({
     return [
       `${count(left, "memory has", "memories have")} no cues:`,
       ...result.poor.map(({ file, name }) => `    ${name} (${file})`),
-      "With a model (MEMDIR_MODEL) each would get about six, in batches of eight, within the day's budget.",
+      "With a model (MEMDIR_MODEL) each would get about six, in batches of twenty, within the day's budget.",
     ];
   },
 });
-
-/** Of the directory that is written to: others are somebody else's, or are only read. */
-async function findPoor(memdir: Memdir, name: string | undefined): Promise<Row[]> {
-  const scope = memdir.directories[0]?.scope;
-  const wanted = name === undefined ? null : (await memdir.show(name)).file;
-  const isPoor = ({ file, when }: Row) => (wanted === null ? when.length === 0 : file === wanted);
-  return (await memdir.list()).filter((row) => row.scope === scope && row.problems.length === 0 && isPoor(row));
-}

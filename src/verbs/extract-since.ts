@@ -2,11 +2,13 @@
 
 import { isAbsolute, join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import type { BudgetAnswer } from "../learn/budget.ts";
-import { findNew, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
+import { type BudgetAnswer, checkBudget } from "../learn/budget.ts";
+import { findNew, learnSession, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
+import { openRulesExtractor } from "../learn/rules.ts";
+import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
-import { openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning } from "../open-learn.ts";
 import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import {
@@ -19,12 +21,27 @@ import {
 } from "../session/transcripts.ts";
 import { bold, type Context, count, countMemories, type Line, type Said } from "../verb.ts";
 import type { Env } from "../world.ts";
+import { modelFor } from "./model.ts";
 import { placesOf } from "./sessions.ts";
 
 /** How sessions are looked through, and whether that may go on today. */
 export interface Looker {
   look(session: HeardSession, options: SessionOptions): Promise<SessionResult>;
   budget(): BudgetAnswer;
+}
+
+/** By the model that is configured, else by rules, which cost nothing. With `inbox` everything waits for a person. */
+export function openLooker(memdir: Memdir, context: Context, { inbox = false } = {}): Looker {
+  const opened = openLearning(memdir);
+  const learning = inbox && opened.mode === "auto" ? { ...opened, mode: "inbox" as const } : opened;
+  const model = modelFor(context);
+  return {
+    look(session, options) {
+      const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+      return learnSession(learning, extractor, session, options);
+    },
+    budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
+  };
 }
 
 /** What became of one session. */
@@ -44,6 +61,9 @@ export interface Walk {
   saved: number;
   /** How many sessions are still to be looked at. */
   left: number;
+  /** About how many tokens a model would take for those that were not looked at. */
+  tokens: number;
+  turns: number;
   usage: Usage;
   /** Why it ended early. */
   stopped: string | null;
@@ -61,7 +81,10 @@ export async function extractSince(
 ): Promise<Walk> {
   const { directory, mode } = openLearning(memdir);
   const found = await findTranscripts(placesFor(memdir, env, agent), parseSince(since, directory.now()));
-  const walk: Walk = { sessions: [], saved: 0, left: found.length, usage: NO_USAGE, stopped: null, warnings: [] };
+  const walk: Walk = {
+    ...{ sessions: [], saved: 0, left: found.length, tokens: 0, turns: 0 },
+    ...{ usage: NO_USAGE, stopped: null, warnings: [] },
+  };
   if (looker && (mode === "off" || mode === "read-only"))
     return { ...walk, stopped: `nothing was done: learning is ${mode} here (learn.mode)` };
   const stop = (why: string, then: string) => {
@@ -130,7 +153,8 @@ async function visit(
     walk.warnings.push(`${path} is skipped: ${session.message}`);
     return { end: "done" };
   }
-  const messages = findNew(directory.path, session).length;
+  const fresh = findNew(directory.path, session);
+  const messages = fresh.length;
   const row: Looked = { id: session.id, agent, path, messages, saved: [], skipped: null };
   walk.sessions.push(row);
   // Once is enough: what is wrong with a session that was looked at to its end has been told.
@@ -140,17 +164,21 @@ async function visit(
     row.skipped = NOTHING_NEW;
     return { end: "done" };
   }
-  if (!looker) return { end: "open" };
+  if (!looker) {
+    walk.tokens += estimateTokens(fresh);
+    return { end: "open" };
+  }
   const before = looker.budget();
   if (!before.ok) {
     row.skipped = before.reason;
     ledger.skip("extraction", session.id, before.reason);
     return { end: "spent", why: before.reason };
   }
-  const { saved, refused, usage, skipped, failed } = await looker.look(session, { signal });
+  const { saved, refused, turns, usage, skipped, failed } = await looker.look(session, { signal });
   Object.assign(row, { saved, skipped: skipped ?? failed });
   // What was there already is not counted.
   walk.saved += saved.filter(({ action }) => action !== "unchanged").length;
+  walk.turns += turns;
   walk.usage = addUsage(walk.usage, usage);
   walk.warnings.push(...refused.map((reason) => `not kept: ${reason}`));
   if (signal.aborted && failed !== null) return { end: "open" };

@@ -2,15 +2,11 @@
 
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { checkBudget } from "../learn/budget.ts";
-import { findNew, learnSession, type SessionResult } from "../learn/learn.ts";
-import { openRulesExtractor } from "../learn/rules.ts";
-import type { Memdir } from "../memdir.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { findNew, type SessionResult } from "../learn/learn.ts";
+import { openLearning } from "../open-learn.ts";
 import { readTranscript, TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
-import { type Context, choice, count, flag, notes, text, verb } from "../verb.ts";
-import { extractSince, type Looked, type Looker, sayWalk, type Walk } from "./extract-since.ts";
-import { modelFor } from "./model.ts";
+import { choice, count, flag, notes, text, verb } from "../verb.ts";
+import { extractSince, type Looked, openLooker, sayWalk, type Walk } from "./extract-since.ts";
 
 export const extract = verb({
   args: [],
@@ -55,16 +51,3 @@ export const extract = verb({
 
 type Trial = Omit<Looked, "saved" | "skipped">;
 type Extracted = Pick<SessionResult, "saved" | "skipped" | "refused" | "turns" | "usage">;
-
-/** By the model that is configured, else by rules, which cost nothing. */
-function openLooker(memdir: Memdir, context: Context): Looker {
-  const learning = openLearning(memdir);
-  const model = modelFor(context);
-  return {
-    look(session, options) {
-      const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
-      return learnSession(learning, extractor, session, options);
-    },
-    budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
-  };
-}

@@ -19,11 +19,13 @@ import {
   list,
   type Reader,
   type Said,
+  text,
   verb,
   warn,
 } from "../verb.ts";
 import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { type HookWish, hasRules } from "../wiring/hook-form.ts";
+import { checkLearner, findLearner, isDecided, questionFor, setLearner } from "../wiring/learner.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
 import { HOOK_CHOICES, readReceipt } from "../wiring/receipt.ts";
 import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
@@ -41,6 +43,10 @@ const INIT = {
   hooks: choice(
     HOOK_CHOICES,
     "how agents run hooks: through memdir's server where they can (server, the default), or as a process for each event (command)",
+  ),
+  "learn-with": text(
+    "let background learning ask this model: claude-code, codex, gemini-cli, opencode/PROVIDER/MODEL; off for none",
+    "MODEL",
   ),
   "dry-run": flag("only show what would change"),
   yes: YES,
@@ -69,6 +75,7 @@ export const init = makeInit(findMachine);
 type Wired = Awaited<ReturnType<typeof wire>>;
 
 async function wire(memdir: Memdir, machine: Machine, input: Input<typeof INIT>, context: Context) {
+  if (input["learn-with"]) checkLearner(input["learn-with"], machine);
   const wish = findWish(memdir, machine, input.hooks);
   const plans = planWiring(machine, chooseClients(machine, input.agent ?? []), wish);
   const names = CLIENTS.map(({ name }) => name).join(", ");
@@ -88,6 +95,7 @@ async function wire(memdir: Memdir, machine: Machine, input: Input<typeof INIT>,
   }
   // Also where the files are in the chosen form already.
   if (input.yes || done.length > 0) await applyChanges(machine, [], input.hooks);
+  const learner = await settleLearner(memdir, machine, input, context);
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
   const changes = plans.flatMap(({ changes }) => changes);
   const wired = {
@@ -95,10 +103,32 @@ async function wire(memdir: Memdir, machine: Machine, input: Input<typeof INIT>,
     applied: done.map(({ client }) => client.name),
     notes: [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])],
     problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),
+    ...(learner !== null && { learner }),
   };
   if (wired.changes.length === 0 || !isBlind(context, input)) return wired;
   context.show(warningsOf(wired.problems), wired);
   throw needsYes();
+}
+
+/** It spends what the user pays for: --yes alone does not say yes to it. Null when nothing was decided now. */
+async function settleLearner(
+  { config }: Memdir,
+  machine: Machine,
+  { "learn-with": said, "dry-run": isDry, yes }: Input<typeof INIT>,
+  { ask }: Context,
+): Promise<string | null> {
+  if (isDry) return null;
+  if (said) {
+    setLearner(config, said);
+    return said;
+  }
+  const found = yes || ask === null || isDecided(config) ? null : findLearner(machine);
+  const answer = found && (await ask?.(questionFor(found, config)));
+  // Left without an answer: asked again the next time.
+  if (!found || typeof answer !== "boolean") return null;
+  const chosen = answer ? found.name : "off";
+  setLearner(config, chosen);
+  return chosen;
 }
 
 /** What decides how hooks are wired now: what the user says or said before, the rules there are, and the settings. */
@@ -110,11 +140,13 @@ export function findWish({ directories, config }: Memdir, machine: Machine, said
   };
 }
 
-function sayWired({ applied, notes, problems }: Wired, call: Reader["call"]): Said {
+function sayWired({ applied, notes, problems, learner }: Wired, call: Reader["call"]): Said {
+  const learns = learner === "off" ? "Background learning stays offline" : `Background learning asks ${learner}`;
   return [
     ...warningsOf(problems),
     ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
     ...notes.map((note) => `  ${note}`),
+    ...(learner === undefined ? [] : [learns, dim(`learn.model in memdir.json; ${call("doctor --model")} tries it`)]),
     ...(applied.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
   ];
 }

@@ -1,7 +1,7 @@
 /** `log`: a line is added to the daily log, or today's is shown. */
 
 import { MemdirError } from "../errors.ts";
-import { appendLog, readLogs } from "../learn/daily-log.ts";
+import { appendLog, readLogs } from "../memory/daily-log.ts";
 import type { Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { block, dim, text, verb } from "../verb.ts";

@@ -4,18 +4,29 @@ import type { AgentModel } from "../agent/state.ts";
 import { MemdirError } from "../errors.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { openModel } from "../open-agent.ts";
+import { findPlace } from "../project/scopes.ts";
 import type { Context } from "../verb.ts";
 import type { Env } from "../world.ts";
 
-/** That of the conversation, else the one that is configured; null without one. */
-export function modelFor({ conversation, env }: Pick<Context, "conversation" | "env">): LearningModel | null {
-  return conversation ? conversation.model : configuredModel(env);
+/** That of the conversation, else the one that learning is configured to ask; null without one. */
+export function modelFor({
+  conversation,
+  env,
+  cwd,
+}: Pick<Context, "conversation" | "env" | "cwd">): LearningModel | null {
+  return conversation ? conversation.model : configuredModel(env, findPlace({ cwd }, env).config.learn.model);
 }
 
-/** Null when none is configured. Configured wrongly is an error, since whoever named a model wants it. */
-export function configuredModel(env: Env): AgentModel | null {
-  if (!env.MEMDIR_MODEL?.trim()) return null;
-  const model = openModel(env);
+/** By the environment, else by the setting. Null when none is configured; wrongly is an error, since whoever named a model wants it. */
+export function configuredModel(env: Env, setting: string | null = null): AgentModel | null {
+  if (/^(off)?$/i.test(env.MEMDIR_MODEL?.trim() || setting || "")) return null;
+  const model = openModel(env, setting);
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   return model;
+}
+
+/** A client only answers: with one, the agent is the one without a model. */
+export function agentModel(env: Env): AgentModel | null {
+  const model = configuredModel(env);
+  return model?.takesTools === false ? null : model;
 }

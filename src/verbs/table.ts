@@ -100,9 +100,8 @@ const TABLE = [
   health("prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts")),
   health("index", "Show what the model sees of MEMORY.md, or rebuild it", () => import("./context.ts"), CONSOLE),
   health("why", "Show when a memory was shown to a model, and why", () => import("./why.ts"), CONSOLE, NAMED),
-  learning("extract", "Learn from conversations, with a model or by rules", () => import("./extract.ts"), SHELL, {
-    aliases: ["learn"],
-  }),
+  learning("learn", "Learn from past sessions: proposals come up one by one", () => import("./learn.ts")),
+  learning("extract", "Learn from conversations, with a model or by rules", () => import("./extract.ts")),
   learning("inbox", "Review proposed memories: accept, edit or reject them", () => import("./inbox.ts"), CONSOLE),
   learning("dream", "Tidy up memories by a plan: merge, rewrite, retire", () => import("./dream.ts"), CONSOLE, LONG),
   learning("enrich", "Add cues to memories that lack them, with a model", () => import("./enrich.ts"), SHELL, NAMED),

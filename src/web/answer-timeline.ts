@@ -107,6 +107,7 @@ const WORK: Readonly<Record<SpentKind, string>> = {
   dream: "planned a dream",
   enrich: "generated cues",
   recall: "chose memories",
+  check: "tried the model",
 };
 
 /** Work that was skipped is not an event. */

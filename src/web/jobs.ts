@@ -66,7 +66,7 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
   /** The plan waits for review and replaces an earlier one. */
   async dream({ memdir, env, now, kept }, { id, signal }) {
     const { configuredModel } = await import("../verbs/model.ts");
-    const plan = await planSeen(openLearning(memdir), configuredModel(env), signal);
+    const plan = await planSeen(openLearning(memdir), configuredModel(env, memdir.config.learn.model), signal);
     if (signal.aborted) return "";
     const isEmpty = plan.ops.length === 0;
     kept.plan = isEmpty ? null : { id, made: now().toISOString(), plan };

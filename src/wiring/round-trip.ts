@@ -2,7 +2,7 @@
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import { endGroup } from "../project/child-group.ts";
+import { endGroup } from "../child-group.ts";
 import type { Env } from "../world.ts";
 import type { Server } from "./parts.ts";
 

@@ -23,10 +23,12 @@ export interface CallOptions {
   columns?: number;
   /** What a person on a terminal answers; without it nobody can be asked. */
   ask?: (question: string) => Promise<boolean | null>;
+  /** The key that they press. */
+  choose?: (question: string) => Promise<string | null>;
 }
 
 export function hearCall(world: World, given: CallOptions): HeardCall {
-  const { args = [], options = {}, json = false, input = "", columns, ask } = given;
+  const { args = [], options = {}, json = false, input = "", columns, ask, choose } = given;
   const heard: Omit<HeardCall, "call"> = { printed: [], warned: [], answers: [], progress: [] };
   const call: Call = {
     args,
@@ -44,10 +46,11 @@ export function hearCall(world: World, given: CallOptions): HeardCall {
       warn: (text) => void heard.warned.push(text),
       json: (value) => void heard.answers.push(value),
       readInput: async () => input,
-      interactive: ask !== undefined,
+      interactive: ask !== undefined || choose !== undefined,
       columns,
       color: openPaint(false),
       ask: ask ?? (() => Promise.reject(new Error("nobody is asked here"))),
+      choose: choose ?? (() => Promise.reject(new Error("nobody is asked here"))),
       progress: (what) => ({
         show: (done, total) => void heard.progress.push(`${what} ${done}/${total}`),
         end: () => void heard.progress.push("end"),

@@ -7,9 +7,11 @@ import { expect, test } from "vitest";
 import type { Call } from "../../src/cli/command.ts";
 import { runOf } from "../../src/cli/run-verb.ts";
 import type { Check } from "../../src/memory/doctor.ts";
+import { openLearning } from "../../src/open-learn.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/older.ts";
 import { makeDoctor, type Prove } from "../../src/verbs/doctor.ts";
+import { putFakeClient } from "../model/fake-client.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
@@ -189,4 +191,58 @@ test("what fails to be mended is told, and looked at again", async () => {
   fs.mkdirSync(world.path(".memdir", "verdicts.json"), { mode: 0o700 });
   const healed = await heal(world);
   expect(healed).toMatchObject({ found: ["caches"], mended: ["caches false"], left: ["caches"], code: 1 });
+});
+
+/** With a Claude Code that answers by the script. */
+function learnsWith(script: string) {
+  const world = makeWorld({ settings: { learn: { model: "claude-code" } } });
+  const { PATH } = putFakeClient(world.top, "claude", script);
+  world.env = { ...world.env, PATH: `${PATH}${path.delimiter}${world.env.PATH}` };
+  return world;
+}
+
+async function sayLearning(world: World, options: Record<string, boolean> = {}) {
+  const { call, printed } = hearCall(world, { options });
+  const code = await examine(call, nothing);
+  const at = printed.findIndex((line) => / learning: /.test(line));
+  return { code, said: printed.slice(at, at + 2).join("\n") };
+}
+
+test("names the model that learning asks, and asks nothing", async () => {
+  const world = learnsWith(`seen(1); answer({ result: "ready" });`);
+  const { code, said } = await sayLearning(world);
+  expect([code, said]).toEqual([
+    0,
+    expect.stringContaining("ok  learning: asks claude-code/haiku; doctor --model tries it"),
+  ]);
+  expect(fs.existsSync(path.join(world.top, "told", "run1"))).toBe(false);
+});
+
+test("--model proves it with one call, which is in the ledger", async () => {
+  const world = learnsWith(`answer({ result: "ready" });`);
+  await (await world.open()).save(note("tea"));
+  expect((await sayLearning(world, { model: true })).said).toContain(
+    "ok  learning: claude-code/haiku answers, for 9 tokens",
+  );
+  const [entry] = openLearning(await world.open()).ledger.entries();
+  expect(entry).toMatchObject({ kind: "check", model: "claude-code/haiku", usage: { input: 7, output: 2 } });
+});
+
+test("--model of a client that is logged out: what to do; and after a day that it ended, an answer opens it again", async () => {
+  const world = learnsWith(
+    `const isIn = fs.existsSync(path.join(process.env.HOME, "in"));
+     answer(isIn ? { result: "ready" } : { is_error: true, result: "Not logged in · Please run /login" });`,
+  );
+  await (await world.open()).save(note("tea"));
+  const failed = await sayLearning(world, { model: true });
+  expect([failed.code, failed.said]).toEqual([
+    1,
+    expect.stringMatching(/!! {2}learning: claude-code\/haiku does not answer\n.*run `claude` and log in/),
+  ]);
+  const { ledger } = openLearning(await world.open());
+  ledger.endDay("extraction", "s", "claude-code/haiku", "Claude Code is not logged in");
+  expect((await sayLearning(world)).said).toMatch(/is asked nothing more today\n.*not logged in/);
+  fs.writeFileSync(path.join(world.home, "in"), "");
+  expect((await sayLearning(world, { model: true })).code).toBe(0);
+  expect((await sayLearning(world)).said).toContain("ok  learning: asks");
 });

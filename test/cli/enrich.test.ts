@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startModelServer } from "../model-server/model-server.ts";
 import { openSandbox } from "./run.ts";
 
-it("gives memories their cues, counts what it cost, and undo takes one back", async () => {
+it("gives memories their cues, counts what it cost, and one undo takes them back", async () => {
   const box = openSandbox();
   const server = await startModelServer();
   onTestFinished(() => server.close());
@@ -18,12 +18,12 @@ it("gives memories their cues, counts what it cost, and undo takes one back", as
     usage: { input: 90, output: 10 },
   });
   const done = await box.json(["enrich"], { env });
-  expect(done).toMatchObject({ enriched: ["user_one.md", "user_two.md"], left: 0, usage: { input: 90 } });
-  expect((await box.json(["show", "two"])).when).toEqual(["asking for the second"]);
+  expect(done).toMatchObject({ enriched: ["user_two.md", "user_one.md"], left: 0, usage: { input: 90 } });
+  expect((await box.json(["show", "two"])).when).toEqual(["asking for the first"]);
   const { today, entries } = await box.json(["ledger"]);
   expect(today).toMatchObject({ tokens: 100, calls: 1 });
   expect(entries).toMatchObject([{ kind: "enrich", produced: "2 enriched" }]);
   expect((await box.run(["enrich"], { env })).out).toBe("Every memory has cues.\n");
   await box.run(["undo"]);
-  expect((await box.run(["enrich"])).out).toContain("1 memory has no cues");
+  expect((await box.run(["enrich"])).out).toContain("2 memories have no cues");
 });

@@ -34,6 +34,21 @@ test("the score, bars, and three things to do first; no line is too long", async
   }
 });
 
+test("says how many memories have cues, and what they are good for", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea", { when: ["what to drink"] }));
+  await memdir.save(note("coffee"));
+  const { call, printed } = hearCall(world, {});
+  await run(call);
+  expect(printed.join("\n")).toContain("Cues: 1 of 2 memories (50 %). A prompt in other words finds its memory 94 %");
+  const recall = fs.readFileSync(path.resolve("docs/recall.md"), "utf8");
+  expect(recall.replace(/\s+/g, " ")).toContain("the first five 94 % of the time with cues, and 74 % without");
+  const { call: asked, answers } = hearCall(world, { json: true });
+  await run(asked);
+  expect(answers[0]).toMatchObject({ memories: 2, cued: 1 });
+});
+
 test("--all names every finding, on harmless lines", async () => {
   const world = makeWorld();
   await (await world.open()).save(note("tea"));

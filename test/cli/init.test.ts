@@ -4,8 +4,9 @@ import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { makeInit, makeUninstall } from "../../src/verbs/init.ts";
+import { putFakeClient } from "../model/fake-client.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";
-import { errorOf, makeWorld } from "../world.ts";
+import { errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 import { openSandbox } from "./run.ts";
 
@@ -18,20 +19,21 @@ beforeEach(() => {
 });
 
 interface Asked {
-  options?: Record<string, boolean>;
+  options?: Record<string, boolean | string>;
   agents?: string[];
   json?: boolean;
   /** What is answered on a terminal; none: there is no terminal. */
   answers?: boolean[];
+  world?: World;
 }
 
-function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
+function prepare({ options = {}, agents = [], json = false, answers, world = makeWorld() }: Asked) {
   const asked: string[] = [];
   const ask = async (question: string) => {
     asked.push(question);
     return answers?.shift() ?? false;
   };
-  const heard = hearCall(makeWorld(), { options, json, columns: 100, ...(answers ? { ask } : {}) });
+  const heard = hearCall(world, { options, json, columns: 100, ...(answers ? { ask } : {}) });
   heard.call.values = () => agents;
   return { ...heard, asked, said: () => [...heard.printed, ...heard.warned].join("\n") };
 }
@@ -244,5 +246,60 @@ describe.runIf(process.platform !== "win32")("hooks through the server", () => {
     expect(formOf("UserPromptSubmit")).toBe("mcp_tool");
     await sandbox.json(["uninstall", "--yes"], { env });
     expect(fs.existsSync(sandbox.at("home", ".claude", "settings.json"))).toBe(false);
+  });
+});
+
+describe("the model of background learning", () => {
+  const settings = (world: World) => {
+    const file = `${world.home}/.claude/memdir.json`;
+    return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : {};
+  };
+  const learningQuestion = (asked: string[]) => asked.filter((question) => question.startsWith("May background"));
+
+  beforeEach(() => {
+    machine = makeMachine({ ".codex/auth.json": "{}" });
+    machine.env = { ...machine.env, PATH: putFakeClient(machine.home, "codex", "seen(1)").PATH };
+  });
+
+  test("is asked for once, with what it costs, and kept beside the other settings", async () => {
+    const world = makeWorld({ settings: { learn: { everyTurns: 2 }, team: false } });
+    const { asked, said } = await run({ answers: [false, true], world });
+    expect(learningQuestion(asked)).toEqual([
+      "May background learning use Codex? Each turn it learns from takes about 10,000 tokens of your account, a day at most 200,000",
+    ]);
+    expect(said()).toContain("Background learning asks codex");
+    expect(settings(world)).toEqual({ learn: { everyTurns: 2, model: "codex" }, team: false });
+    expect((await world.open()).config.learn.model).toBe("codex");
+    expect(learningQuestion((await run({ answers: [false], world })).asked)).toEqual([]);
+  });
+
+  test("stays off after a no, which is not asked again, and without an answer", async () => {
+    const world = makeWorld();
+    await run({ answers: [false, false], world });
+    expect(settings(world)).toEqual({ learn: { model: "off" } });
+    expect((await world.open()).config.learn.model).toBeNull();
+    expect(learningQuestion((await run({ answers: [false], world })).asked)).toEqual([]);
+  });
+
+  test("is not switched on by --yes, by --dry-run, or where nobody is logged in", async () => {
+    const world = makeWorld();
+    await run({ options: { yes: true }, world });
+    await run({ options: { "dry-run": true, "learn-with": "codex" }, answers: [true], world });
+    fs.rmSync(machine.at(".codex/auth.json"));
+    expect(learningQuestion((await run({ answers: [false], world })).asked)).toEqual([]);
+    expect(settings(world)).toEqual({});
+  });
+
+  test("is what --learn-with names, also without a terminal; what is no model changes nothing", async () => {
+    const world = makeWorld();
+    const before = machine.picture();
+    const wrong = prepare({ options: { yes: true, "learn-with": "clade" }, world });
+    expect((await errorOf(wire(wrong.call))).message).toMatch(/learn\.model is "clade"; name/);
+    expect([settings(world), machine.picture()]).toEqual([{}, before]);
+    await run({ options: { yes: true, "learn-with": "claude-code/sonnet" }, world });
+    expect(settings(world)).toEqual({ learn: { model: "claude-code/sonnet" } });
+    // It is the user's setting: uninstall is about the agents' files.
+    await unwire(prepare({ options: { yes: true }, world }).call);
+    expect(settings(world)).toEqual({ learn: { model: "claude-code/sonnet" } });
   });
 });

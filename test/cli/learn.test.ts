@@ -64,3 +64,58 @@ it("B9.4 /dream: the plan is seen, applied with a key, and /cost tells what is l
   pty.press("ctrl-d");
   expect(await pty.exit).toBe(0);
 });
+
+it.skipIf(process.platform === "win32")(
+  "memdir learn: past sessions are read, each proposal is kept, edited or skipped, and it goes on after quitting",
+  async () => {
+    const box = openSandbox();
+    const put = (number: number, said: string) => {
+      const sessionId = `55555555-0000-4000-8000-00000000000${number}`;
+      const message = { role: "user", content: said };
+      const line = {
+        type: "user",
+        uuid: `u${number}`,
+        parentUuid: null,
+        sessionId,
+        cwd: box.cwd,
+        timestamp: `2026-03-10T12:00:0${number}.000Z`,
+        message,
+      };
+      const file = path.join(box.dir(), "..", `${sessionId}.jsonl`);
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      fs.writeFileSync(file, `${JSON.stringify(line)}\n`);
+    };
+    put(1, "remember that releases are cut on Tuesdays");
+    put(2, "remember that the staging database is reset every night");
+    put(3, "remember that the wiki lives at https://wiki.example/home");
+    const editor = path.join(box.cwd, "editor");
+    fs.writeFileSync(editor, '#!/bin/sh\nsed -i.bak "s/Tuesdays/Wednesdays/" "$1"\n', { mode: 0o755 });
+    const open = () =>
+      openPty(process.execPath, [BINARY, "learn", "--since", "30d"], {
+        cwd: box.cwd,
+        env: { ...box.env, EDITOR: editor },
+        ...{ cols: 80, rows: 40 },
+      });
+    const pty = open();
+    await pty.waitFor(/3 sessions since 30d, 3 new messages\. Reading them is free/);
+    await pty.waitFor(/Tuesdays[\s\S]*Keep this\? \(1 of 3\) +\[k\] keep +\[e\] edit +\[s\] skip/);
+    pty.write("e\r");
+    await pty.waitFor(/\+ .*Wednesdays[\s\S]*Keep this\? \(1 of 3\)/);
+    pty.write("k\r");
+    await pty.waitFor(/Keep this\? \(2 of 3\)/);
+    pty.write("skip\r");
+    await pty.waitFor(/Keep this\? \(3 of 3\)/);
+    pty.write("q\r");
+    await pty.waitFor(/Learnt: 1 memory\.[\s\S]*1 proposal skipped; it does not come back\.[\s\S]*1 proposal waits/);
+    expect(await pty.exit).toBe(0);
+    const again = open();
+    await again.waitFor(/Keep this\? \(1 of 1\)/);
+    again.write("k\r");
+    await again.waitFor(/Learnt: 1 memory\./);
+    expect(await again.exit).toBe(0);
+    const bodies = (await box.json(["list"])).map(({ description }: { description: string }) => description).join("\n");
+    expect(bodies).toMatch(/wiki/);
+    expect(await box.json(["list"])).toHaveLength(2);
+    expect((await box.run(["learn"])).out).toBe("There is nothing new in the sessions since 30d.\n");
+  },
+);

@@ -24,7 +24,7 @@ const MAX_RUN_MS = 150_000;
 const MAX_WAIT_MS = 60_000;
 
 /** Nothing but loopback can be reached: a client that asks somewhere else is refused at once, instead of being slow or lucky. */
-const NO_NETWORK = {
+export const NO_NETWORK = {
   HTTP_PROXY: "http://127.0.0.1:9",
   HTTPS_PROXY: "http://127.0.0.1:9",
   http_proxy: "http://127.0.0.1:9",
@@ -53,12 +53,17 @@ export function describeClient(name: string, tests: () => void): void {
   }
 }
 
-/** `learns`: whether a turn's end starts the process that keeps what was said, which outlives client and test. */
-export async function openDesk(name: string, { learns = false } = {}): Promise<Desk> {
+/**
+ * `learns`: whether a turn's end starts the process that keeps what was said, which outlives client and test. `isModel`: the client is
+ * the model, so that a request without tools is the question itself.
+ */
+export async function openDesk(name: string, { learns = false, isModel = false } = {}): Promise<Desk> {
   const sandbox = openSandbox("disk");
   // A request without tools is no part of the conversation: the client wants a title, or a word on how it went.
   const isAside = ({ body }: RecordedRequest) => !body?.tools?.length;
-  const server = await startModelServer({ aside: (request) => (isAside(request) ? { text: "A title" } : null) });
+  const server = await startModelServer({
+    aside: (request) => (isAside(request) && !isModel ? { text: "A title" } : null),
+  });
   ends.push(() => server.close());
   return {
     ...sandbox,

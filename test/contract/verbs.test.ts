@@ -67,6 +67,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   adopt: { input: { from: "nowhere" }, fails: true },
   trust: { input: {}, fails: true },
   extract: { input: { transcript: "talk.jsonl" }, given: putTalk },
+  learn: { input: { since: "30d", agent: "claude" }, given: putTalk },
   inbox: { input: { action: "accept", id: "0123" }, given: async (world) => plantProposal(world) },
   dream: { input: { apply: true, all: true }, given: twins },
   enrich: { input: {}, given: tea },

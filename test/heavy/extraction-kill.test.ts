@@ -26,7 +26,7 @@ afterAll(() => server.close());
 
 const bodyOf = (file: string) => `${`A line about ${file}.\n`.repeat(400)}END ${file}`;
 const noteOf = (file: string) =>
-  `---\nname: ${file}\ndescription: About ${file}\ntype: project\nsource: m1\n---\n\n${bodyOf(file)}\n`;
+  `---\nname: ${file}\ndescription: About ${file}\ntype: project\nwhen: [later]\nsource: m1\n---\n\n${bodyOf(file)}\n`;
 
 /** A model that sees what is there and reads it first, then writes one memory per turn; the same whatever was before. */
 function answerTo(desk: StopDesk, request: RecordedRequest): Answer {

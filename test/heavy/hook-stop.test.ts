@@ -35,7 +35,7 @@ async function withServer(): Promise<{ server: ModelServer; env: Record<string, 
 }
 
 const noteOf = (name: string) =>
-  `---\nname: ${name}\ndescription: About ${name}\ntype: project\nsource: m1\n---\n\nAbout ${name}: never use npm, use pnpm.\n`;
+  `---\nname: ${name}\ndescription: About ${name}\ntype: project\nwhen: [later]\nsource: m1\n---\n\nAbout ${name}: never use npm, use pnpm.\n`;
 const writeOf = (desk: StopDesk, name: string) => ({
   tools: [{ name: "Write", input: { file_path: path.join(desk.memory, `${name}.md`), content: noteOf(name) } }],
 });

@@ -100,6 +100,17 @@ function makePlace(memories: Readonly<Record<string, string>> = { "deploy.md": D
 const SILENT: Ran = { code: 0, out: "", err: "" };
 const shownIn = (text: string) => [...text.matchAll(/^Memory.*\/([^/]+\.md):$/gm)].map(([, file]) => file);
 
+it("says nothing and writes nothing where memdir's own model runs, whatever the event", () => {
+  const place = makePlace();
+  const before = place.tree();
+  for (const hook_event_name of ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]) {
+    const event = { prompt: PROMPT, cwd: place.at("project"), hook_event_name, session_id: "s" };
+    expect(place.run(event, { MEMDIR_CHILD: "1" })).toEqual(SILENT);
+  }
+  expect(place.run("no JSON at all", { MEMDIR_CHILD: "1" })).toEqual(SILENT);
+  expect(place.tree()).toEqual(before);
+});
+
 describe("a prompt", () => {
   const place = makePlace();
 

@@ -2,8 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { checkBudget, type Limits, tokensLeft } from "../../src/learn/budget.ts";
+import { checkBudget, endingDay, type Limits, tokensLeft } from "../../src/learn/budget.ts";
 import { openLedger, type Prices } from "../../src/learn/ledger.ts";
+import type { AskAnswer, AskError, AskRequest } from "../../src/model/ask.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const { learn: LEARN_DEFAULTS } = readConfig({ cwd: "/", env: { HOME: "/nowhere" }, projectRoot: "/nowhere" });
@@ -141,4 +142,49 @@ test("what cannot be counted does not run", () => {
   fs.mkdirSync(file, { recursive: true });
   const answer = checkBudget(ledger, LEARN_DEFAULTS, "s1");
   expect(answer).toMatchObject({ ok: false, reason: expect.stringContaining(file) });
+});
+
+describe("a client that is logged out or has reached a limit", () => {
+  const failing = (kind: AskError["kind"], takesTools: boolean) => ({
+    ask: async (_request: AskRequest): Promise<AskAnswer> => ({
+      ok: false,
+      error: { kind, message: "Codex is not logged in", retriable: false },
+    }),
+    provider: "codex",
+    name: "default",
+    takesTools,
+  });
+  const question: AskRequest = { system: [], messages: [], maxTokens: 1 };
+  const limits = { ...LIMITS, model: "codex" };
+
+  test("ends the day for its models, with the reason, and not the next", async () => {
+    const { ledger, world, open } = desk();
+    await endingDay(failing("auth", false), ledger, "extraction", "s1").ask(question);
+    const reason = checkBudget(open(), limits, "s2");
+    expect(reason).toEqual({
+      ok: false,
+      reason: expect.stringMatching(/^no more .* today: Codex is not logged in; .*tomorrow/),
+    });
+    expect(checkBudget(ledger, { ...limits, model: "codex/other" }, "s2").ok).toBe(false);
+    expect(checkBudget(ledger, { ...limits, model: "claude-code" }, "s2").ok).toBe(true);
+    expect(ledger.today()).toMatchObject({ calls: 0, tokens: 0 });
+    world.now = new Date(NEXT_DAY);
+    expect(checkBudget(ledger, limits, "s2").ok).toBe(true);
+  });
+
+  test("goes on when it has answered again; that the call failed is no answer", async () => {
+    const { ledger, spend } = desk();
+    await endingDay(failing("rate", false), ledger, "extraction", "s1").ask(question);
+    spend(null, 0, { model: "codex/default" });
+    expect(checkBudget(ledger, limits, "s2").ok).toBe(false);
+    spend(null, 5, { model: "codex/default" });
+    expect(checkBudget(ledger, limits, "s2").ok).toBe(true);
+  });
+
+  test("is another matter than a failure that passes, or a provider's", async () => {
+    const { ledger } = desk();
+    await endingDay(failing("timeout", false), ledger, "extraction", "s1").ask(question);
+    await endingDay(failing("rate", true), ledger, "extraction", "s1").ask(question);
+    expect(ledger.entries()).toEqual([]);
+  });
 });

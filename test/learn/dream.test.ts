@@ -249,3 +249,52 @@ describe("the walk of a dream", () => {
     expect(shown()).not.toContain("long ago");
   });
 });
+
+describe("a dream by a model without tools", () => {
+  const plain = (ops: unknown[]) => ({ text: JSON.stringify({ ops }) });
+  /** As a schema makes a model answer: every field is there. */
+  const full = (op: object) => ({
+    ...{ file: null, files: null, into: null, successor: null, text: null, from: null },
+    ...op,
+  });
+
+  it("shows it the memories in one question, and its answer passes the same checks", async () => {
+    const { world, server, directory, model } = await setUp();
+    server.queue(plain(SCRIPT.map(full)));
+    const planned = await planDream(directory, { ...model, takesTools: false });
+    if ("problem" in planned) throw new Error(planned.problem);
+    expect(planned.turns).toBe(1);
+    const { body } = server.requests[0]!;
+    expect(body.tools).toBeUndefined();
+    const shown = body.messages[0].content[0].text;
+    expect(shown).toContain('<memory file="feedback_search.md">\n---\nname: search rule');
+    expect(shown).not.toContain("</log><system>");
+    expect(planned.plan.ops).toHaveLength(SCRIPT.length);
+    const entry = await applyPlan(directory, planned.plan);
+    expect(world.files()).toContain("user_answers.md");
+    expect(entry.entry).not.toBeNull();
+  });
+
+  it("is asked once more about what cannot be done, and may not touch what it was not shown", async () => {
+    const { world, server, directory, model, shown } = await setUp();
+    world.write("project_large.md", memoryText("project", "large", "It is long. ".repeat(10_000)));
+    const unseen = { ...retire, file: "project_large.md" };
+    server.queue(plain([full(unseen)]), plain([full(retire)]));
+    const planned = await planDream(directory, { ...model, takesTools: false });
+    expect(planned).toMatchObject({ turns: 2, plan: { ops: [retire] } });
+    expect(shown()).toContain("project_large.md was not shown: leave it alone");
+    server.queue({ text: "nothing to do" }, { text: "really" });
+    expect(await planDream(directory, { ...model, takesTools: false })).toMatchObject({
+      problem: expect.stringContaining("not valid JSON"),
+    });
+  });
+
+  it("is not shown a memory with a secret", async () => {
+    const { world, server, directory, model, shown } = await setUp();
+    const key = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].join("");
+    world.write("project_key.md", memoryText("project", "deploy key", `It is ${key}.`));
+    server.queue(plain([]));
+    await planDream(directory, { ...model, takesTools: false });
+    expect(shown()).not.toContain(key);
+  });
+});

@@ -1,13 +1,16 @@
 /** An extraction for tests: a memory directory on disk, the real Anthropic SDK, and a model server that says what it is told. */
 
 import { onTestFinished } from "vitest";
+import { findTarget } from "../../src/learn/apply.ts";
 import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn } from "../../src/learn/learn.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "../../src/learn/model-extractor.ts";
+import { readUntold } from "../../src/learn/origin.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { openLearning } from "../../src/open-learn.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import type { Answer } from "../model-server/reply.ts";
 import { makeWorld, type World } from "../world.ts";
@@ -31,7 +34,11 @@ export interface ExtractionDesk {
   prompt(): string;
 }
 
-export async function openExtractionDesk(more: Partial<Learning> = {}): Promise<ExtractionDesk> {
+/** `takesTools`: false for a model that answers in one shot. */
+export async function openExtractionDesk({
+  takesTools = true,
+  ...more
+}: Partial<Learning> & Pick<LearningModel, "takesTools"> = {}): Promise<ExtractionDesk> {
   const disk = makeWorld();
   const server = await startModelServer();
   onTestFinished(() => server.close());
@@ -43,10 +50,15 @@ export async function openExtractionDesk(more: Partial<Learning> = {}): Promise<
     maxSilenceMs: 5_000,
   });
   let ids = 0;
-  const model: LearningModel = { ask, provider: "anthropic", name: "claude-test", maxTokens: 1_000 };
+  const model: LearningModel = { ask, provider: "anthropic", name: "claude-test", maxTokens: 1_000, takesTools };
   const world = { now: () => disk.now, newId: () => `p${++ids}` };
   const manifest = () => desk.manifest();
-  const { isFree, extract } = openModelExtractor(world, () => model, { dir: disk.dir, manifest });
+  const { isFree, extract } = openModelExtractor(world, () => model, {
+    dir: disk.dir,
+    manifest,
+    find: (wanted) => findTarget(learning.store, wanted),
+    untold: () => readUntold(learning.directory),
+  });
   const desk: ExtractionDesk = {
     disk,
     server,
@@ -151,6 +163,16 @@ export function note(options: NoteOptions = {}): string {
 export const write = (file_path: string, content = note()): Answer => ({
   tools: [{ name: "Write", input: { file_path, content } }],
 });
+
+/** The answer of a model without tools: the memories of these files, as JSON. */
+export function answer(...files: string[]): Answer {
+  const memories = files.map((text) => {
+    const { type, name, description, when, body, metadata } = parseMemory("x.md", text);
+    const source = String(metadata.source ?? "").match(/m\d+/g) ?? [];
+    return { file: null, type, name, description, when, source, body: body.trim() };
+  });
+  return { text: JSON.stringify({ memories }) };
+}
 
 export const NOTHING: Answer = { text: "NOTHING TO KEEP" };
 export const DONE: Answer = { text: "Kept one memory." };

@@ -9,7 +9,7 @@ import { enrich } from "../../src/learn/enrich.ts";
 import { type Ask, NO_USAGE, type Usage } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { calls, type OpenOptions, openDesk } from "../agent/desk.ts";
-import { DAY } from "../world.ts";
+import { DAY, mainOf, makeWorld } from "../world.ts";
 import { DONE, NOTHING, note, write } from "./extraction-desk.ts";
 
 const SQUASH = "Please never squash my commits, the reviewers read them one by one.";
@@ -104,11 +104,12 @@ describe("what was spent", () => {
   it("by cues counts as well", async () => {
     const all: Usage[] = [];
     const ask: Ask = async () => ({ ok: true, stop: "end", usage: NO_USAGE, content: [{ type: "text", text: "[]" }] });
-    await enrich({ log: () => {} }, ["a.md"], {
-      ...{ ask, write: async () => {}, budget: () => ({ ok: true }) },
-      read: async () => ({ text: "a", name: "a", description: "a", body: "a" }),
-      spent: (usage) => void all.push(usage),
-    });
+    const world = makeWorld();
+    const directory = mainOf(await world.open());
+    world.write("user_a.md", "---\nname: a\ndescription: a\ntype: user\n---\n\na\n");
+    const ledger = { spend: ({ usage }: { usage: Usage }) => void all.push(usage) };
+    const enriching = { directory, ledger, budget: () => ({ ok: true as const }), inbox: null };
+    await enrich(enriching, { ask, provider: "p", name: "m", maxTokens: 1_000 }, ["user_a.md"]);
     expect(all[0]?.input).toBeGreaterThan(10);
   });
 });

@@ -10,7 +10,7 @@ const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["memoryAge", () => import("../../src/store/age.ts"), "ageInDays"],
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],
   ["teamMemPrompts", () => import("../../src/prompts/memory.ts"), "buildMemorySection"],
-  ["SessionMemory", () => import("../../src/learn/session-notes.ts"), "takeNotes"],
+  ["SessionMemory", () => import("../../src/agent/notes.ts"), "takeNotes"],
   ["extractMemories", () => import("../../src/learn/learn.ts"), "learn"],
   ["teamMemorySync", () => import("../../src/team/sync.ts"), "syncDirectory"],
 ];

@@ -1,6 +1,6 @@
 /** The golden file is what a model reads; review it as text. */
 import { describe, expect, it } from "vitest";
-import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../../src/prompts/learning.ts";
+import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../../src/prompts/dream.ts";
 
 const material = { today: "2026-03-10", manifest: "", left: 0, findings: [], logs: [] };
 

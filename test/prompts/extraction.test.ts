@@ -1,6 +1,12 @@
 /** The golden file is what a model reads; review it as text. It is written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildExtractionPrompt, EXTRACTION_RULES, saysNothingToKeep } from "../../src/prompts/learning.ts";
+import {
+  buildExtractionCorrection,
+  buildExtractionPrompt,
+  EXTRACTION_RULES,
+  ONE_SHOT_RULES,
+  saysNothingToKeep,
+} from "../../src/prompts/learning.ts";
 
 const PROMPT = {
   dir: "/home/ana/.claude/projects/shop/memory",
@@ -15,6 +21,15 @@ describe("the words of an extraction", () => {
   it("B8.2 read as in the golden file", async () => {
     const whole = `${EXTRACTION_RULES}\n\n---\n\n${buildExtractionPrompt({ ...PROMPT, explicit: true })}\n`;
     await expect(whole).toMatchFileSnapshot("golden/extraction.md");
+  });
+
+  it("for a model without tools read as in the golden file, and are no longer", async () => {
+    const asked = buildExtractionPrompt({ ...PROMPT, isOneShot: true });
+    const shown = [{ file: "feedback_commits.md", text: "---\nname: Commits\n---\n\nNever squash.\n" }];
+    const again = buildExtractionCorrection(["feedback_commits.md was not written: it was not looked at"], shown);
+    await expect(`${[ONE_SHOT_RULES, asked, again].join("\n\n---\n\n")}\n`).toMatchFileSnapshot("golden/one-shot.md");
+    expect(ONE_SHOT_RULES.length).toBeLessThan(4_800);
+    expect(asked).not.toContain(PROMPT.dir);
   });
 
   it.each([

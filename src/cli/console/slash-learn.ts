@@ -1,15 +1,13 @@
 /** Slash commands about what memdir learns by itself: what waits for a person, tidying up, and what all of it costs. */
 
-import { MemdirError } from "../../errors.ts";
 import { costOf } from "../../learn/ledger.ts";
 import type { Proposal } from "../../learn/proposal.ts";
 import { openLearning } from "../../open-learn.ts";
-import { sanitiseLine } from "../../text/sanitise.ts";
 import { bold, dim, type Said } from "../../verb.ts";
-import { accept, editProposal, preview, reject, sayDecided, sayProposal, sayWaiting } from "../../verbs/inbox.ts";
+import { editProposal, sayWaiting } from "../../verbs/inbox.ts";
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
+import { review, type Step } from "../../verbs/review.ts";
 import { print } from "../say.ts";
-import type { Choice } from "./input-state.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { runVerb } from "./slash-memory.ts";
 
@@ -60,54 +58,20 @@ async function showCost(_: string, console: Console): Promise<void> {
 }
 
 async function walk(console: Console, choose: NonNullable<Console["choose"]>): Promise<void> {
-  const { inbox } = openLearning(console.memdir);
-  const ids = inbox.list().map(({ id }) => id);
-  for (const [at, id] of ids.entries()) {
-    const question = `Keep this? (${at + 1} of ${ids.length})`;
-    if ((await decide(console, id, (choices) => choose(question, choices))) === "stop") break;
-  }
+  const { memdir, release, env } = console;
+  const { inbox } = openLearning(memdir);
+  const edit = release && ((proposal: Proposal) => release(() => editProposal(inbox, proposal, env)));
+  await review(memdir, { choose, steps: STEPS, edit: edit ?? null, show: (said) => say(console, said), call });
   say(console, sayWaiting(inbox.list().length, call));
 }
 
-/** Until it is decided or put off. */
-async function decide(
-  console: Console,
-  id: string,
-  choose: (choices: readonly Choice[]) => Promise<string | null>,
-): Promise<"next" | "stop"> {
-  const { memdir, release, env, terminal } = console;
-  const { inbox } = openLearning(memdir);
-  for (;;) {
-    const proposal = inbox.list().find((one) => one.id === id);
-    // It was decided elsewhere meanwhile.
-    if (!proposal) return "next";
-    say(console, sayProposal(await preview(memdir, proposal)));
-    const key = await choose(choicesFor(console, proposal));
-    if (key === null || key === "s") return "stop";
-    if (key === "l") return "next";
-    try {
-      if (key === "e") await release?.(() => editProposal(inbox, proposal, env));
-      else {
-        say(console, sayDecided(await (key === "a" ? accept : reject)(memdir, proposal), call));
-        return "next";
-      }
-    } catch (error) {
-      // It still waits: another answer may do.
-      if (!(error instanceof MemdirError)) throw error;
-      terminal.warn(`memdir: ${sanitiseLine(error.message)}`);
-    }
-  }
-}
-
-function choicesFor({ release }: Console, { action }: Proposal): Choice[] {
-  return [
-    { key: "a", label: action === "forget" ? "accept: the memory goes" : "accept: it is remembered" },
-    ...(release && action !== "forget" ? [{ key: "e", label: "edit it first" }] : []),
-    { key: "r", label: "reject: it does not come back" },
-    { key: "l", label: "later" },
-    { key: "s", label: "stop here" },
-  ];
-}
+const STEPS: readonly Step[] = [
+  { key: "a", label: "accept it", does: "accept" },
+  { key: "e", label: "edit it first", does: "edit" },
+  { key: "r", label: "reject: it does not come back", does: "reject" },
+  { key: "l", label: "later", does: "later" },
+  { key: "s", label: "stop here", does: "stop" },
+];
 
 function say({ terminal, columns }: Console, said: Said): void {
   print(terminal, said, columns());

@@ -2,8 +2,8 @@
 
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
+import { notesPath } from "../../agent/notes.ts";
 import { MemdirError } from "../../errors.ts";
-import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
@@ -153,6 +153,8 @@ async function switchModel(rest: string, console: Console): Promise<void> {
   }
   const model = openModel({ ...env, MEMDIR_MODEL: rest });
   if ("problem" in model) throw new MemdirError("usage", model.problem);
+  if (model.takesTools === false)
+    throw new MemdirError("usage", `${model.provider} only answers: it cannot be an agent's model`);
   agent.model(model);
   console.offline = false;
   terminal.print(`${model.provider}/${model.name} answers from now on`);

@@ -8,6 +8,8 @@ export const opencode: Host = {
   by: "mcp:opencode",
   prepare: (desk, { server } = {}) =>
     desk.put("home/.config/opencode/opencode.json", {
+      // Which it adds to a file without one.
+      $schema: "https://opencode.ai/config.json",
       provider: {
         fake: {
           npm: "@ai-sdk/openai-compatible",

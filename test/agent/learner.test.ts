@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { openLearnQueue } from "../../src/agent/learner.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
 import type { LearnResult } from "../../src/learn/learn.ts";
-import { openLearnQueue } from "../../src/learn/session-learner.ts";
+import { DONE, FILE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "../learn/extraction-desk.ts";
 import { PATIENCE_MS, until } from "../until.ts";
-import { DONE, FILE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";
 
 const request = { session: SESSION, messages: TALK };
 const later = (n: number) => ({ session: SESSION, messages: [...TALK, user(`u${n}`, `Later words ${n}`)] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
+import { openKeeper } from "../../src/learn/keeper.ts";
 import type { Keep } from "../../src/learn/learn.ts";
-import { openKeeper } from "../../src/learn/model-extractor.ts";
 import { buildWindow, listPieces } from "../../src/learn/window.ts";
 import { note, TALK } from "./extraction-desk.ts";
 

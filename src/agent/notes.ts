@@ -8,6 +8,8 @@ import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, filled, flag, readInput, required, text } from "../input.ts";
+import { countAnswers } from "../learn/budget.ts";
+import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
@@ -17,8 +19,6 @@ import { redactSecrets } from "../text/secrets.ts";
 import { applyMatches, findMatches, hintFor } from "../tools/edit.ts";
 import { decodeText, encodeText, openFolderAt } from "../tools/file.ts";
 import type { World } from "../world.ts";
-import { countAnswers } from "./budget.ts";
-import type { LearningModel } from "./model-extractor.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
 export interface NotesOptions {

@@ -2,8 +2,6 @@
  * Learning in the background of one session: notes while it runs, extraction after a turn; the user waits for neither.
  */
 
-import type { Conversation } from "../model/agent-loop.ts";
-import { usedNothing } from "../model/ask.ts";
 import {
   type Extractor,
   type Learning,
@@ -12,9 +10,11 @@ import {
   learn,
   reasonOf,
   recordSkip,
-} from "./learn.ts";
-import { keepExplicit, type SpokenMessage } from "./rules.ts";
-import { asksToKeep } from "./said.ts";
+} from "../learn/learn.ts";
+import { keepExplicit, type SpokenMessage } from "../learn/rules.ts";
+import { asksToKeep } from "../learn/said.ts";
+import type { Conversation } from "../model/agent-loop.ts";
+import { usedNothing } from "../model/ask.ts";
 import {
   beginNotes,
   countAnswer,
@@ -24,7 +24,7 @@ import {
   type NotesResult,
   shouldTakeNotes,
   takeNotes,
-} from "./session-notes.ts";
+} from "./notes.ts";
 
 interface LearnerOptions {
   notes: NotesOptions;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { beforeEach, describe, expect, it } from "vitest";
-import { appendLog, logPath, readLogs } from "../../src/learn/daily-log.ts";
+import { appendLog, logPath, readLogs } from "../../src/memory/daily-log.ts";
 import type { Store } from "../../src/store/store.ts";
 import { localDay } from "../../src/text/local-day.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
@@ -123,7 +123,7 @@ describe("appending", () => {
     await build({
       stdin: {
         contents: `
-          import { appendLog } from "../../src/learn/daily-log.ts";
+          import { appendLog } from "../../src/memory/daily-log.ts";
           const [path, who] = process.argv.slice(2);
           const directory = { path, readOnly: false, inRepository: false, log: console.error };
           for (let i = 0; i < 40; i++)

@@ -3,17 +3,17 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { openSessionLearner } from "../../src/agent/learner.ts";
 import type { AgentModel } from "../../src/agent/state.ts";
 import type { Memories } from "../../src/learn/apply.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
-import { openSessionLearner } from "../../src/learn/session-learner.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import type { Ask } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { readSession } from "../../src/session/session-reader.ts";
-import { type OpenOptions, openDesk } from "../agent/desk.ts";
+import { DONE, NOTHING, note, openExtractionDesk, SESSION, TALK, write } from "../learn/extraction-desk.ts";
 import { PATIENT } from "../until.ts";
-import { DONE, NOTHING, note, openExtractionDesk, SESSION, TALK, write } from "./extraction-desk.ts";
+import { type OpenOptions, openDesk } from "./desk.ts";
 
 const SQUASH = "Please never squash my commits, the reviewers read them one by one.";
 const EMPTY: Conversation = { system: [], tools: [], messages: [], sent: 0 };

@@ -6,7 +6,7 @@ import {
   NO_NOTES,
   type NotesState,
   shouldTakeNotes,
-} from "../../src/learn/session-notes.ts";
+} from "../../src/agent/notes.ts";
 
 const state = (more: Partial<NotesState>): NotesState => ({ ...NO_NOTES, ...more });
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openNotesEdit } from "../../src/learn/session-notes.ts";
+import { openNotesEdit } from "../../src/agent/notes.ts";
 import { openEdit } from "../../src/tools/edit.ts";
 import type { Workbench } from "../../src/tools/workbench.ts";
 

@@ -7,7 +7,7 @@ import {
   measureNotes,
   parseSections,
   readNotesForm,
-} from "../../src/learn/notes-template.ts";
+} from "../../src/agent/notes-template.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { makeTemporary } from "../temporary.ts";
 

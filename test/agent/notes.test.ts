@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type NotesOptions, notesPath, takeNotes } from "../../src/learn/session-notes.ts";
+import { type NotesOptions, notesPath, takeNotes } from "../../src/agent/notes.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import type { Ask } from "../../src/model/ask.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";

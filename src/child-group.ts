@@ -1,11 +1,36 @@
-/** A child process that leads a group of its own (`detached`): it is ended with everything it started, at the latest when we exit. */
+/**
+ * A child process: its program is found by PATH alone. One that leads a group of its own (`detached`) is ended with everything it
+ * started, at the latest when we exit.
+ */
 
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Env } from "./world.ts";
 
 type Signal = "SIGTERM" | "SIGKILL";
 
 const running = new Map<ChildProcess, Signal>();
+
+/**
+ * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first. Null when
+ * there is none that starts without a shell.
+ */
+export function findProgram(env: Env, name: string): string | null {
+  const file = process.platform === "win32" ? `${name}.exe` : name;
+  const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, file)).find(isProgram) ?? null;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** Until the returned function is called, the group is ended when our process exits: nothing else would do it. */
 export function endOnExit(child: ChildProcess, signal: Signal): () => void {

@@ -1,0 +1,155 @@
+/** `learn`: what past sessions have to teach, proposed one by one. */
+
+import { tokensLeft } from "../learn/budget.ts";
+import type { Memdir } from "../memdir.ts";
+import type { Usage } from "../model/ask.ts";
+import { openLearning } from "../open-learn.ts";
+import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
+import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
+import { YES } from "./common.ts";
+import { extractSince, openLooker, type Walk } from "./extract-since.ts";
+import { editProposal } from "./inbox.ts";
+import { grouped } from "./ledger.ts";
+import { modelFor } from "./model.ts";
+import { review, type Step } from "./review.ts";
+
+/** What there is to read, before anything is read by a model. */
+interface Found {
+  sessions: number;
+  messages: number;
+  /** An estimate; 0 without a model. */
+  tokens: number;
+  model: string | null;
+}
+
+interface Learnt {
+  found: Found;
+  /** What was kept, or waits for a person with the action `inbox`. */
+  saved: { file: string; action: string }[];
+  /** Why nothing or not all was read. */
+  skipped: string | null;
+  /** Proposals that were turned down for good. */
+  rejected: number;
+  /** Proposals in the inbox. */
+  waiting: number;
+  /** Sessions that are still to be read. */
+  left: number;
+  turns: number;
+  usage: Usage;
+  warnings: string[];
+}
+
+/** A month: far enough back for a newcomer to know what it is about. */
+const SINCE = "30d";
+
+export const learn = verb({
+  args: [],
+  input: {
+    since: text(`sessions that changed since: 24h, 30d, 2w or a date; ${SINCE} unless stated`, "TIME"),
+    agent: choice(TRANSCRIPT_AGENTS, "only sessions of claude, codex or gemini", "NAME"),
+    "dry-run": flag("only say how much there is to read, and what it would cost"),
+    yes: YES,
+  },
+  about:
+    "Says first how much there is to read and what it costs, then proposes memories one by one: keep, edit or skip " +
+    "each. Without a terminal they wait in the inbox. It can be stopped at any time; the same command goes on.",
+  examples: ["learn --since 30d"],
+  writes: (input) => input["dry-run"] !== true,
+  async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context): Promise<Learnt> {
+    const { inbox, mode } = openLearning(memdir);
+    const seen = await extractSince(memdir, { since, agent, looker: null }, context);
+    const found = sumUp(seen, context);
+    const none: Learnt = {
+      ...{ found, saved: [], skipped: null, rejected: 0, waiting: inbox.list().length, left: seen.left },
+      ...{ turns: 0, usage: seen.usage, warnings: seen.warnings },
+    };
+    if (isTrial) return none;
+    if (found.sessions > 0 && (mode === "auto" || mode === "inbox")) {
+      context.show(sayFound(found, since, memdir));
+      const isWanted = found.model === null || yes || !context.ask || (await context.ask("Read them now?"));
+      if (!isWanted) return { ...none, skipped: "nothing was read" };
+    }
+    const looker = openLooker(memdir, context, { inbox: true });
+    const walk = await extractSince(memdir, { since, agent, looker }, context);
+    const { stopped: skipped, left, turns, usage, warnings } = walk;
+    const saved = walk.sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged");
+    const read: Learnt = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
+    return context.choose && !context.signal.aborted ? reviewNow(memdir, read, context, context.choose) : read;
+  },
+  say(result, { input, call }) {
+    const { found, saved, skipped, rejected, waiting, warnings } = result;
+    const since = input.since ?? SINCE;
+    const problems = [...warnings, ...(skipped === null ? [] : [skipped])].map((warning) => ({ warning }));
+    if (input["dry-run"]) return [...sayFound(found, since), ...problems];
+    const kept = saved.filter(({ action }) => action !== "inbox");
+    const isNone = found.sessions === 0 && waiting === 0 && kept.length === 0;
+    if (isNone) return [`There is nothing new in the sessions since ${since}.`, ...problems];
+    const nothing = kept.length === 0 && rejected === 0 && waiting === 0 && skipped === null;
+    return [
+      ...(kept.length > 0 ? [bold(`Learnt: ${countMemories(kept.length)}.`)] : []),
+      ...kept.map(({ file, action }): Line => `    ${action} ${file}`),
+      ...(rejected > 0
+        ? [`${count(rejected, "proposal")} skipped; ${rejected === 1 ? "it does" : "they do"} not come back.`]
+        : []),
+      ...(nothing ? [`Nothing worth keeping in ${count(found.sessions, "session")}.`] : []),
+      ...(waiting > 0
+        ? [
+            `${count(waiting, "proposal waits", "proposals wait")}: ${call("inbox")} lists them, ${call("inbox accept ID")} keeps one`,
+          ]
+        : []),
+      ...problems,
+      ...(kept.length > 0
+        ? [dim(`${call("list")} shows what is remembered; ${call("undo")} reverts the last change`)]
+        : []),
+    ];
+  },
+});
+
+function sumUp({ sessions, tokens }: Walk, context: Context): Found {
+  const fresh = sessions.filter(({ messages }) => messages > 0);
+  const model = fresh.length === 0 ? null : modelFor(context);
+  return {
+    sessions: fresh.length,
+    messages: fresh.reduce((sum, { messages }) => sum + messages, 0),
+    tokens: model ? tokens : 0,
+    model: model && `${model.provider}/${model.name}`,
+  };
+}
+
+/** With a Memdir also what the day's limit allows. */
+function sayFound({ sessions, messages, tokens, model }: Found, since: string, memdir?: Memdir): Line[] {
+  if (sessions === 0) return [`There is nothing new in the sessions since ${since}.`];
+  const what = `${count(sessions, "session")} since ${since}, ${count(messages, "new message")}`;
+  if (model === null) return [`${what}. Reading them is free: no model is configured, so it is done by rules.`];
+  const left = memdir && tokensLeft(openLearning(memdir).ledger, memdir.config.learn);
+  const isTight = left !== undefined && left < tokens;
+  return [
+    `${what}. Reading them takes about ${grouped(tokens)} tokens of ${model}.`,
+    ...(isTight
+      ? [`Today's limit leaves ${grouped(left)}: it stops there, and the same command goes on tomorrow.`]
+      : []),
+  ];
+}
+
+const STEPS: readonly Step[] = [
+  { key: "k", label: "keep", does: "accept" },
+  { key: "e", label: "edit", does: "edit" },
+  { key: "s", label: "skip", does: "reject" },
+  { key: "a", label: "all: keep this and the rest", does: "all" },
+  { key: "q", label: "quit", does: "stop" },
+];
+
+/** All that waits, so that a review that was left goes on. */
+async function reviewNow(
+  memdir: Memdir,
+  read: Learnt,
+  { show, env }: Context,
+  choose: NonNullable<Context["choose"]>,
+): Promise<Learnt> {
+  const { inbox } = openLearning(memdir);
+  const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
+  const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });
+  const kept = decided.flatMap(({ done, file }) => (done === "rejected" ? [] : [{ file: file ?? "", action: done }]));
+  const rejected = decided.length - kept.length;
+  return { ...read, saved: kept, rejected, waiting: inbox.list().length };
+}
