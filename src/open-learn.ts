@@ -60,7 +60,9 @@ export async function enrichBeside(memdir: Memdir, model: LearningModel, signal:
   for (const directory of memdir.directories) {
     const isShared = directory.inRepository || directory.scope === "team";
     const mode = isShared ? learn.teamMode : learn.mode;
-    if (directory.readOnly || !(mode === "auto" || (mode === "inbox" && !isShared))) continue;
+    // Only the inbox of the main store is looked into.
+    const mayPropose = mode === "inbox" && directory === main && !isShared;
+    if (directory.readOnly || (mode !== "auto" && !mayPropose)) continue;
     const poor = await findPoor(directory, main.path);
     const release = poor.length > 0 ? directory.state().lock("cues.lock").try() : null;
     if (!release) continue;

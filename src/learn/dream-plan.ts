@@ -1,5 +1,6 @@
 /** A dream's plan: what would happen to which memories and why, before anything is written, and its text for people. */
 
+import { type Fields, filled, list, readInput, required, text } from "../input.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
@@ -90,52 +91,39 @@ export function parseOps(text: string): { ops: Op[] } | { problems: string[] } {
   if (!Array.isArray(ops)) return { problems: ['the plan is not an object with a list "ops"'] };
   if (ops.length > MAX_OPS)
     return { problems: [`the plan has ${ops.length} operations; at most ${MAX_OPS} are allowed`] };
-  const filled = ops.map(withoutNulls);
-  const problems = filled.flatMap((op, at) =>
-    findShapeProblems(op).map((problem) => `operation ${at + 1}: ${problem}`),
-  );
-  return problems.length > 0 ? { problems } : { ops: (filled as Op[]).map(withDefaults) };
+  const problems: string[] = [];
+  const read = ops.flatMap((op, at) => {
+    try {
+      return [readOp(op)];
+    } catch (error) {
+      problems.push(`operation ${at + 1}: ${(error as Error).message}`);
+      return [];
+    }
+  });
+  return problems.length > 0 ? { problems } : { ops: read };
 }
 
-/** In an answer by a schema every operation has every field. */
-function withoutNulls(op: unknown): unknown {
-  return isObject(op) ? Object.fromEntries(Object.entries(op).filter(([, value]) => value !== null)) : op;
-}
+const NEEDED = required(filled(text()));
+const LIST = required(list());
 
-type Shape = "text" | "texts" | "text or null" | "texts, if any";
-
-const SHAPES: Record<Op["kind"], Record<string, Shape>> = {
-  create: { file: "text", text: "text", from: "texts", reason: "text" },
-  merge: { files: "texts", into: "text", text: "text", reason: "text" },
-  rewrite: { file: "text", text: "text", from: "texts, if any", reason: "text" },
-  retire: { file: "text", successor: "text or null", reason: "text" },
-  reindex: { reason: "text" },
+const FIELDS: Record<Op["kind"], Fields> = {
+  create: { file: NEEDED, text: NEEDED, from: LIST, reason: NEEDED },
+  merge: { files: LIST, into: NEEDED, text: NEEDED, reason: NEEDED },
+  rewrite: { file: NEEDED, text: NEEDED, from: list(), reason: NEEDED },
+  retire: { file: NEEDED, successor: text(), reason: NEEDED },
+  reindex: { reason: NEEDED },
 };
 
-function findShapeProblems(op: unknown): string[] {
-  if (!isObject(op)) return ["it is not an object"];
-  const kind = String(op.kind);
-  if (!Object.hasOwn(SHAPES, kind)) return [`its kind is not one of ${Object.keys(SHAPES).join(", ")}`];
-  const shape = SHAPES[kind as Op["kind"]];
-  const unknown = Object.keys(op).filter((key) => key !== "kind" && !Object.hasOwn(shape, key));
-  const wrong = Object.entries(shape).filter(([key, wanted]) => !fits(op[key], wanted));
-  return [
-    ...unknown.map((key) => `${kind} has no field ${JSON.stringify(key.slice(0, 40))}`),
-    ...wrong.map(([key, wanted]) => `${kind} needs ${key}: ${wanted}`),
-  ];
-}
-
-function fits(value: unknown, shape: Shape): boolean {
-  const isText = (each: unknown) => typeof each === "string" && each.trim() !== "" && each.isWellFormed();
-  if (shape === "texts, if any") return value === undefined || (Array.isArray(value) && value.every(isText));
-  if (shape === "texts") return Array.isArray(value) && value.length > 0 && value.every(isText);
-  return isText(value) || (shape === "text or null" && value === undefined);
-}
-
-/** Dead links are found on disk; the model is not asked. */
-function withDefaults(op: Op): Op {
+/** Throws with all that is wrong with it. A field that is null is as good as left out: in an answer by a schema all are there. */
+function readOp(given: unknown): Op {
+  if (!isObject(given)) throw new Error("it is not an object");
+  const { kind, ...fields } = given;
+  if (!Object.hasOwn(FIELDS, String(kind))) throw new Error(`its kind is not one of ${Object.keys(FIELDS).join(", ")}`);
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const op = { kind, ...readInput(FIELDS[kind as Op["kind"]], set, (name) => `${kind}: "${name}"`) } as Op;
+  // Dead links are found on disk; the model is not asked.
   if (op.kind === "reindex") return { ...op, dead: [] };
-  return op.kind === "retire" ? { ...op, successor: op.successor ?? null } : op;
+  return op.kind === "retire" ? { ...op, successor: op.successor || null } : op;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

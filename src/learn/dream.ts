@@ -84,7 +84,7 @@ export async function dream(
     report.skipped = (error as Error).message;
     directory.log(`dream: ${report.skipped}`);
   }
-  noteDream(ledger, model, directory.now(), report.usage, report.produced);
+  noteDream(ledger, model, report.usage, report.produced);
   return report;
 }
 
@@ -273,7 +273,7 @@ export async function planSeen(
   try {
     const planned = await planDream(directory, model, { signal });
     const produced = "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan";
-    noteDream(ledger, model, directory.now(), planned.usage, produced);
+    noteDream(ledger, model, planned.usage, produced);
     if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
     lastPlan(directory).write(planned.plan);
     return planned.plan;
@@ -313,14 +313,7 @@ export async function applySeenPlan(directory: Store, plan: Plan, pid: number): 
 }
 
 /** Spending counts whatever the result: never as `skipped`, which no sum includes. */
-function noteDream(
-  ledger: Pick<Ledger, "spend">,
-  model: LearningModel | null,
-  now: Date,
-  usage: Usage,
-  produced: string,
-): void {
+function noteDream(ledger: Dreaming["ledger"], model: LearningModel | null, usage: Usage, produced: string): void {
   if (model === null || countTokens(usage) === 0) return;
-  const name = `${model.provider}/${model.name}`;
-  ledger.spend({ at: now.toISOString(), kind: "dream", session: null, model: name, usage, produced, skipped: null });
+  ledger.spend({ kind: "dream", session: null, model: `${model.provider}/${model.name}`, usage, produced });
 }

@@ -1,6 +1,6 @@
 /** The words of a dream: what a good plan is, the material for it, and the plan as an answer. */
 
-import { listOf, objectOf, TEXT, TEXT_OR_NULL, TEXTS_OR_NULL } from "./schema.ts";
+import { listOf, objectOf, TEXT, TEXT_OR_NULL, TEXTS_OR_NULL } from "./answer-schema.ts";
 
 interface DreamMaterial {
   /** YYYY-MM-DD. */

@@ -1,7 +1,7 @@
 /** The words of learning: extraction, enrichment and session notes. */
 
 import { attempt } from "../errors.ts";
-import { listOf, objectOf, TEXT, TEXT_OR_NULL } from "./schema.ts";
+import { listOf, objectOf, TEXT, TEXT_OR_NULL } from "./answer-schema.ts";
 
 /** What a run that found nothing must say, exactly, so that silence or a claim is not mistaken for it. */
 const NOTHING_TO_KEEP = "NOTHING TO KEEP";

@@ -3,7 +3,7 @@
  * are selected.
  */
 
-import { listOf, objectOf, TEXT } from "./schema.ts";
+import { listOf, objectOf, TEXT } from "./answer-schema.ts";
 
 /** The names of the host's tools; the model must see the names it can call. `remove` is a tool, or a command for the host's shell. */
 export const DEFAULT_TOOL_NAMES = { read: "Read", write: "Write", edit: "Edit", grep: "Grep", remove: "rm" };

@@ -212,10 +212,13 @@ describe("a plan of a model is read strictly", () => {
     ['{"ops":[{"kind":"delete"}]}', /operation 1: its kind/],
     ['{"ops":[{"kind":"__proto__"}]}', /its kind/],
     ['{"ops":[null]}', /not an object/],
-    ['{"ops":[{"kind":"retire","file":"a.md"}]}', /needs reason/],
-    ['{"ops":[{"kind":"retire","file":"a.md","reason":"x","force":true}]}', /no field "force"/],
-    ['{"ops":[{"kind":"merge","files":[],"into":"a.md","text":"x","reason":"x"}]}', /needs files/],
-    ['{"ops":[{"kind":"rewrite","file":"a.md","text":"\\ud800","reason":"x"}]}', /needs text/],
+    ['{"ops":[{"kind":"retire","file":"a.md"}]}', /retire: "reason" is missing/],
+    ['{"ops":[{"kind":"retire","file":"a.md","reason":"x","force":true}]}', /there is no input retire: "force"/],
+    [
+      '{"ops":[{"kind":"merge","files":"","text":7,"reason":"x"}]}',
+      /"into" is missing; merge: "text" must be a string/,
+    ],
+    ['{"ops":[{"kind":"rewrite","file":"a.md","text":"\\ud800","reason":"x"}]}', /rewrite: "text" /],
     [JSON.stringify({ ops: new Array(201).fill({ kind: "reindex", reason: "x" }) }), /at most 200 are allowed/],
   ])("refuses %#", (plan, message) => {
     const parsed = parseOps(plan);

@@ -24,7 +24,8 @@ describe("selectWithModel: the question", () => {
     const ask = answering('{"selected_memories": []}');
     await selectWithModel({ ask, query: "how to deploy", rows, recentTools: ["Bash"], recentMessages: ["hi there"] });
     expect(ask).toHaveBeenCalledTimes(1);
-    const [system, user, signal] = ask.mock.calls[0]!;
+    const [system, user, signal, schema] = ask.mock.calls[0]!;
+    expect(schema).toMatchObject({ required: ["selected_memories"] });
     expect(system).toBe(SELECTOR_SYSTEM);
     expect(user).toMatch(/how to deploy[\s\S]*hi there[\s\S]*Bash[\s\S]*\n\nAvailable memories:\n- \[project\] a\.md/);
     expect(signal).toBeInstanceOf(AbortSignal);

@@ -73,7 +73,9 @@ describe("/inbox", () => {
       const seat = await sitDown();
       const id = await add(seat);
       editor(seat.world, 'echo "no frontmatter" > "$1"');
-      expect(await seat.type("/inbox", "e", "l")).toContain("memdir: the proposal was not changed: no frontmatter");
+      expect(await seat.type("/inbox", "e", "l")).toContain(
+        "memdir: warning: the proposal was not changed: no frontmatter",
+      );
       editor(seat.world, `printf 'AKIA%s\\n' IOSFODNN7QQQQQQ2 >> "$1"`);
       const said = await seat.type("/inbox", "e", "l");
       expect(said).toMatch(/memdir: .*line \d/);
