@@ -17,7 +17,7 @@ export interface Removals {
 }
 
 /** Some 100,000 texts, which are streamed; anything beyond this limit is unknown. */
-const LIMITS = { timeoutMs: 20_000, maxBytes: 2 ** 31 };
+const LIMITS = { timeoutMs: 30_000, maxBytes: 2 ** 31 };
 
 /**
  * Lines of source that held one of the words. Every text is read once: that takes git less than half as long as comparing it
