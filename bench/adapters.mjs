@@ -37,8 +37,13 @@ try {
   const runs = [];
   for (const { repo, prompts, ...place } of readStores()) {
     const folder = checkOut(repo, place.commit, place.memory);
-    if (!folder) process.stderr.write(`${repo} is not in ${mirror}\n`);
-    else runs.push(...(await compareStore(folder, path.join(folder, place.memory), prompts)));
+    if (!folder) {
+      process.stderr.write(`${repo} is not in ${mirror}\n`);
+      continue;
+    }
+    const own = await compareStore(folder, path.join(folder, place.memory), prompts);
+    process.stderr.write(`${repo}: ${own.filter(({ differ }) => differ.length === 0).length} of ${own.length} agree\n`);
+    runs.push(...own);
   }
   report(runs);
 } finally {
@@ -87,7 +92,12 @@ async function compareStore(cwd, memory, prompts) {
         page: await page.inspect(prompt),
       };
       const listed = { "MCP recall": await server.recall(prompt) };
-      runs.push({ kind: "without a session", prompt, differ: differing({ shown, listed }, library, whole) });
+      runs.push({
+        kind: "without a session",
+        prompt,
+        isShown: library.text !== "",
+        differ: differing({ shown, listed }, library, whole),
+      });
     }
     const session = openRecallSession();
     for (const { prompt } of prompts) {
@@ -100,7 +110,12 @@ async function compareStore(cwd, memory, prompts) {
         "hook, command": runHook(cwd, env, { ...event, session_id: "command" }),
         "command line": runCli(cwd, env, prompt, before),
       };
-      runs.push({ kind: "in a session", prompt, differ: differing({ shown, listed: {} }, library, library) });
+      runs.push({
+        kind: "in a session",
+        prompt,
+        isShown: library.text !== "",
+        differ: differing({ shown, listed: {} }, library, library),
+      });
     }
   } finally {
     server.close();
@@ -206,13 +221,14 @@ async function openPage(cwd, env) {
 }
 
 function report(runs) {
-  const lines = ["| | runs | all agree | who differs |", "| --- | ---: | ---: | --- |"];
+  const lines = ["| | runs | shown something | all agree | who differs |", "| --- | ---: | ---: | ---: | --- |"];
   for (const kind of new Set(runs.map((each) => each.kind))) {
     const own = runs.filter((each) => each.kind === kind);
     const counts = new Map();
     for (const name of own.flatMap(({ differ }) => differ)) counts.set(name, (counts.get(name) ?? 0) + 1);
     const names = [...counts].map(([name, count]) => `${name} ${count}`).join(", ");
-    lines.push(`| ${kind} | ${own.length} | ${own.filter(({ differ }) => differ.length === 0).length} | ${names} |`);
+    const [shown, agree] = [own.filter(({ isShown }) => isShown), own.filter(({ differ }) => differ.length === 0)];
+    lines.push(`| ${kind} | ${own.length} | ${shown.length} | ${agree.length} | ${names} |`);
   }
   process.stdout.write(`${lines.join("\n")}\n`);
   const different = runs.filter(({ differ }) => differ.length > 0);
