@@ -139,7 +139,7 @@ function readVerbInput(verb: Verb, sent: Sent): Input<Fields> {
   return { ...input, name: { directory, file } };
 }
 
-async function answerStart({ memdir, env, readOnly, version }: Page): Promise<Start> {
+async function answerStart({ memdir, readOnly, version }: Page): Promise<Start> {
   const { project } = memdir.location;
   return {
     version,
@@ -147,6 +147,6 @@ async function answerStart({ memdir, env, readOnly, version }: Page): Promise<St
     readOnly,
     directories: memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
     warnings: [...memdir.warnings],
-    hasModel: (env.MEMDIR_MODEL ?? "").trim() !== "",
+    hasModel: memdir.config.learn.model !== null,
   };
 }
