@@ -10,9 +10,11 @@ import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
+import { openRulesExtractor } from "./learn/rules.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
 import { formatManifest } from "./recall/select.ts";
+import type { HeardSession } from "./session/transcripts.ts";
 
 export function openLearning(memdir: Memdir): Learning {
   const [directory] = memdir.directories;
@@ -38,6 +40,12 @@ export function openExtractor({ store, directory }: Learning, model: () => Learn
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
   return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest });
+}
+
+/** Without a model. The sentence model is opened when there is something to read. */
+export function openOfflineExtractor(memdir: Memdir, learning: Learning, prompts: HeardSession["prompts"]): Extractor {
+  const find = async () => (memdir.config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null);
+  return openRulesExtractor(learning, prompts, find);
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */

@@ -4,11 +4,12 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
-import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
+import { keepExplicit, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
+import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
@@ -25,6 +26,7 @@ const LAG_MS = 2_000;
 const LOOK_MS = 50;
 
 interface HookRun extends Pick<Call, "env" | "cwd"> {
+  memdir: Memdir;
   learning: Learning;
   signal: AbortSignal;
 }
@@ -41,7 +43,7 @@ export const extractHook: Run = async (call) => {
   const learning = openLearning(memdir);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
+    await learnAll({ memdir, learning, env: call.env, cwd: call.cwd, signal }, file);
   } catch (error) {
     // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -84,7 +86,7 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 
 /** False when there is no point in going on. */
 async function learnTurn(run: HookRun, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { learning, env, cwd, signal } = run;
+  const { memdir, learning, env, cwd, signal } = run;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
@@ -100,7 +102,7 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     const keep = () => keepExplicit(learning, session.id, now);
     if (now.length > 0) return (await withExtractionLock(learning, session.id, keep)) !== null;
   }
-  const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+  const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning, session.prompts);
   const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);

@@ -4,9 +4,8 @@ import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { findNew, learnSession, type SessionResult } from "../learn/learn.ts";
-import { openRulesExtractor } from "../learn/rules.ts";
 import type { Memdir } from "../memdir.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { readTranscript, TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { type Context, choice, count, flag, notes, text, verb } from "../verb.ts";
 import { extractSince, type Looked, type Looker, sayWalk, type Walk } from "./extract-since.ts";
@@ -62,7 +61,7 @@ function openLooker(memdir: Memdir, context: Context): Looker {
   const model = modelFor(context);
   return {
     look(session, options) {
-      const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+      const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning, session.prompts);
       return learnSession(learning, extractor, session, options);
     },
     budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
