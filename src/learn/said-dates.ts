@@ -30,7 +30,11 @@ export async function writeDates(line: string, now: Date, isRule = false): Promi
   }
   await addRelative(line, now, add);
   const sorted = found.sort((a, b) => b.start - a.start);
-  return sorted.reduce((text, { end, date }) => `${text.slice(0, end)} (${date})${text.slice(end)}`, line);
+  return sorted.reduce((text, { start, end, date }) => {
+    // "the Friday after next (…)" would still be read as the next one.
+    const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
+    return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
+  }, line);
 }
 
 /** Whether a text still contains a relative day that was not dated. */
@@ -39,7 +43,7 @@ export async function hasRelativeDate(text: string, now: Date): Promise<boolean>
 }
 
 const LEFT =
-  /(?<![\p{L}\p{N}/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this) (?:sprint|week|weekend|month|quarter)|morgen(?= (?:früh|abend))|übermorgen|gestern|(?:nächste|kommende|letzte|vorige)[nrsm]? (?:woche|monat|quartal)|demain|(?:la semaine|le mois) (?:prochaine?|dernière?)|la (?:próxima semana|semana (?:que viene|pasada)))(?![\p{L}\p{N}/-]|\.\w| ?\()|(?:明天|后天|昨天|下周|上周|来週|先週|明日|昨日|내일|어제|다음 주|지난주)(?!.{0,6}\()/iu;
+  /(?<![\p{L}\p{N}/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this) (?:sprint|week|weekend|month|quarter)|\w+ from today|morgen(?= (?:früh|abend))|übermorgen|gestern|(?:nächste|kommende|letzte|vorige)[nrsm]? (?:woche|monat|quartal)|demain|(?:la semaine|le mois) (?:prochaine?|dernière?)|la (?:próxima semana|semana (?:que viene|pasada)))(?![\p{L}\p{N}/-]|\.\w| ?\()|(?:明天|后天|昨天|下周|上周|来週|先週|明日|昨日|내일|어제|다음 주|지난주)(?!.{0,6}\()/iu;
 
 function isCode(line: string, at: number): boolean {
   return (line.slice(0, at).match(/`/g)?.length ?? 0) % 2 === 1;
@@ -80,7 +84,7 @@ function pastOf(line: string, at: number, said: string, now: Date): string | nul
 
 const SAID_THEN = /\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on \w+day\b/i;
 const HAPPENED =
-  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|someone|(?!need)[a-z]{3,}ed)\b/i;
+  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|someone|(?<!\b(?:the|an?|is|are|be|been|being|gets?) )(?!need)[a-z]{3,}ed)\b/i;
 const PLANNED =
   /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|moved|postponed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
 
@@ -118,7 +122,7 @@ const MONTHS = {
   es: "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre".split("|"),
 };
 const NUMBERS: Readonly<Record<string, number>> = {
-  ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, ten: 10 },
+  ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, ten: 10 },
   ...{ ein: 1, eine: 1, einem: 1, einer: 1, zwei: 2, drei: 3, vier: 4, fünf: 5, sechs: 6, sieben: 7, acht: 8, zehn: 10 },
   ...{ un: 1, une: 1, deux: 2, trois: 3, quatre: 4, cinq: 5, dix: 10, una: 1, dos: 2, tres: 3, cuatro: 4, cinco: 5, seis: 6, diez: 10 },
   ...{ 一: 1, 二: 2, 两: 2, 三: 3, 四: 4, 五: 5, 六: 6, 七: 7, 八: 8, 十: 10, 이틀: 2, 하루: 1, 일: 1, 이: 2, 두: 2, 한: 1, 세: 3 },
@@ -141,9 +145,12 @@ const ENGLISH: readonly Rule[] = [
   }),
   en(`(?:the )?(first|second|third|fourth|last) ${EN_DAY} (?:of|in) (?:(this|the|next|last) month|${EN_MONTH}${NO_YEAR})`, (now, [, nth, day, when, month]) =>
     nthWeekday(month ? new Date(nextYear(now, enMonth(month)), enMonth(month), 1) : new Date(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[when!.toLowerCase()] ?? 0), 1), ["last", "first", "second", "third", "fourth"].indexOf(nth!.toLowerCase()), enDay(day!))),
+  en(`(${COUNT}) (day|week|month)s? from (?:today|now)\\b`, (now, [, count, unit]) =>
+    unit!.toLowerCase() === "month" ? localDay(new Date(now.getFullYear(), now.getMonth() + countOf(count!), now.getDate())) : shift(now, countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1))),
+  en("(?:the )?end of next month\\b", (now) => localDay(new Date(now.getFullYear(), now.getMonth() + 2, 0))),
   en("day after tomorrow\\b", (now) => shift(now, 2)),
   en("day before yesterday\\b", (now) => shift(now, -2)),
-  en(`${EN_DAY} after next\\b|a week on ${EN_DAY}\\b|${EN_DAY} week(?! of)\\b`, (now, [, a, b, c]) => shift(now, (daysUntil(now, enDay((a ?? b ?? c)!)) || 7) + 7)),
+  en(`(?:the )?${EN_DAY} after next\\b|a week on ${EN_DAY}\\b|${EN_DAY} week(?! of)\\b`, (now, [, a, b, c]) => shift(now, (daysUntil(now, enDay((a ?? b ?? c)!)) || 7) + 7)),
   en(`${EN_DAY} in (two|three|four|[2-4]) weeks\\b`, (now, [, day, count]) => weekday(now, enDay(day!) || 7, countOf(count!))),
   en("(?:the )?end of next week\\b", (now) => weekday(now, 7, 1)),
   en("(?:the )?week after next\\b", (now) => weekOf(now, 2)),

@@ -104,8 +104,11 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     const isNext = open?.last === at - 1 && open.act !== "forget";
     if (judged && judged.keep >= UNSURE && !isRefused(sentence.plain)) {
       const draft = draftJudged(judged, sentences, at, open?.last ?? -1);
-      if (isNext && isOneBreath(open, draft)) extend(open, sentence, at, open.isUnsure && draft.isUnsure);
-      else drafts.push(draft);
+      if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
+      else {
+        if (open.isUnsure && !draft.isUnsure) Object.assign(open, { act: draft.act, type: draft.type });
+        extend(open, sentence, at, open.isUnsure && draft.isUnsure);
+      }
     } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
@@ -133,15 +136,21 @@ function draftJudged({ keep, kind }: Judged, sentences: readonly Sentence[], at:
 const PRONOUN =
   /^(?:it|it's|its|this|that|that's|they|these|those|he|she|there|das|dies|es|der|die (?=ist|sind)|er|sie|eso|esto|está|ese|esa|ça|cela|c'est|il est|elle est|这|那|它|それ|これ|그건|그게)(?![\p{L}])/iu;
 
-/** What is said in one breath about one thing is one memory. */
+/** What is said in one breath is one memory, unless it is another thing: a place, or what is planned for a day. */
 function isOneBreath(open: Draft, next: Draft): boolean {
-  return open.context.length < MAX_CONTEXT && (open.explicit || open.type === next.type || PRONOUN.test(next.statement) || open.type === "user");
+  if (open.context.length >= MAX_CONTEXT || (open.explicit && open.context.length > 0)) return false;
+  const isOther = next.type === "reference" || (next.type === "project" && PLANNED.test(next.statement));
+  return open.type === next.type || PRONOUN.test(next.statement) || next.isUnsure || !isOther;
 }
+
+/** A day to come, in the commonest words. */
+const PLANNED =
+  /\b(?:next|until|from|by|on) (?:the |next )?(?:\w+day|\d{1,2}(?:st|nd|rd|th)|week|month|january|february|march|april|june|july|august|september|october|november|december)\b|\d{4}-\d\d|\b(?:ab|bis|am|nächste\w*) (?:\p{L}+tag|\d{1,2}\.|woche|monat)|\b(?:el|hasta|desde|próxim[oa]) (?:\p{L}+es|sábado|domingo|\d)|下周|[号月]|来週|[月日]から|다음 ?주|부터/iu;
 
 /** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
 const MAX_CONTEXT = 3;
 /** Below this a sentence is about something else, such as the next task. */
-const RELATED = 0.12;
+const RELATED = 0.05;
 
 function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
   if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain) || hasPart(sentence.plain, "task", "maybe")) return false;
@@ -158,7 +167,8 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
   const base = { explicit: true, isUnsure: false, type: null, context: [], last: at };
   if (request.act === "forget") {
     const subject = subjectOfForget(what, text);
-    return subject && { ...base, act: "forget", explicit: subject !== RETRACTED, statement: subject, context: [text] };
+    if (subject === null) return null;
+    return { ...base, act: "forget", explicit: subject !== RETRACTED, statement: subject, context: [text] };
   }
   const asked: Draft = { ...base, act: "remember", type: request.isRule ? "feedback" : null, statement: "" };
   if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) return keepSpecial({ ...asked, statement: tidy(what) }, sentences);

@@ -67,9 +67,11 @@ function compose(parts, language, split, random) {
 }
 
 /** Every sentence as it is, and once more in a message with others of its language. */
-function* talks(own, split, random) {
+function* talks(own, split) {
   const skipped = own.filter(({ parts }) => parts.every(({ label }) => label === "skip"));
   for (const { id, language, answer, parts } of own) {
+    // Its own for each, so that vectors that were made once are found again when sentences are added.
+    const random = makeRandom(createHash("sha256").update(JSON.stringify(parts)).digest().readUInt32LE());
     const pick = (list) => list[Math.floor(random() * list.length)];
     const said = answer || (random() < 0.5 ? pick(ANSWERS[language]) : "");
     yield { id, group: id, language, source: "own", answer: said, ...compose(parts, language, split, random) };
@@ -84,10 +86,9 @@ function* talks(own, split, random) {
 
 /** @returns {{ group: string, language: string, source: string, text: string, label: number, dense: Float32Array }[]} */
 export function makeSamples(kit, sets) {
-  const random = makeRandom(7);
   const cache = openCache(kit.findEmbed());
   const all = [
-    ...talks(readOwn(), kit.splitSpeech, random),
+    ...talks(readOwn(), kit.splitSpeech),
     ...sets.flatMap((file) => readSet(file, kit.splitSpeech)),
     ...readTalk(path.join(root, "test/learn/data/everyday-talk.txt"), kit.splitSpeech),
   ];
