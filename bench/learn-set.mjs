@@ -18,7 +18,12 @@ export async function measureSets({ set = [], talk = [] }) {
   for (const file of talk) {
     const lines = kit.readLines(path.resolve(file));
     const { kept, unsure } = await kit.measureTalk(lines, embed);
-    parts.push(`# ${path.basename(file)}: ${kept.length} of ${lines.length} lines kept, ${unsure.length} in the inbox`, ...kept, "in the inbox:", ...unsure);
+    parts.push(
+      `# ${path.basename(file)}: ${kept.length} of ${lines.length} lines kept, ${unsure.length} in the inbox`,
+      ...kept,
+      "in the inbox:",
+      ...unsure,
+    );
   }
   return parts.join("\n");
 }

@@ -102,7 +102,9 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     const keep = () => keepExplicit(learning, session.id, now);
     if (now.length > 0) return (await withExtractionLock(learning, session.id, keep)) !== null;
   }
-  const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning, session.prompts);
+  const extractor = model
+    ? openExtractor(learning, () => model)
+    : openOfflineExtractor(memdir, learning, session.prompts);
   const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);

@@ -1,4 +1,4 @@
-/** Whether a sentence is worth keeping and as what: a network over what features.ts sees of it; trained by training/extraction. */
+/** Whether a sentence is worth keeping and as what: a network over what said-features.ts sees of it; trained by training/extraction. */
 
 import type { MemoryType } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
@@ -11,6 +11,8 @@ export interface Judged {
   /** How likely it is worth keeping, 0 to 1. */
   keep: number;
   kind: Kind;
+  /** How likely it is of that kind if it is worth keeping. */
+  share: number;
 }
 
 const KINDS = ["correction", "confirmation", "preference", "decision", "pointer", "person"] as const;
@@ -33,7 +35,9 @@ const weights = lazily(() => ({ hidden: unpack(CLASSIFIER.hidden), out: unpack(C
 function unpack({ scales, bytes }: { scales: readonly number[]; bytes: string }): Float32Array[] {
   const all = Buffer.from(bytes, "base64");
   const width = all.length / scales.length;
-  return scales.map((scale, row) => Float32Array.from({ length: width }, (_, i) => all.readInt8(row * width + i) * scale));
+  return scales.map((scale, row) =>
+    Float32Array.from({ length: width }, (_, i) => all.readInt8(row * width + i) * scale),
+  );
 }
 
 export function judge(place: Place, embed: Embed): Judged {
@@ -45,5 +49,6 @@ export function judge(place: Place, embed: Embed): Judged {
   const most = Math.max(...scores);
   const [skip = 0, ...kinds] = scores.map((score) => Math.exp(score - most));
   const kept = kinds.reduce((sum, x) => sum + x, 0);
-  return { keep: kept / (skip + kept), kind: KINDS[kinds.indexOf(Math.max(...kinds))]! };
+  const best = Math.max(...kinds);
+  return { keep: kept / (skip + kept), kind: KINDS[kinds.indexOf(best)]!, share: best / kept };
 }

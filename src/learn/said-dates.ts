@@ -18,7 +18,8 @@ export async function writeDates(line: string, now: Date, isRule = false): Promi
   const found: Found[] = [];
   const add = (one: Found) => {
     const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
-    const isDated = /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
+    const isDated =
+      /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
     if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
   };
   for (const [pattern, write, isBare] of [...ENGLISH, ...FOREIGN]) {
@@ -63,12 +64,15 @@ async function addRelative(line: string, now: Date, add: (one: Found) => void): 
     add({ start: at, end: from, date: periodOf(said, pastOf(line, at, said, now) ?? date, now) });
     if (range) {
       const rest = at + words.length - (words.length - range.index - range[0].length);
-      await addRelative(line.slice(rest), now, ({ start, end, date }) => add({ start: start + rest, end: end + rest, date }));
+      await addRelative(line.slice(rest), now, ({ start, end, date }) =>
+        add({ start: start + rest, end: end + rest, date }),
+      );
     }
   }
 }
 
-const TIME = /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
+const TIME =
+  /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
 
 /** "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. */
 function pastOf(line: string, at: number, said: string, now: Date): string | null {
@@ -76,13 +80,14 @@ function pastOf(line: string, at: number, said: string, now: Date): string | nul
   if (!day || /\b(?:to|until|till|by|from|for|before|after)\s+$/i.test(line.slice(0, at))) return null;
   if (/\bsince\s+$/i.test(line.slice(0, at))) return shift(now, -daysSince(now, DAYS.en.indexOf(day.toLowerCase())));
   const clauses = line.split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/);
-  let end = 0;
-  const clause = clauses.find((part) => (end += part.length) > at) ?? line;
+  const ends = clauses.map((_, i) => clauses.slice(0, i + 1).join("").length);
+  const clause = clauses[ends.findIndex((end) => end > at)] ?? line;
   const isPast = SAID_THEN.test(clause) || (HAPPENED.test(clause) && !PLANNED.test(clause));
   return isPast ? shift(now, -daysSince(now, DAYS.en.indexOf(day.toLowerCase()))) : null;
 }
 
-const SAID_THEN = /\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on \w+day\b/i;
+const SAID_THEN =
+  /\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on \w+day\b/i;
 const HAPPENED =
   /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|someone|(?<!\b(?:the|an?|is|are|be|been|being|gets?) )(?!need)[a-z]{3,}ed)\b/i;
 const PLANNED =
@@ -93,13 +98,18 @@ function periodOf(said: string, date: string, now: Date): string {
   const [, which = "", unit = ""] = /^(this|next|last)\s+(week|month|quarter|year)$/i.exec(said.toLowerCase()) ?? [];
   const step = { next: 1, last: -1 }[which] ?? 0;
   if (unit === "week") return weekOf(now, step);
-  if (unit === "month" || /^(?:this|next|last)\s+(?!week)\p{L}{3,}$/iu.test(said) && date.endsWith("-01") && !/day$/i.test(said)) return date.slice(0, 7);
+  if (
+    unit === "month" ||
+    (/^(?:this|next|last)\s+(?!week)\p{L}{3,}$/iu.test(said) && date.endsWith("-01") && !/day$/i.test(said))
+  )
+    return date.slice(0, 7);
   if (unit === "quarter") return quarterOf(now, step);
   return unit === "year" ? yearOf(now, step) : date;
 }
 
 const weekOf = (now: Date, step: number) => `${weekday(now, 1, step)} to ${weekday(now, 7, step)}`;
-const monthOf = (now: Date, step: number) => localDay(new Date(now.getFullYear(), now.getMonth() + step, 1)).slice(0, 7);
+const monthOf = (now: Date, step: number) =>
+  localDay(new Date(now.getFullYear(), now.getMonth() + step, 1)).slice(0, 7);
 const yearOf = (now: Date, step: number) => `${now.getFullYear() + step}-01 to ${now.getFullYear() + step}-12`;
 function quarterOf(now: Date, step: number): string {
   const first = now.getMonth() - (now.getMonth() % 3) + 3 * step - now.getMonth();
@@ -123,9 +133,55 @@ const MONTHS = {
 };
 const NUMBERS: Readonly<Record<string, number>> = {
   ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, ten: 10 },
-  ...{ ein: 1, eine: 1, einem: 1, einer: 1, zwei: 2, drei: 3, vier: 4, fünf: 5, sechs: 6, sieben: 7, acht: 8, zehn: 10 },
-  ...{ un: 1, une: 1, deux: 2, trois: 3, quatre: 4, cinq: 5, dix: 10, una: 1, dos: 2, tres: 3, cuatro: 4, cinco: 5, seis: 6, diez: 10 },
-  ...{ 一: 1, 二: 2, 两: 2, 三: 3, 四: 4, 五: 5, 六: 6, 七: 7, 八: 8, 十: 10, 이틀: 2, 하루: 1, 일: 1, 이: 2, 두: 2, 한: 1, 세: 3 },
+  ...{
+    ein: 1,
+    eine: 1,
+    einem: 1,
+    einer: 1,
+    zwei: 2,
+    drei: 3,
+    vier: 4,
+    fünf: 5,
+    sechs: 6,
+    sieben: 7,
+    acht: 8,
+    zehn: 10,
+  },
+  ...{
+    un: 1,
+    une: 1,
+    deux: 2,
+    trois: 3,
+    quatre: 4,
+    cinq: 5,
+    dix: 10,
+    una: 1,
+    dos: 2,
+    tres: 3,
+    cuatro: 4,
+    cinco: 5,
+    seis: 6,
+    diez: 10,
+  },
+  ...{
+    一: 1,
+    二: 2,
+    两: 2,
+    三: 3,
+    四: 4,
+    五: 5,
+    六: 6,
+    七: 7,
+    八: 8,
+    十: 10,
+    이틀: 2,
+    하루: 1,
+    일: 1,
+    이: 2,
+    두: 2,
+    한: 1,
+    세: 3,
+  },
 };
 const COUNT = `\\d{1,3}|${Object.keys(NUMBERS).join("|")}`;
 const countOf = (text: string): number => Number(text) || (NUMBERS[text.toLowerCase()] ?? 1);
@@ -139,50 +195,108 @@ const enDay = (name: string) => DAYS.en.indexOf(name.toLowerCase());
 const enMonth = (name: string) => MONTHS.en.findIndex((full) => full.startsWith(name.toLowerCase().slice(0, 3)));
 
 const ENGLISH: readonly Rule[] = [
-  en(`(${COUNT}) (day|week)s? (after|before|from) (?:(?:the )?[\\w-]+ (?:on|this|next) )?(?:(tomorrow)|(?:next |this |on )?${EN_DAY})\\b`, (now, [, count, unit, way, soon, day]) => {
-    const base = soon ? 1 : daysUntil(now, enDay(day!)) || 7;
-    return shift(now, base + (way === "before" ? -1 : 1) * countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1));
-  }),
-  en(`(?:the )?(first|second|third|fourth|last) ${EN_DAY} (?:of|in) (?:(this|the|next|last) month|${EN_MONTH}${NO_YEAR})`, (now, [, nth, day, when, month]) =>
-    nthWeekday(month ? new Date(nextYear(now, enMonth(month)), enMonth(month), 1) : new Date(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[when!.toLowerCase()] ?? 0), 1), ["last", "first", "second", "third", "fourth"].indexOf(nth!.toLowerCase()), enDay(day!))),
+  en(
+    `(${COUNT}) (day|week)s? (after|before|from) (?:(?:the )?[\\w-]+ (?:on|this|next) )?(?:(tomorrow)|(?:next |this |on )?${EN_DAY})\\b`,
+    (now, [, count, unit, way, soon, day]) => {
+      const base = soon ? 1 : daysUntil(now, enDay(day!)) || 7;
+      return shift(
+        now,
+        base + (way === "before" ? -1 : 1) * countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1),
+      );
+    },
+  ),
+  en(
+    `(?:the )?(first|second|third|fourth|last) ${EN_DAY} (?:of|in) (?:(this|the|next|last) month|${EN_MONTH}${NO_YEAR})`,
+    (now, [, nth, day, when, month]) =>
+      nthWeekday(
+        month
+          ? new Date(nextYear(now, enMonth(month)), enMonth(month), 1)
+          : new Date(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[when!.toLowerCase()] ?? 0), 1),
+        ["last", "first", "second", "third", "fourth"].indexOf(nth!.toLowerCase()),
+        enDay(day!),
+      ),
+  ),
   en(`(${COUNT}) (day|week|month)s? from (?:today|now)\\b`, (now, [, count, unit]) =>
-    unit!.toLowerCase() === "month" ? localDay(new Date(now.getFullYear(), now.getMonth() + countOf(count!), now.getDate())) : shift(now, countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1))),
+    unit!.toLowerCase() === "month"
+      ? localDay(new Date(now.getFullYear(), now.getMonth() + countOf(count!), now.getDate()))
+      : shift(now, countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1)),
+  ),
   en("(?:the )?end of next month\\b", (now) => localDay(new Date(now.getFullYear(), now.getMonth() + 2, 0))),
   en("day after tomorrow\\b", (now) => shift(now, 2)),
   en("day before yesterday\\b", (now) => shift(now, -2)),
-  en(`(?:the )?${EN_DAY} after next\\b|a week on ${EN_DAY}\\b|${EN_DAY} week(?! of)\\b`, (now, [, a, b, c]) => shift(now, (daysUntil(now, enDay((a ?? b ?? c)!)) || 7) + 7)),
-  en(`${EN_DAY} in (two|three|four|[2-4]) weeks\\b`, (now, [, day, count]) => weekday(now, enDay(day!) || 7, countOf(count!))),
+  en(`(?:the )?${EN_DAY} after next\\b|a week on ${EN_DAY}\\b|${EN_DAY} week(?! of)\\b`, (now, [, a, b, c]) =>
+    shift(now, (daysUntil(now, enDay((a ?? b ?? c)!)) || 7) + 7),
+  ),
+  en(`${EN_DAY} in (two|three|four|[2-4]) weeks\\b`, (now, [, day, count]) =>
+    weekday(now, enDay(day!) || 7, countOf(count!)),
+  ),
   en("(?:the )?end of next week\\b", (now) => weekday(now, 7, 1)),
   en("(?:the )?week after next\\b", (now) => weekOf(now, 2)),
   en("over the weekend\\b", (now) => shift(now, -daysSince(now, 6))),
   en("(?:in a fortnight|a fortnight from now)\\b", (now) => shift(now, 14)),
-  en(`(\\d{1,2})(?:st|nd|rd|th)?\\s*(?:-|–|to|until|through)\\s*(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`, (now, [, first, last, month]) =>
-    range(dayIn(now, enMonth(month!), Number(first)), dayIn(now, enMonth(month!), Number(last)))),
-  en(`(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`, (now, [, day, month]) => dayIn(now, enMonth(month!), Number(day))),
-  en(`${EN_MONTH}\\s+(?:the\\s+)?(\\d{1,2})(?:st|nd|rd|th)?${NO_YEAR}(?!\\s*(?:%|[a-z]+s\\b))`, (now, [, month, day]) => dayIn(now, enMonth(month!), Number(day))),
+  en(
+    `(\\d{1,2})(?:st|nd|rd|th)?\\s*(?:-|–|to|until|through)\\s*(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`,
+    (now, [, first, last, month]) =>
+      range(dayIn(now, enMonth(month!), Number(first)), dayIn(now, enMonth(month!), Number(last))),
+  ),
+  en(`(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`, (now, [, day, month]) =>
+    dayIn(now, enMonth(month!), Number(day)),
+  ),
+  en(`${EN_MONTH}\\s+(?:the\\s+)?(\\d{1,2})(?:st|nd|rd|th)?${NO_YEAR}(?!\\s*(?:%|[a-z]+s\\b))`, (now, [, month, day]) =>
+    dayIn(now, enMonth(month!), Number(day)),
+  ),
   en(`end\\s+of\\s+${EN_MONTH}${NO_YEAR}`, (now, [, month]) => dayIn(now, enMonth(month!) + 1, 0)),
-  en("(\\d{1,2})(?:st|nd|rd|th)?\\s+of\\s+(this|the|next|last)\\s+month\\b", (now, [, day, which]) => dayOfMonth(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[which!.toLowerCase()] ?? 0), Number(day))),
-  en(`(?:(?:on|by|until|till|from|before|after|to|was|is|for)\\s+(?:the\\s+)?|${EN_DAY},?\\s+(?:the\\s+)?)(\\d{1,2})(?:st|nd|rd|th)(?=[,.;:!)]|$|\\s+(?:and|or|at|until|to|we|the|because|it|in the)\\b)`, (now, [, , day]) => numbered(now, Number(day))),
-  en(`(?:until|till|by|before) (?:mid |early |late |the end of )?(${MONTHS.en.join("|")})\\b(?!,? \\d)`, (now, [, month]) => `${nextYear(now, enMonth(month!))}-${String(enMonth(month!) + 1).padStart(2, "0")}`),
+  en("(\\d{1,2})(?:st|nd|rd|th)?\\s+of\\s+(this|the|next|last)\\s+month\\b", (now, [, day, which]) =>
+    dayOfMonth(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[which!.toLowerCase()] ?? 0), Number(day)),
+  ),
+  en(
+    `(?:(?:on|by|until|till|from|before|after|to|was|is|for)\\s+(?:the\\s+)?|${EN_DAY},?\\s+(?:the\\s+)?)(\\d{1,2})(?:st|nd|rd|th)(?=[,.;:!)]|$|\\s+(?:and|or|at|until|to|we|the|because|it|in the)\\b)`,
+    (now, [, , day]) => numbered(now, Number(day)),
+  ),
+  en(
+    `(?:until|till|by|before) (?:mid |early |late |the end of )?(${MONTHS.en.join("|")})\\b(?!,? \\d)`,
+    (now, [, month]) => `${nextYear(now, enMonth(month!))}-${String(enMonth(month!) + 1).padStart(2, "0")}`,
+  ),
 ];
 
 /** German, French and Spanish: which weekday, month and week is meant. */
-function latin(key: "de" | "fr" | "es", { before, next, last, every, day, week, month, ago, ahead }: Record<string, string>): Rule[] {
+function latin(
+  key: "de" | "fr" | "es",
+  { before, next, last, every, day, week, month, ago, ahead }: Record<string, string>,
+): Rule[] {
   const names = DAYS[key];
   const index = (name: string) => names.indexOf(name.toLowerCase());
   const isNext = words(next!);
   return [
-    [words(`(${before}) (${COUNT}) (${day}|${week})(?:e?[sn])?`), (now, [, way, count, unit]) =>
-      shift(now, (new RegExp(ago!, "iu").test(way!) ? -1 : 1) * countOf(count!) * (new RegExp(`^(?:${week})`, "iu").test(unit!) ? 7 : 1))],
-    [words(`(${last}) (${names.join("|")})|(${names.join("|")}) (${last})`), (now, m) => shift(now, -daysSince(now, index((m[2] ?? m[3])!)))],
-    [words(`(?<!(?:${every}) )(?:(?:${next}|${ahead}) )?(${names.join("|")})(?: (?:${next}))?`), (now, m) => {
-      const isOther = m[0].match(isNext) !== null && /\bsiguiente|qui suit|darauf/i.test(m[0]);
-      return shift(now, (daysUntil(now, index(m[1]!)) || 7) + (isOther ? 7 : 0));
-    }, true],
+    [
+      words(`(${before}) (${COUNT}) (${day}|${week})(?:e?[sn])?`),
+      (now, [, way, count, unit]) =>
+        shift(
+          now,
+          (new RegExp(ago!, "iu").test(way!) ? -1 : 1) *
+            countOf(count!) *
+            (new RegExp(`^(?:${week})`, "iu").test(unit!) ? 7 : 1),
+        ),
+    ],
+    [
+      words(`(${last}) (${names.join("|")})|(${names.join("|")}) (${last})`),
+      (now, m) => shift(now, -daysSince(now, index((m[2] ?? m[3])!))),
+    ],
+    [
+      words(`(?<!(?:${every}) )(?:(?:${next}|${ahead}) )?(${names.join("|")})(?: (?:${next}))?`),
+      (now, m) => {
+        const isOther = m[0].match(isNext) !== null && /\bsiguiente|qui suit|darauf/i.test(m[0]);
+        return shift(now, (daysUntil(now, index(m[1]!)) || 7) + (isOther ? 7 : 0));
+      },
+      true,
+    ],
     [words(`(?:${next}) (?:${week})|(?:${week}) (?:${next})`), (now) => weekOf(now, 1)],
     [words(`(?:${last}) (?:${week})|(?:${week}) (?:${last})`), (now) => weekOf(now, -1)],
     [words(`(?:${next}) (?:${month})|(?:${month}) (?:${next})`), (now) => monthOf(now, 1)],
-    [words(`(\\d{1,2})\\.?(?:er)? (?:de )?(${MONTHS[key].join("|")})(?! (?:de )?\\d{4})`), (now, [, number, name]) => dayIn(now, MONTHS[key].indexOf(name!.toLowerCase()), Number(number))],
+    [
+      words(`(\\d{1,2})\\.?(?:er)? (?:de )?(${MONTHS[key].join("|")})(?! (?:de )?\\d{4})`),
+      (now, [, number, name]) => dayIn(now, MONTHS[key].indexOf(name!.toLowerCase()), Number(number)),
+    ],
   ];
 }
 
@@ -192,35 +306,96 @@ const koDay = (text: string): number => "일월화수목금토".indexOf(text);
 
 /** The commonest words of the languages in which a request is understood. */
 const FOREIGN: readonly Rule[] = [
-  ...latin("de", { before: "in|vor", ago: "vor", day: "tag", week: "woche", month: "monat", next: "nächste[nrs]?|kommende[nrs]?", last: "letzte[nrs]?|vorige[nrs]?|vergangene[nrs]?", every: "jeden|jedem", ahead: "diesen|am|bis|ab|vom|zum" }),
-  ...latin("fr", { before: "dans|il y a", ago: "il y a", day: "jour", week: "semaine", month: "mois", next: "prochaine?", last: "dernière?", every: "chaque|tous les", ahead: "ce|d'ici|avant|dès" }),
-  ...latin("es", { before: "dentro de|en|hace", ago: "hace", day: "día", week: "semana", month: "mes", next: "(?:el |la )?próxim[oa]|que viene|siguiente", last: "pasad[oa]", every: "cada|todos los|los", ahead: "este|hasta el|el" }),
-  [words("(?:bis zum|zum|am|ab dem|vom|der|den) (\\d{1,2})\\.(?! ?(?:\\p{L}+ \\d{4}|\\d))"), (now, [, day]) => numbered(now, Number(day))],
-  [words("(?:el|para el|hasta el|le|d'ici le|jusqu'au) (\\d{1,2})(?! ?(?:de|[.:/%\\d]|\\p{L}))"), (now, [, day]) => numbered(now, Number(day))],
+  ...latin("de", {
+    before: "in|vor",
+    ago: "vor",
+    day: "tag",
+    week: "woche",
+    month: "monat",
+    next: "nächste[nrs]?|kommende[nrs]?",
+    last: "letzte[nrs]?|vorige[nrs]?|vergangene[nrs]?",
+    every: "jeden|jedem",
+    ahead: "diesen|am|bis|ab|vom|zum|auf",
+  }),
+  ...latin("fr", {
+    before: "dans|il y a",
+    ago: "il y a",
+    day: "jour",
+    week: "semaine",
+    month: "mois",
+    next: "prochaine?",
+    last: "dernière?",
+    every: "chaque|tous les",
+    ahead: "ce|d'ici|avant|dès|à partir de",
+  }),
+  ...latin("es", {
+    before: "dentro de|en|hace",
+    ago: "hace",
+    day: "día",
+    week: "semana",
+    month: "mes",
+    next: "(?:el |la )?próxim[oa]|que viene|siguiente",
+    last: "pasad[oa]",
+    every: "cada|todos los|los",
+    ahead: "este|hasta el|el|desde el|al|del|para el",
+  }),
+  [
+    words("(?:bis zum|zum|am|ab dem|vom|der|den) (\\d{1,2})\\.(?! ?(?:\\p{L}+ \\d{4}|\\d))"),
+    (now, [, day]) => numbered(now, Number(day)),
+  ],
+  [
+    words("(?:el|para el|hasta el|le|d'ici le|jusqu'au) (\\d{1,2})(?! ?(?:de|[.:/%\\d]|\\p{L}))"),
+    (now, [, day]) => numbered(now, Number(day)),
+  ],
   [words("heute|aujourd'hui|hoy"), (now) => localDay(now)],
   [words("übermorgen|après-demain|pasado mañana"), (now) => shift(now, 2)],
   // Lower case only in German, and never "la mañana": both also mean the morning.
   [new RegExp(`${EDGE}(?:morgen|demain|(?<!la )mañana)${END}`, "gu"), (now) => shift(now, 1)],
-  [words("gestern|ayer"), (now) => shift(now, -1)],
-  [/(?<!每)(下|本|这|上)?个?(?:周|星期|礼拜)([一二三四五六日天])(?![月年])/g, (now, [, which, day]) =>
-    which === undefined ? shift(now, daysUntil(now, cjkDay(day!)) || 7) : weekday(now, cjkDay(day!) || 7, { 下: 1, 上: -1 }[which] ?? 0), true],
-  [/(来週|今週|先週)の?([日月火水木金土])曜日?/g, (now, [, which, day]) => weekday(now, jaDay(day!) || 7, { 来週: 1, 先週: -1 }[which!] ?? 0)],
+  [words("gestern|ayer|hier(?= (?:on|le|la|les|nous|il|elle|soir)\\b)"), (now) => shift(now, -1)],
+  [words("vorgestern|anteayer|avant-hier"), (now) => shift(now, -2)],
+  [
+    /(?<!每)(下|本|这|上)?个?(?:周|星期|礼拜)([一二三四五六日天])(?![月年])/g,
+    (now, [, which, day]) =>
+      which === undefined
+        ? shift(now, daysUntil(now, cjkDay(day!)) || 7)
+        : weekday(now, cjkDay(day!) || 7, { 下: 1, 上: -1 }[which] ?? 0),
+    true,
+  ],
+  [
+    /(来週|今週|先週)の?([日月火水木金土])曜日?/g,
+    (now, [, which, day]) => weekday(now, jaDay(day!) || 7, { 来週: 1, 先週: -1 }[which!] ?? 0),
+  ],
   [/(?<!毎週)(次の)?([日月火水木金土])曜日?/g, (now, [, , day]) => shift(now, daysUntil(now, jaDay(day!)) || 7), true],
-  [/(다음 ?주|이번 ?주|지난 ?주) ([일월화수목금토])요일/g, (now, [, which, day]) => weekday(now, koDay(day!) || 7, which!.startsWith("다") ? 1 : which!.startsWith("지") ? -1 : 0)],
+  [
+    /(다음 ?주|이번 ?주|지난 ?주) ([일월화수목금토])요일/g,
+    (now, [, which, day]) =>
+      weekday(now, koDay(day!) || 7, which!.startsWith("다") ? 1 : which!.startsWith("지") ? -1 : 0),
+  ],
   [/(?<!매주 )(다음 )?([일월화수목금토])요일/g, (now, [, , day]) => shift(now, daysUntil(now, koDay(day!)) || 7), true],
   [/下个?(?:周|星期)(?![一二三四五六日天])|来週|다음 ?주/g, (now) => weekOf(now, 1)],
   [/上个?(?:周|星期)(?![一二三四五六日天])|先週|지난 ?주/g, (now) => weekOf(now, -1)],
   [/下个?月|来月|다음 ?달/g, (now) => monthOf(now, 1)],
-  [/(\d{1,2})\s?(?:月|월)\s?(\d{1,2})\s?(?:[日号]|일)/g, (now, [, month, day]) => dayIn(now, Number(month) - 1, Number(day))],
-  [/(?<![月\d])(\d{1,2})[号日](?![間间])|(?<![월\d] ?)(\d{1,2})일(?=까지|에|부터|이었|$)/g, (now, [, a, b]) => numbered(now, Number(a ?? b))],
+  [
+    /(\d{1,2})\s?(?:月|월)\s?(\d{1,2})\s?(?:[日号]|일)/g,
+    (now, [, month, day]) => dayIn(now, Number(month) - 1, Number(day)),
+  ],
+  [
+    /(?<![月\d])(\d{1,2})[号日](?![間间])|(?<![월\d] ?)(\d{1,2})일(?=까지|에|부터|이었|$)/g,
+    (now, [, a, b]) => numbered(now, Number(a ?? b)),
+  ],
   [/后天|明後日|모레/g, (now) => shift(now, 2)],
   [/明天|明日|내일/g, (now) => shift(now, 1)],
-  [/昨天|昨日|어제/g, (now) => shift(now, -1)],
+  [/昨天|(?<!一)昨日|어제/g, (now) => shift(now, -1)],
+  [/前天|一昨日|그제/g, (now) => shift(now, -2)],
   [/今天|今日|오늘/g, (now) => localDay(now)],
-  [/(\d{1,2}|[一二两三四五六七八十])(天|周|个星期)(?:之?后|以后)/g, (now, [, count, unit]) => shift(now, countOf(count!) * (unit === "天" ? 1 : 7))],
+  [
+    /(\d{1,2}|[一二两三四五六七八十])(天|周|个星期)(?:之?后|以后)/g,
+    (now, [, count, unit]) => shift(now, countOf(count!) * (unit === "天" ? 1 : 7)),
+  ],
 ];
 
-const shift = (now: Date, days: number): string => localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+const shift = (now: Date, days: number): string =>
+  localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
 const daysUntil = (now: Date, day: number): number => (day - now.getDay() + 7) % 7;
 const daysSince = (now: Date, day: number): number => (now.getDay() - day + 7) % 7 || 7;
 /** That of the week this many weeks ahead: a week begins on Monday (1) and ends on Sunday (7). */
@@ -229,7 +404,8 @@ const weekday = (now: Date, day: number, weeks: number): string => shift(now, da
 const nextYear = (now: Date, month: number): number => now.getFullYear() + Number(month < now.getMonth());
 const dayIn = (now: Date, month: number, day: number): string | null =>
   day === 0 ? localDay(new Date(nextYear(now, month - 1), month, 0)) : dayOfMonth(nextYear(now, month), month, day);
-const numbered = (now: Date, day: number): string | null => dayOfMonth(now.getFullYear(), now.getMonth() + Number(day < now.getDate()), day);
+const numbered = (now: Date, day: number): string | null =>
+  dayOfMonth(now.getFullYear(), now.getMonth() + Number(day < now.getDate()), day);
 const range = (first: string | null, last: string | null): string | null => first && last && `${first} to ${last}`;
 
 function dayOfMonth(year: number, month: number, day: number): string | null {

@@ -32,7 +32,11 @@ const LIKE_A_PASSWORD =
 
 /** Applies to everything, including explicit requests. */
 export function saysNothing({ text, plain }: Sentence): boolean {
-  return text.includes(SECRET) || CREDENTIAL.some((pattern) => pattern.test(text)) || hasPart(plain, "joke", "once", "written", "personal");
+  return (
+    text.includes(SECRET) ||
+    CREDENTIAL.some((pattern) => pattern.test(text)) ||
+    hasPart(plain, "joke", "once", "written", "personal")
+  );
 }
 
 const SECRET_NAME =

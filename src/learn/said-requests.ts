@@ -82,7 +82,11 @@ export function findRequest(plain: string): Request | null {
     const match = pattern.exec(plain);
     const [start, end] = match?.indices?.groups?.what ?? [];
     if (!match || start === undefined || end === undefined) continue;
-    const request = { act: word === "forget" ? "forget" : "remember", isRule: word === "rule", at: match.index } as const;
+    const request = {
+      act: word === "forget" ? "forget" : "remember",
+      isRule: word === "rule",
+      at: match.index,
+    } as const;
     return isMeant(plain, { ...request, start, end }) ? { ...request, start, end } : null;
   }
   return null;
@@ -97,8 +101,15 @@ function isMeant(plain: string, { act, isRule, at, start, end }: Request): boole
   if (act === "forget") return !isTaskScoped(plain);
   if (isReminder(plain.slice(at, start), what)) return false;
   // "Remember" alone is plain enough; the others are said of the work at hand as well.
-  const isWeak = isRule || /\b(?:forget|keep in mind|bear in mind)\b|vergiss|olvides|oublie|别忘|忘れないで|잊지/i.test(plain.slice(at, start));
-  return !isWeak || !(isTaskScoped(plain) || hasPart(what, "program") || /^(?:it's|it is|this)\b/i.test(what) || what.length < 8);
+  const isWeak =
+    isRule ||
+    /\b(?:forget|keep in mind|bear in mind)\b|vergiss|olvides|oublie|别忘|忘れないで|잊지/i.test(
+      plain.slice(at, start),
+    );
+  return (
+    !isWeak ||
+    !(isTaskScoped(plain) || hasPart(what, "program") || /^(?:it's|it is|this)\b/i.test(what) || what.length < 8)
+  );
 }
 
 /** Words that introduce what another person said. */
@@ -108,15 +119,18 @@ const REPORTED =
 /** "Don't forget to push", "do you remember that trick we used", "bear in mind it's late": for the task, or for the talk. */
 function isReminder(request: string, what: string): boolean {
   const words = what.split(/\s+/);
-  const isGeneral = /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
+  const isGeneral =
+    /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
   if (/\bforget\b|vergiss|olvides|oublie|别忘|不要忘/i.test(request)) {
-    if (/^(?:to|de)\b/i.test(what) && (!isGeneral || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what))) return true;
+    if (/^(?:to|de)\b/i.test(what) && (!isGeneral || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what)))
+      return true;
     if (words.length < 4 && what.length < 14 && !isGeneral) return true;
   }
   // "remember to close the file": with a reason or of all such cases it is more than that.
   if (/^to\b/i.test(what) && !isGeneral && !/, \S+ \S+/.test(what) && CODE_WORK.test(what)) return true;
   // What was shown or said before, and what is too short to mean anything later.
-  if (/^(?:what (?:i|we|you)\b|(?:the|that) [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what)) return true;
+  if (/^(?:what (?:i|we|you)\b|(?:the|that) [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what))
+    return true;
   if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what) && !/^(?:that|this|it)[.!]*$/i.test(what)) return true;
   return words.length < 4 && /^(?:it's|they|they're|he|she|there)\b/i.test(what);
 }
@@ -132,11 +146,16 @@ export const DEMONSTRATIVE =
 export function subjectOfForget(what: string, text: string): string | null {
   const subject = what
     .split(/[,.;!，。；！]/)[0]!
-    .replace(/^(?:what (?:i|we) (?:said|told you) about|everything about|the (?:note|memory) (?:about|on|of)|about|lo de[l]?) /i, "")
+    .replace(
+      /^(?:what (?:i|we) (?:said|told you) about|everything about|the (?:note|memory) (?:about|on|of)|about|lo de[l]?) /i,
+      "",
+    )
     .trim();
   // "forget the tests, just make it work" is about the work.
   if (!/\p{L}/u.test(subject) || /, (?:just|let's|please|and|so|make|do|fix|run|use)\b/i.test(text)) return null;
-  return /^(?:that|this|it|what i (?:just )?said|the last (?:one|thing)|das|ça|eso)$/i.test(subject) ? RETRACTED : subject;
+  return /^(?:that|this|it|what i (?:just )?said|the last (?:one|thing)|das|ça|eso)$/i.test(subject)
+    ? RETRACTED
+    : subject;
 }
 
 export const RETRACTED = "that";

@@ -20,7 +20,9 @@ export function formatBody(type: MemoryType, statement: string, context: readonl
   const rest = context.filter((sentence) => !reasons.includes(sentence));
   const parts = [
     [told, ...rest].map(endSentence).join(" "),
-    ...(why || reasons.length > 0 ? [`**Why:** ${[...(why ? [why] : []), ...reasons].map(endSentence).join(" ")}`] : []),
+    ...(why || reasons.length > 0
+      ? [`**Why:** ${[...(why ? [why] : []), ...reasons].map(endSentence).join(" ")}`]
+      : []),
     ...(use ? [`**How to apply:** ${endSentence(use)}`] : []),
   ];
   return parts.join("\n\n");
@@ -29,7 +31,8 @@ export function formatBody(type: MemoryType, statement: string, context: readonl
 /** "since" is a reason only where no time follows. */
 const REASON =
   /(?:,| [-–—])?(?: (?:mostly|mainly|partly|just|simply))? (?:because(?! of\b)|'cause|cuz|so that(?!['’])|as otherwise|weil|parce que|parce qu'|puisque|porque|ya que|since (?=(?:we|it|they|there|nobody|everyone|our|he|she|you|i|this|that|not|some|all)\b(?! (?:day|week|month|year|morning|release|version)\b))) ?|[，,]?因为/i;
-const USE = /(?:,|;) (?:so|therefore|deshalb|daher|así que|por eso|donc|du coup) (?!that\b|far\b|much\b|on\b)|[，,](?:所以|因此)/i;
+const USE =
+  /(?:,|;) (?:so|therefore|deshalb|daher|así que|por eso|donc|du coup) (?!that\b|far\b|much\b|on\b)|[，,](?:所以|因此)/i;
 
 function splitReason(statement: string, type: MemoryType): { rule: string; why: string | null; use: string | null } {
   const whole = { rule: statement, why: null, use: null };
@@ -46,7 +49,9 @@ function splitReason(statement: string, type: MemoryType): { rule: string; why: 
 }
 
 function isReason(sentence: string): boolean {
-  return /^(?:because|otherwise|the reason|that's why|weil|sonst|denn|der grund|porque|si no|de lo contrario|la razón|parce que|sinon|car|la raison)\b|^(?:因为|否则|不然)|から[。.]?$|ので[。.]?$/i.test(sentence);
+  return /^(?:because|otherwise|the reason|that's why|weil|sonst|denn|der grund|porque|si no|de lo contrario|la razón|parce que|sinon|car|la raison)\b|^(?:因为|否则|不然)|から[。.]?$|ので[。.]?$/i.test(
+    sentence,
+  );
 }
 
 export function endSentence(text: string): string {

@@ -102,7 +102,7 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
     const isNext = open?.last === at - 1 && open.act !== "forget";
-    if (judged && judged.keep >= UNSURE && !isRefused(sentence.plain)) {
+    if (judged && isKept(judged) && !isRefused(sentence.plain)) {
       const draft = draftJudged(judged, sentences, at, open?.last ?? -1);
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else {
@@ -114,9 +114,20 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
   return drafts;
 }
 
+/** With the agent's words in it, a confirmation must be sure. */
+function isKept({ keep, kind, share }: Judged): boolean {
+  return kind === "confirmation" ? keep >= KEPT && share >= CONFIRMED : keep >= UNSURE;
+}
+
+/** Below this it may just as well be a correction of what the agent said. */
+const CONFIRMED = 0.6;
+
 /** No person's sentence is longer, and a shorter one says nothing. */
 function mayJudge({ plain }: Sentence): boolean {
-  return plain.length <= 600 && plain.length >= (/[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}]/u.test(plain) ? 5 : 12);
+  return (
+    plain.length <= 600 &&
+    plain.length >= (/[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}]/u.test(plain) ? 5 : 12)
+  );
 }
 
 function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean): void {
@@ -124,14 +135,18 @@ function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean)
   Object.assign(draft, { last: at, isUnsure });
 }
 
-function draftJudged({ keep, kind }: Judged, sentences: readonly Sentence[], at: number, taken: number): Draft {
+function draftJudged(judged: Judged, sentences: readonly Sentence[], at: number, taken: number): Draft {
   const told = stripLead(sentences[at]!.text);
   const before = at - 1 > taken ? sentences[at - 1] : undefined;
   // It must be clear what "it" means, else the memory is useless to a later reader.
   const isLed = before && PRONOUN.test(told) && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
-  return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure: keep < KEPT };
+  const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
+  const isUnsure = judged.keep < KEPT;
+  return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
+
+const ADDRESS = /https?:\/\/|(?:^|\s)(?:\\\\|\/\/)\w|\S@\S+\.\w|\bSharePoint\b|\bConfluence\b|\bNotion\b/i;
 
 const PRONOUN =
   /^(?:it|it's|its|this|that|that's|they|these|those|he|she|there|das|dies|es|der|die (?=ist|sind)|er|sie|eso|esto|está|ese|esa|ça|cela|c'est|il est|elle est|这|那|它|それ|これ|그건|그게)(?![\p{L}])/iu;
@@ -153,7 +168,8 @@ const MAX_CONTEXT = 3;
 const RELATED = 0.05;
 
 function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
-  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain) || hasPart(sentence.plain, "task", "maybe")) return false;
+  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain) || hasPart(sentence.plain, "task", "maybe"))
+    return false;
   return REASON.test(sentence.plain) || (judged !== null && judged.keep >= RELATED);
 }
 
@@ -163,7 +179,10 @@ const REASON =
 /** What is asked for explicitly. */
 function draftRequest(request: Request, sentences: readonly Sentence[], at: number): Draft | null {
   const { text, plain } = sentences[at]!;
-  const what = text.slice(request.start, request.end).trim().replace(/^[,:\s]+/, "");
+  const what = text
+    .slice(request.start, request.end)
+    .trim()
+    .replace(/^[,:\s]+/, "");
   const base = { explicit: true, isUnsure: false, type: null, context: [], last: at };
   if (request.act === "forget") {
     const subject = subjectOfForget(what, text);
@@ -171,14 +190,19 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
     return { ...base, act: "forget", explicit: subject !== RETRACTED, statement: subject, context: [text] };
   }
   const asked: Draft = { ...base, act: "remember", type: request.isRule ? "feedback" : null, statement: "" };
-  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) return keepSpecial({ ...asked, statement: tidy(what) }, sentences);
+  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what))
+    return keepSpecial({ ...asked, statement: tidy(what) }, sentences);
   // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
   const here = text.slice(0, request.at).trim();
   const before = here === "" ? sentences[at - 1] : { text: here, plain: here };
   if (/[:：]$/.test(plain) || !before) {
-    const items = sentences.slice(at + 1, at + 1 + MAX_LIST).filter((item) => !saysNothing(item) && !isQuestion(item.plain));
+    const items = sentences
+      .slice(at + 1, at + 1 + MAX_LIST)
+      .filter((item) => !saysNothing(item) && !isQuestion(item.plain));
     const [first, ...rest] = items.map((item) => item.text);
-    return first === undefined ? null : keepSpecial({ ...asked, statement: first, context: rest, last: at + items.length }, sentences);
+    return first === undefined
+      ? null
+      : keepSpecial({ ...asked, statement: first, context: rest, last: at + items.length }, sentences);
   }
   if (saysNothing(before) || isQuestion(before.plain)) return null;
   return { ...asked, statement: stripLead(before.text) };
@@ -188,7 +212,10 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
 const MAX_LIST = 8;
 
 function tidy(what: string): string {
-  return what.replace(/^not to /i, "do not ").replace(/^to (?=[a-z])/i, "").replace(/\s*[?？]+$/, "");
+  return what
+    .replace(/^not to /i, "do not ")
+    .replace(/^to (?=[a-z])/i, "")
+    .replace(/\s*[?？]+$/, "");
 }
 
 /** A list that can be read elsewhere is not kept; what is said to be special about it is. */
@@ -199,8 +226,14 @@ function keepSpecial(draft: Draft, sentences: readonly Sentence[]): Draft | null
   if (items.length + draft.context.length < MIN_LIST) return draft;
   const special = items.findIndex((item) => SPECIAL.test(item));
   const context = draft.context.filter((item) => SPECIAL.test(item));
-  const later = sentences.slice(draft.last + 1).filter((sentence) => SPECIAL.test(sentence.plain) && !saysNothing(sentence));
-  const told = [...(special === -1 ? [] : [items.slice(special).join("").trim()]), ...context, ...later.map(({ text }) => text)];
+  const later = sentences
+    .slice(draft.last + 1)
+    .filter((sentence) => SPECIAL.test(sentence.plain) && !saysNothing(sentence));
+  const told = [
+    ...(special === -1 ? [] : [items.slice(special).join("").trim()]),
+    ...context,
+    ...later.map(({ text }) => text),
+  ];
   const [statement, ...rest] = told;
   if (statement === undefined) return null;
   const subject = colon > 0 ? `${tidy(draft.statement.slice(0, colon))}: ` : "";
@@ -218,13 +251,21 @@ async function finish(draft: Draft, now: Date, before: { answer: string; asked: 
   const { act, explicit, isUnsure } = draft;
   if (act === "forget") {
     const [name, description] = [nameStatement(draft.statement), describeStatement(draft.statement)];
-    return { act, explicit, type: typeOfStatement(draft.statement), name, description, body: draft.context.join(" "), isUnsure };
+    return {
+      act,
+      explicit,
+      type: typeOfStatement(draft.statement),
+      name,
+      description,
+      body: draft.context.join(" "),
+      isUnsure,
+    };
   }
   const type = draft.type ?? typeOfStatement(draft.statement);
   const write = (text: string) => writeDates(text, now, type === "feedback" || type === "user");
   const statement = await write(draft.statement);
   const parts = [formatBody(type, statement, await Promise.all(draft.context.map(write)))];
-  if (act === "confirmation") {
+  if (act === "confirmation" || (!explicit && /^(?:that|this)(?:'s| is) (?:how|the way|what)\b/i.test(statement))) {
     const meant = joinTold(splitSpeech(before.answer.slice(0, MAX_ANSWER)).slice(0, 2));
     // Without what it confirms it says nothing, unless it repeats it.
     if (meant === null && statement.length < MIN_REPEATED) return null;
@@ -234,14 +275,23 @@ async function finish(draft: Draft, now: Date, before: { answer: string; asked: 
   if (asked !== null) parts.push(`**Asked about:** ${await write(asked)}`);
   const body = parts.join("\n\n");
   if (await hasRelativeDate(body, now)) return null;
-  return { act, explicit, type, name: nameStatement(statement), description: describeStatement(statement), body, isUnsure };
+  return {
+    act,
+    explicit,
+    type,
+    name: nameStatement(statement),
+    description: describeStatement(statement),
+    body,
+    isUnsure,
+  };
 }
 
 /** How what the agent had said is marked. */
 export const MEANT = "**What was meant:**";
 const MIN_REPEATED = 40;
 /** An answer, which says nothing without its question. */
-const PART = /^(?:in|on|at|under|it|it's|they|they're|that|those|these|er|sie|es|im|in|unter|está|están|en|c'est|il|elle|dans|sur|在)(?![\p{L}])/iu;
+const PART =
+  /^(?:in|on|at|under|it|it's|they|they're|that|those|these|er|sie|es|im|in|unter|está|están|en|c'est|il|elle|dans|sur|在)(?![\p{L}])/iu;
 /** Its beginning says what was done; the rest is details. */
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;

@@ -61,7 +61,9 @@ function openLooker(memdir: Memdir, context: Context): Looker {
   const model = modelFor(context);
   return {
     look(session, options) {
-      const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning, session.prompts);
+      const extractor = model
+        ? openExtractor(learning, () => model)
+        : openOfflineExtractor(memdir, learning, session.prompts);
       return learnSession(learning, extractor, session, options);
     },
     budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),

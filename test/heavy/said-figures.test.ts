@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { findEmbed } from "../../src/meaning/meaning.ts";
 import { findRelativeDates } from "../../src/text/relative-dates.ts";
 import { findSecrets } from "../../src/text/secrets.ts";
-import { DEVELOPMENT, EVERYDAY, type Figures, LEARNT, measure, measureTalk, readLabelled, readLines } from "../learn/measure.ts";
+import {
+  DEVELOPMENT,
+  EVERYDAY,
+  type Figures,
+  LEARNT,
+  measure,
+  measureTalk,
+  readLabelled,
+  readLines,
+} from "../learn/measure.ts";
 
 const embed = findEmbed();
 
@@ -12,7 +21,8 @@ async function expectClean({ kept, forbidden }: Figures): Promise<void> {
   for (const { id, proposal } of kept) {
     const text = `${proposal.name}\n${proposal.description}\n${proposal.body}`;
     expect(findSecrets(text), id).toEqual([]);
-    if (proposal.action !== "forget") expect(await findRelativeDates(text, new Date("2026-11-16T12:00:00")), id).toEqual([]);
+    if (proposal.action !== "forget")
+      expect(await findRelativeDates(text, new Date("2026-11-16T12:00:00")), id).toEqual([]);
   }
 }
 

@@ -51,26 +51,56 @@ export const LEARNT = ["own", "second", "third", "fourth", "fifth", "sixth", "se
 /** One message a line of the work at hand, with nothing to keep; every second one is learnt from, beginning with the first. */
 export const EVERYDAY = url("./data/everyday-talk.txt");
 
+/** A label in either form: ours, and that of the older sets. */
+interface RawLabel {
+  message?: number;
+  type: string;
+  types?: string[];
+  altTypes?: string[];
+  words?: (string | string[])[];
+  mustMention?: string[];
+  dates?: string[];
+  absoluteDates?: string[];
+  kind?: string;
+  language?: string;
+}
+
+interface RawConversation {
+  id: string;
+  language?: string;
+  kind?: string;
+  today?: string;
+  messages: { role: SpokenMessage["role"]; text: string; at?: string }[];
+  keep?: RawLabel[];
+  expect?: RawLabel[];
+  never?: string[];
+  forbid?: string[];
+}
+
 export function readLabelled(file: URL | string): Labelled[] {
   const { conversations, cases } = JSON.parse(readFileSync(file, "utf8"));
-  return (conversations ?? cases).map((one: any): Labelled => {
+  return (conversations ?? cases).map((one: RawConversation): Labelled => {
     const language = one.language ?? "en";
-    const at = one.today === undefined ? undefined : new Date(`${one.today}T12:00:00`).toISOString();
-    const keep = one.keep ?? one.expect ?? [];
+    const day = one.today === undefined ? "" : new Date(`${one.today}T12:00:00`).toISOString();
     return {
       id: one.id,
       language,
-      messages: one.messages.map((message: any, i: number) => ({ id: `m${i}`, role: message.role, text: message.text, at: message.at ?? at })),
-      keep: keep.map((label: any) => ({
-        message: label.message ?? null,
-        types: [label.type, ...(label.types ?? label.altTypes ?? [])],
-        words: [...(label.words ?? label.mustMention ?? []), ...(label.dates ?? label.absoluteDates ?? [])].map((words) => [words].flat()),
-        kind: label.kind ?? one.kind ?? "",
-        language: label.language ?? language,
-      })),
+      messages: one.messages.map(({ role, text, at }, i) => ({ id: `m${i}`, role, text, at: at ?? day })),
+      keep: (one.keep ?? one.expect ?? []).map((label) => readLabel(label, one.kind ?? "", language)),
       never: one.never ?? one.forbid ?? [],
     };
   });
+}
+
+function readLabel(label: RawLabel, kind: string, language: string): Wanted {
+  const words = [...(label.words ?? label.mustMention ?? []), ...(label.dates ?? label.absoluteDates ?? [])];
+  return {
+    message: label.message ?? null,
+    types: [label.type, ...(label.types ?? label.altTypes ?? [])],
+    words: words.map((one) => [one].flat()),
+    kind: label.kind ?? kind,
+    language: label.language ?? language,
+  };
 }
 
 export async function measure(all: readonly Labelled[], embed: Embed | null, withInbox = false): Promise<Figures> {
@@ -104,7 +134,10 @@ export async function measure(all: readonly Labelled[], embed: Embed | null, wit
     for (const wanted of keep) {
       count([wanted.language, wanted.kind], "wanted");
       if (taken.has(wanted)) count([wanted.language, wanted.kind], "found");
-      else figures.missed.push(`${id} (${wanted.language}, ${wanted.kind}): ${wanted.words.map((words) => words[0]).join(", ")}`);
+      else
+        figures.missed.push(
+          `${id} (${wanted.language}, ${wanted.kind}): ${wanted.words.map((words) => words[0]).join(", ")}`,
+        );
     }
   }
   const { right = 0, wrong = 0, found = 0, wanted = 0 } = groups.get("all") ?? {};
@@ -115,18 +148,28 @@ export async function measure(all: readonly Labelled[], embed: Embed | null, wit
 
 /** "next Monday" is fine where its date follows. */
 function isStored(text: string, words: string): boolean {
-  return text.split(words).slice(1).some((rest) => !/^[^.,;\n]{0,24}\(\d{4}/.test(rest));
+  return text
+    .split(words)
+    .slice(1)
+    .some((rest) => !/^[^.,;\n]{0,24}\(\d{4}/.test(rest));
 }
 
 /** In the message that says it, or the one before or after it. */
 function fits({ type, body, message }: Proposal, wanted: Wanted): boolean {
   const isThere = wanted.message === null || Math.abs(Number(message?.slice(1)) - wanted.message) <= 2;
   const text = body.toLowerCase();
-  return isThere && wanted.types.includes(type) && wanted.words.every((words) => words.some((one) => text.includes(one.toLowerCase())));
+  return (
+    isThere &&
+    wanted.types.includes(type) &&
+    wanted.words.every((words) => words.some((one) => text.includes(one.toLowerCase())))
+  );
 }
 
 /** Which of the lines are kept that should not be, each said after the same question and answer. */
-export async function measureTalk(lines: readonly string[], embed: Embed | null): Promise<{ kept: string[]; unsure: string[] }> {
+export async function measureTalk(
+  lines: readonly string[],
+  embed: Embed | null,
+): Promise<{ kept: string[]; unsure: string[] }> {
   const at = "2026-06-10T12:00:00.000Z";
   const [kept, unsure]: string[][] = [[], []];
   for (const text of lines) {
@@ -151,7 +194,10 @@ export function formatFigures({ precision, recall, wrong, missed, forbidden, gro
     ([name, { right, wrong, found, wanted }]) =>
       `${name.padEnd(16)} precision ${(right / Math.max(1, right + wrong)).toFixed(2)} (${right} of ${right + wrong})  recall ${(found / Math.max(1, wanted)).toFixed(2)} (${found} of ${wanted})`,
   );
-  const list = (title: string, lines: readonly string[]) => [`${title}: ${lines.length}`, ...lines.map((line) => `  ${line}`)];
+  const list = (title: string, lines: readonly string[]) => [
+    `${title}: ${lines.length}`,
+    ...lines.map((line) => `  ${line}`),
+  ];
   return [
     `precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
     ...rows,

@@ -5,9 +5,9 @@ import { checkPlan } from "../../src/learn/dream-check.ts";
 import { makePlan, type Op, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { enrich } from "../../src/learn/enrich.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
-import { findEmbed } from "../../src/meaning/meaning.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
+import { findEmbed } from "../../src/meaning/meaning.ts";
 import { addCues } from "../../src/memory/edit.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
@@ -233,9 +233,9 @@ describe("what a document says", () => {
       say("user", "good, do it like that for every import", "u1"),
     ];
     expect(await extractByRules(talk(`The README says: ${text}`), [], null, findEmbed())).toEqual([]);
-    expect(await extractByRules(talk("I split the importer into two small steps."), [], null, findEmbed())).toMatchObject([
-      { type: "feedback", trust: "inferred" },
-    ]);
+    expect(
+      await extractByRules(talk("I split the importer into two small steps."), [], null, findEmbed()),
+    ).toMatchObject([{ type: "feedback", trust: "inferred" }]);
   });
 });
 

@@ -96,9 +96,9 @@ describe("what is there already", () => {
 
   it("another number or a negation is news", async () => {
     const limit = talk(["user", "remember that the upload limit of the portal is 40 MB"]);
-    expect(
-      await extract(limit, [note("portal", { body: "The upload limit of the portal is 20 MB." })]),
-    ).toHaveLength(1);
+    expect(await extract(limit, [note("portal", { body: "The upload limit of the portal is 20 MB." })])).toHaveLength(
+      1,
+    );
     const body = "Squash commits before a merge to the release branch.";
     const never = talk(["user", "remember to never squash commits before a merge to the release branch"]);
     expect(await extract(never, [note("squash", { body })])).toHaveLength(1);
@@ -137,7 +137,7 @@ describe("what is taken back in the next message", () => {
     "please don't write that down anywhere",
     "ok I saw it. remove it again",
   ])("%s", async (text) => {
-    const rule = "from next week on all pull requests need two reviewers";
+    const rule = "remember that all pull requests need two reviewers";
     const asked = talk(["user", rule], ["assistant", "Noted."]);
     expect(await extract(asked, [])).toHaveLength(1);
     const all = talk(["user", rule], ["assistant", "Noted."], ["user", text]);

@@ -10,10 +10,16 @@ describe("writeDates", () => {
     ["on Friday the renamed package ships", "on Friday (2026-11-20) the renamed package ships"],
     ["on Tuesday we lost two hours of scans", "on Tuesday (2026-11-10) we lost two hours of scans"],
     ["the demo was moved to Tuesday", "the demo was moved to Tuesday (2026-11-17)"],
-    ["it broke on Friday, the fix ships on Tuesday", "it broke on Friday (2026-11-13), the fix ships on Tuesday (2026-11-17)"],
+    [
+      "it broke on Friday, the fix ships on Tuesday",
+      "it broke on Friday (2026-11-13), the fix ships on Tuesday (2026-11-17)",
+    ],
     ["away from tomorrow until Friday", "away from tomorrow (2026-11-17) until Friday (2026-11-20)"],
     ["due on the last Friday of this month", "due on 2026-11-27"],
-    ["the report is due two days before the meeting on Friday", "the report is due two days before the meeting on Friday (2026-11-18)"],
+    [
+      "the report is due two days before the meeting on Friday",
+      "the report is due two days before the meeting on Friday (2026-11-18)",
+    ],
     ["a week after next Thursday it ships", "a week after next Thursday (2026-11-26) it ships"],
     ["it moves to the Tuesday after next", "it moves to 2026-11-24"],
     ["it expires three weeks from today", "it expires three weeks from today (2026-12-07)"],
@@ -33,7 +39,10 @@ describe("writeDates", () => {
     ["下周三开始冻结", "下周三 (2026-11-25)开始冻结"],
     ["来週の水曜から", "来週の水曜 (2026-11-25)から"],
     ["다음 주 수요일부터", "다음 주 수요일 (2026-11-25)부터"],
-    ["`today` is the name, 24 December 2026 the day, every Friday too", "`today` is the name, 24 December 2026 the day, every Friday too"],
+    [
+      "`today` is the name, 24 December 2026 the day, every Friday too",
+      "`today` is the name, 24 December 2026 the day, every Friday too",
+    ],
     ["31 February is no day", "31 February is no day"],
   ])("%s", async (said, written) => {
     expect(await writeDates(said, NOW)).toBe(written);

@@ -81,16 +81,21 @@ describe("what is kept", () => {
   it("sets a reason and what follows from it apart", async () => {
     const { body } = await sayOne("remember: never push to main, because the deploy starts by itself");
     expect(body).toBe("never push to main.\n\n**Why:** the deploy starts by itself.");
-    const use = await sayOne("remember that the hospital blocks everything but port 443, so no websockets on other ports");
+    const use = await sayOne(
+      "remember that the hospital blocks everything but port 443, so no websockets on other ports",
+    );
     expect(use.body).toContain("**How to apply:** no websockets on other ports.");
   });
 
   it("of a list that can be read elsewhere is what is special about it", async () => {
-    const list = "remember our services: auth, billing, search, mail and cron, they are in services.yaml, but billing only runs in Dublin";
+    const list =
+      "remember our services: auth, billing, search, mail and cron, they are in services.yaml, but billing only runs in Dublin";
     const { body } = await sayOne(list);
     expect(body).toContain("billing only runs in Dublin");
     expect(body).not.toContain("auth");
-    expect(await say("remember our services: auth, billing, search, mail and cron, it's all in services.yaml")).toEqual([]);
+    expect(await say("remember our services: auth, billing, search, mail and cron, it's all in services.yaml")).toEqual(
+      [],
+    );
   });
 });
 
@@ -107,9 +112,21 @@ describe.skipIf(embed === null)("with the sentence model", () => {
   const hear = (text: string, heard: Heard = {}) => understandSaid(text, NOW, { ...heard, embed });
 
   it.each([
-    ["en", "I put a sleep of two seconds before the check.", "no, not with sleeps: wait for the event, the builds were flaky for a week"],
-    ["de", "Ich warte jetzt zwei Sekunden vor der Prüfung.", "nein, nicht mit Sleeps: warte auf das Ereignis, die Builds waren eine Woche lang wackelig"],
-    ["es", "Puse una espera de dos segundos.", "no, con sleeps no: espera el evento, los builds estuvieron inestables una semana"],
+    [
+      "en",
+      "I put a sleep of two seconds before the check.",
+      "no, not with sleeps: wait for the event, the builds were flaky for a week",
+    ],
+    [
+      "de",
+      "Ich warte jetzt zwei Sekunden vor der Prüfung.",
+      "nein, nicht mit Sleeps: warte auf das Ereignis, die Builds waren eine Woche lang wackelig",
+    ],
+    [
+      "es",
+      "Puse una espera de dos segundos.",
+      "no, con sleeps no: espera el evento, los builds estuvieron inestables una semana",
+    ],
     ["zh", "我加了两秒的等待。", "不，不要用 sleep：等事件，构建不稳定一个星期了"],
   ])("a correction without always or never: %s", async (_, answer, text) => {
     expect(await hear(text, { answer })).toMatchObject([{ type: "feedback", explicit: false }]);
@@ -143,7 +160,9 @@ describe.skipIf(embed === null)("with the sentence model", () => {
     ["es", "el panel de la cola está en https://grafana.quay.example/d/queue"],
     ["zh", "队列的监控面板在 https://grafana.quay.example/d/queue"],
   ])("a pointer with an address: %s", async (_, text) => {
-    expect(await hear(text)).toMatchObject([{ type: "reference", body: expect.stringContaining("https://grafana.quay.example") }]);
+    expect(await hear(text)).toMatchObject([
+      { type: "reference", body: expect.stringContaining("https://grafana.quay.example") },
+    ]);
   });
 
   it.each([

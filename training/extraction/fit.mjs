@@ -7,13 +7,18 @@ const BATCH = 64;
  * @param {{ label: number, dense: Float32Array }[]} samples
  * @returns a model for `predict`; each row of weights ends with what is added
  */
-export function fit(samples, { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 }) {
+export function learnNetwork(samples, { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 }) {
   const random = makeRandom(seed);
   const width = samples[0].dense.length;
   const makeRows = (rows, columns, spread) => Array.from({ length: rows }, () => makeRow(columns, spread));
   const makeRow = (columns, spread) => {
     const value = Float32Array.from({ length: columns + 1 }, () => (random() - 0.5) * 2 * spread);
-    return { value, grad: new Float32Array(columns + 1), m: new Float32Array(columns + 1), v: new Float32Array(columns + 1) };
+    return {
+      value,
+      grad: new Float32Array(columns + 1),
+      m: new Float32Array(columns + 1),
+      v: new Float32Array(columns + 1),
+    };
   };
   const inner = makeRows(hidden, width, 0.05);
   const outer = makeRows(classes, hidden, 0.2);

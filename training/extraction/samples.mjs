@@ -8,7 +8,15 @@ import { CLASSES, readOwn, readSet, readTalk } from "./data.mjs";
 const root = path.join(import.meta.dirname, "../..");
 /** Answers that go before any message: whether there was one must say nothing about what follows. */
 const ANSWERS = {
-  en: ["Done.", "I changed the list to a table and added a test.", "The tests pass.", "Noted.", "I looked at the three files and found nothing unusual.", "Which one do you mean?", "Fixed, the build is green again."],
+  en: [
+    "Done.",
+    "I changed the list to a table and added a test.",
+    "The tests pass.",
+    "Noted.",
+    "I looked at the three files and found nothing unusual.",
+    "Which one do you mean?",
+    "Fixed, the build is green again.",
+  ],
   de: ["Erledigt.", "Ich habe die Funktion umbenannt.", "Die Tests laufen durch.", "Welche Datei meinst du?"],
   es: ["Hecho.", "Cambié la función y agregué un test.", "Los tests pasan.", "¿Cuál de los dos?"],
   fr: ["C'est fait.", "J'ai renommé la fonction.", "Les tests passent.", "Lequel des deux ?"],
@@ -27,7 +35,10 @@ export function makeRandom(seed) {
 
 /** Vectors are kept in a file of the system's temporary folder: another tuning of the model has another one. */
 function openCache(embed) {
-  const key = createHash("sha256").update(readFileSync(path.join(root, "assets/minilm-tuning.bin"))).update(readFileSync(path.join(root, "assets/glossary.txt"))).digest("hex");
+  const key = createHash("sha256")
+    .update(readFileSync(path.join(root, "assets/minilm-tuning.bin")))
+    .update(readFileSync(path.join(root, "assets/glossary.txt")))
+    .digest("hex");
   const file = path.join(tmpdir(), `memdir-vectors-${key.slice(0, 12)}.json`);
   const known = new Map(existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []);
   let added = 0;
@@ -56,7 +67,10 @@ function compose(parts, language, split, random) {
   });
   const joined = styled.map(({ text }) => text).join(" ");
   let from = 0;
-  const bounds = styled.map(({ text, label }) => ({ label, start: from, end: (from += text.length + 1) }));
+  const bounds = styled.map(({ text, label }) => {
+    from += text.length + 1;
+    return { label, end: from };
+  });
   const sentences = split(joined);
   let at = 0;
   const labels = sentences.map(({ text }) => {
@@ -78,9 +92,17 @@ function* talks(own, split) {
     const isKept = parts.some(({ label }) => label !== "skip");
     if (!isKept && random() < 0.6) continue;
     // Only its own fold may see it twice: what it is combined with is not learnt from.
-    const others = () => pick(skipped.filter((other) => other.language === language)).parts.map(({ text }) => ({ text, label: "~" }));
+    const others = () =>
+      pick(skipped.filter((other) => other.language === language)).parts.map(({ text }) => ({ text, label: "~" }));
     const mixed = random() < 0.5 ? [...others(), ...parts] : [...parts, ...others()];
-    yield { id: `${id}+`, group: id, language, source: "own", answer: said, ...compose(mixed, language, split, random) };
+    yield {
+      id: `${id}+`,
+      group: id,
+      language,
+      source: "own",
+      answer: said,
+      ...compose(mixed, language, split, random),
+    };
   }
 }
 
@@ -95,7 +117,9 @@ export function makeSamples(kit, sets) {
   const samples = all.flatMap(({ group, language, source, answer, sentences, labels }) =>
     sentences.flatMap(({ text }, at) => {
       const label = CLASSES.indexOf(labels[at]);
-      return label === -1 ? [] : [{ group, language, source, text, label, dense: kit.featuresOf({ sentences, at, answer }, cache.embed) }];
+      return label === -1
+        ? []
+        : [{ group, language, source, text, label, dense: kit.featuresOf({ sentences, at, answer }, cache.embed) }];
     }),
   );
   cache.save();
