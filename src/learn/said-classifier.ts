@@ -26,8 +26,15 @@ export const TYPE_OF: Readonly<Record<Kind, MemoryType>> = {
   person: "user",
 };
 
-/** From here on it is kept, and from there on it is shown to the user in the inbox. */
-export const { keep: KEPT, unsure: UNSURE } = CLASSIFIER;
+/** From here on it is shown to the user in the inbox. */
+export const { unsure: UNSURE } = CLASSIFIER;
+
+/** From here on it is kept. Vectors of other languages come from a glossary, and what is worth keeping scores lower. */
+export function keptFrom(sentence: string): number {
+  return ENGLISH.test(sentence) ? CLASSIFIER.keep : CLASSIFIER.keepOther;
+}
+
+const ENGLISH = /\b(?:the|is|are|and|of|to|we|i|i'm|it|for|not|you|that|this|our|with|don't)\b/i;
 
 const weights = lazily(() => ({ hidden: unpack(CLASSIFIER.hidden), out: unpack(CLASSIFIER.out) }));
 

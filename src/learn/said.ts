@@ -4,7 +4,7 @@
  */
 
 import type { MemoryType } from "../store/store.ts";
-import { type Judged, judge, KEPT, type Kind, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { type Judged, judge, type Kind, keptFrom, TYPE_OF, UNSURE } from "./said-classifier.ts";
 import { hasRelativeDate, writeDates } from "./said-dates.ts";
 import type { Embed } from "./said-features.ts";
 import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
@@ -89,8 +89,11 @@ interface Draft extends Pick<Said, "act" | "explicit" | "isUnsure"> {
 
 function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed | null): Draft[] {
   const drafts: Draft[] = [];
+  let score = 0;
   for (let at = 0; at < sentences.length; at++) {
     const sentence = sentences[at]!;
+    const scoreBefore = score;
+    score = 0;
     const open = drafts.at(-1);
     if ((open?.last ?? -1) >= at || saysNothing(sentence)) continue;
     const request = findRequest(sentence.plain);
@@ -101,26 +104,26 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
       continue;
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
+    score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
-    if (judged && isKept(judged) && !isRefused(sentence.plain)) {
-      const draft = draftJudged(judged, sentences, at, open?.last ?? -1);
+    if (judged && isKept(judged, sentence) && !isRefused(sentence.plain)) {
+      const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
-      else {
-        if (open.isUnsure && !draft.isUnsure) Object.assign(open, { act: draft.act, type: draft.type });
-        extend(open, sentence, at, open.isUnsure && draft.isUnsure);
-      }
+      else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
     } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
 }
 
 /** With the agent's words in it, a confirmation must be sure. */
-function isKept({ keep, kind, share }: Judged): boolean {
-  return kind === "confirmation" ? keep >= KEPT && share >= CONFIRMED : keep >= UNSURE;
+function isKept({ keep, kind, share }: Judged, { plain }: Sentence): boolean {
+  return kind === "confirmation" ? keep >= keptFrom(plain) && share >= CONFIRMED : keep >= UNSURE;
 }
 
 /** Below this it may just as well be a correction of what the agent said. */
 const CONFIRMED = 0.6;
+/** Below this it would often get the wrong type. */
+const SURE_OF_KIND = 0.55;
 
 /** No person's sentence is longer, and a shorter one says nothing. */
 function mayJudge({ plain }: Sentence): boolean {
@@ -135,16 +138,26 @@ function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean)
   Object.assign(draft, { last: at, isUnsure });
 }
 
-function draftJudged(judged: Judged, sentences: readonly Sentence[], at: number, taken: number): Draft {
+/** `before`: the last sentence that is taken, and how likely the one before this is worth keeping. */
+function draftJudged(
+  judged: Judged,
+  sentences: readonly Sentence[],
+  at: number,
+  { taken, score }: { taken: number; score: number },
+): Draft {
   const told = stripLead(sentences[at]!.text);
   const before = at - 1 > taken ? sentences[at - 1] : undefined;
   // It must be clear what "it" means, else the memory is useless to a later reader.
-  const isLed = before && PRONOUN.test(told) && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
+  const isNeeded = PRONOUN.test(told) || score >= LEADING;
+  const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
   const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
-  const isUnsure = judged.keep < KEPT;
+  const isUnsure = judged.keep < keptFrom(told) || judged.share < SURE_OF_KIND;
   return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
+
+/** A sentence that is nearly worth keeping begins what the next one goes on with. */
+const LEADING = 0.25;
 
 const ADDRESS = /https?:\/\/|(?:^|\s)(?:\\\\|\/\/)\w|\S@\S+\.\w|\bSharePoint\b|\bConfluence\b|\bNotion\b/i;
 
