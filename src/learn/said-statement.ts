@@ -189,11 +189,14 @@ const MAX_LOOK = 600;
 /** By words alone, for what was explicitly asked for. */
 export function typeOfStatement(text: string): MemoryType {
   const statement = text.slice(0, MAX_LOOK);
-  if (/https?:\/\/|\\\\\w|(?<![\w&])#[a-z][\w-]{2,}/i.test(statement)) return "reference";
+  if (REFERENCE.test(statement)) return "reference";
   if (FEEDBACK.test(statement)) return "feedback";
   return USER.test(statement) ? "user" : "project";
 }
 
+/** An address, or something that is kept in a system with a name. */
+const REFERENCE =
+  /https?:\/\/|\\\\\w|(?<![\w&])#[a-z][\w-]{2,}|(?<!\p{L})(?:tracked|documented|found|kept|stored|collected|lives?|liegt|liegen|steht|stehen|está|están|se trouve|est|sont) (?:in|at|on|under|auf|unter|en|dans|sur) (?:\p{Ll}+ ){0,2}\p{Lu}/u;
 const FEEDBACK =
   /^(?:to|not to)\s|\b(?:never|always|don'?t|do not|stop|avoid|prefer to|use\b.{0,80}\b(?:instead|not)|instead of|must|should|please)\b|(?<!\p{L})(?:nie|niemals|immer|nur|kein(?:e[nrs]?)?|bitte|jamais|toujours|siempre|nunca)(?!\p{L})|不要|必须|一定|总是|永远|别|请|必ず|常に|ください|しないで|ないこと|禁止|항상|절대|지 마/iu;
 const USER = /^(?:i\b|i'm|my\b|me\b|the user\b|ich\b|je\b|j'|mon\b|ma\b|yo\b|soy\b|mi\b|mein|我|私|나는|저는)/i;

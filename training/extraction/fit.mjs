@@ -7,7 +7,10 @@ const BATCH = 64;
  * @param {{ label: number, dense: Float32Array }[]} samples
  * @returns a model for `predict`; each row of weights ends with what is added
  */
-export function learnNetwork(samples, { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 }) {
+export function learnNetwork(
+  samples,
+  { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 },
+) {
   const random = makeRandom(seed);
   const width = samples[0].dense.length;
   const makeRows = (rows, columns, spread) => Array.from({ length: rows }, () => makeRow(columns, spread));

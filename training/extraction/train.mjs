@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Trains the classifier of the offline extractor: train.mjs [--cv]. Writes src/learn/said-weights.ts; takes a few minutes.
 // --cv: instead, cross-validates by conversation in four parts and prints precision and recall of sentences.
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -93,6 +94,7 @@ export const CLASSIFIER = {
 };
 `;
   writeFileSync(file, text);
+  execFileSync(path.join(root, "node_modules/.bin/biome"), ["format", "--write", file], { cwd: root });
   process.stdout.write(`${path.relative(root, file)}: ${Math.round(text.length / 1024)} KB\n`);
 }
 
