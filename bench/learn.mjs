@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // What learning costs beside another agent's turns: learn.mjs [--check] [--quick]. Needs dist/ and the packages for tests.
+// What the offline extractor keeps of labelled conversations: learn.mjs --set FILE [--talk FILE], see learn-set.mjs.
 // A stop without extraction in a fresh hook process, as a ratio to a bare `node`; and the tokens of one extraction.
 // With --check it ends with 1 when a target is missed.
 import fs from "node:fs";
@@ -8,13 +9,23 @@ import path from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { measureSets } from "./learn-set.mjs";
 import { inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
 import { writeStore } from "./recall-store.mjs";
 import { formatTable, run, takeTurns, timeRow } from "./recall-timing.mjs";
 
 const { values: options } = parseArgs({
-  options: { check: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  options: {
+    check: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    set: { type: "string", multiple: true },
+    talk: { type: "string", multiple: true },
+  },
 });
+if (options.set || options.talk) {
+  process.stdout.write(`${await measureSets(options)}\n`);
+  process.exit(0);
+}
 const MEMORIES = options.quick ? 100 : 1_000;
 const STARTS = options.quick ? 11 : 41;
 const TRANSCRIPT_BYTES = options.quick ? 500_000 : 5_000_000;

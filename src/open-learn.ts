@@ -15,9 +15,11 @@ import { openLedger } from "./learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import type { FindMemory } from "./learn/one-shot.ts";
 import { readUntold } from "./learn/origin.ts";
+import { openRulesExtractor } from "./learn/rules.ts";
 import type { Memdir } from "./memdir.ts";
 import { usedNothing } from "./model/ask.ts";
 import { formatManifest } from "./recall/select.ts";
+import type { HeardSession } from "./session/transcripts.ts";
 
 export function openLearning(memdir: Memdir): Learning {
   const [directory] = memdir.directories;
@@ -78,6 +80,12 @@ export async function enrichBeside(memdir: Memdir, model: LearningModel, signal:
       release();
     }
   }
+}
+
+/** Without a model. The sentence model is opened when there is something to read. */
+export function openOfflineExtractor(memdir: Memdir, learning: Learning, prompts: HeardSession["prompts"]): Extractor {
+  const find = async () => (memdir.config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null);
+  return openRulesExtractor(learning, prompts, find);
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */

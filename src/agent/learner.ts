@@ -114,9 +114,9 @@ export function openSessionLearner(
   };
 
   const ended = async (turn: EndedTurn) => {
-    const { messages, conversation, prompt, answerBefore, memoryWritten, isWanted } = turn;
+    const { messages, conversation, prompt, memoryWritten, isWanted } = turn;
     // Requests that were saved are done.
-    const explicit = !memoryWritten && (await asksToKeep(prompt.text, new Date(prompt.at), answerBefore));
+    const explicit = !memoryWritten && (await asksToKeep(prompt.text, new Date(prompt.at)));
     if (explicit && !learning.gates(session).budget.ok) {
       const saved = await keepExplicit(learning, session, [prompt]);
       if (saved.length > 0) return report({ saved, failed: null });

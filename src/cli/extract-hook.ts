@@ -5,11 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
 import { endingDay } from "../learn/budget.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
-import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
+import { keepExplicit, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
+import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
-import { enrichBeside, openExtractor, openLearning } from "../open-learn.ts";
+import { enrichBeside, openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
@@ -27,6 +28,7 @@ const LAG_MS = 2_000;
 const LOOK_MS = 50;
 
 interface HookRun extends Pick<Call, "env" | "cwd"> {
+  memdir: Memdir;
   learning: Learning;
   /** The one that the environment or the settings name. */
   model: ReturnType<typeof openModel> | null;
@@ -50,7 +52,7 @@ export const extractHook: Run = async (call) => {
   const model = wanted === null ? null : openModel(call.env, wanted);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    const run: HookRun = { learning, model, env: call.env, cwd: call.cwd, signal, hasFailed: false };
+    const run: HookRun = { memdir, learning, model, env: call.env, cwd: call.cwd, signal, hasFailed: false };
     await learnAll(run, file);
     if (model && !("problem" in model) && !run.hasFailed) {
       await enrichBeside(memdir, endingDay(model, learning.ledger, "enrich", null), signal);
@@ -97,7 +99,7 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 
 /** False when there is no point in going on. */
 async function learnTurn(run: HookRun, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { learning, cwd, signal } = run;
+  const { memdir, learning, cwd, signal } = run;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
@@ -113,7 +115,9 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     const keep = () => keepExplicit(learning, session.id, now);
     if (now.length > 0) return (await withExtractionLock(learning, session.id, keep)) !== null;
   }
-  const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+  const extractor = model
+    ? openExtractor(learning, () => model)
+    : openOfflineExtractor(memdir, learning, session.prompts);
   const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);

@@ -236,11 +236,11 @@ function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
 }
 
 /**
- * A request to remember something contains one of these words, in the languages of learn/said-patterns.ts, whose own patterns take
+ * A request to remember something contains one of these words, in the languages of learn/said-requests.ts, whose own patterns take
  * as long to compile as everything else here. False alarms are fine: the background process checks again, thoroughly.
  */
 const ASKING =
-  /^\s*#|remember|memor|mind|forget|\bnot(?:es?\b|i[ez])|reference|next time|future|\b(?:from|for) (?:now|here|later)|forward|henceforth|should know|(?:save|store|record|write|put|add|commit)\b.{0,40}(?:this|that|down|following)|merke? |denke? |behalte? |vergiss|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt)|zukunft|künftig|fortan|souv[ie]|rappel|retiens|retenez|mémor|oubli|garde|doréna|désorm|partir d|avenir|recuerd|acuérd|olvid|en cuenta|anota|adelante|lembr|esqueç|ricorda|dimentic|onthoud|vergeet|[记記忘]|现在|現在|今[后後]|以[后後]|今以后|これから|覚え|憶|メモ|기억/i;
+  /^\s*#|remember|memor|mind|forget|\bnot(?:es?\b|i[ez])|reference|next time|future|\b(?:from|for) (?:now|here|later)|forward|henceforth|should know|(?:save|store|record|write|put|add|commit)\b.{0,40}(?:this|that|down|following)|merke? |denke? |behalte? |vergiss|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt)|zukunft|künftig|fortan|souv[ie]|rappel|retiens|retenez|mémor|oubli|garde|doréna|désorm|partir d|avenir|recuerd|acuérd|olvid|en cuenta|anota|adelante|lembr|esqueç|ricorda|dimentic|onthoud|vergeet|[记記忘]|现在|現在|今[后後]|以[后後]|今以后|これから|覚え|憶|メモ|기억|잊지|앞으로|이제부터|apunta|guarda/i;
 
 /** More than people type before they say what to remember. */
 const MAX_ASKED_CHARS = 4_000;
@@ -249,9 +249,9 @@ export function mayAskToKeep(prompt: string): boolean {
   return ASKING.test(prompt.slice(0, MAX_ASKED_CHARS));
 }
 
-/** Thanks, agreement, or a command for the host. */
+/** Thanks, agreement, or a command for the host; ten characters of Chinese are a sentence. */
 const IDLE =
-  /^(?:.{0,11}|\/[\w:-]+(?:\s.*)?|(?:ok(?:ay)?|thanks|thank you|thx|great|perfect|nice|yes|no|go on|go ahead)\b.{0,12})$/is;
+  /^(?:[^\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{0,11}|\/[\w:-]+(?:\s.*)?|(?:ok(?:ay)?|thanks|thank you|thx|great|perfect|nice|yes|no|go on|go ahead)\b.{0,12})$/is;
 const MAX_IDLE_CHARS = 200;
 
 /** Whether there is nothing in it for the rules. */

@@ -160,7 +160,8 @@ function findBlocked({ action, file, name }: Proposal, target: Target | null): s
 }
 
 /** Why a person should review it first. */
-function findDoubt({ action, trust }: Proposal, target: Target | null): string | null {
+function findDoubt({ action, trust, isUnsure }: Proposal, target: Target | null): string | null {
+  if (isUnsure) return "it may not be worth keeping";
   if (target === null) return null;
   const { file, pinned, source } = target.memory;
   if (!mayReplace(source, trust)) return `${file} has a more trusted source (${trustOf(source)}) than this (${trust})`;

@@ -19,6 +19,8 @@ export interface Proposal {
   message: string | null;
   reason: string;
   from: "extraction" | "rules" | "dream" | "agent" | "enrich";
+  /** The extractor is not sure that it is worth keeping: it waits in the inbox. */
+  isUnsure?: boolean;
 }
 
 /** It adds cues to a memory, and nothing else of it changes. */

@@ -1,6 +1,6 @@
 /**
- * The offline extractor: finds what the user said that is worth keeping, by rules. It prefers missing something to
- * inventing it.
+ * The offline extractor: finds what the user said that is worth keeping, without a model. Where the sentence model is not
+ * installed, these are explicit requests only.
  */
 
 import { textOf } from "../model/ask.ts";
@@ -12,9 +12,10 @@ import { isFinal } from "./apply.ts";
 import { type Extracted, type Extractor, type Keep, type Kept, type Learning, openKeep, reasonOf } from "./learn.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
-import { type Said, understandSaid } from "./said.ts";
-import { RETRACTED } from "./said-draft.ts";
-import { forbidsKeeping } from "./said-gates.ts";
+import { MEANT, type Said, understandSaid } from "./said.ts";
+import type { Embed } from "./said-features.ts";
+import { forbidsKeeping } from "./said-refusals.ts";
+import { RETRACTED } from "./said-requests.ts";
 import { type HeardMessage, ownWords } from "./window.ts";
 
 export interface SpokenMessage {
@@ -28,14 +29,12 @@ export interface SpokenMessage {
 /** An existing memory; with its body the comparison is better. */
 export type Existing = Pick<Header, "file" | "name" | "type" | "description"> & { body?: string };
 
-/** Below this the rules are not sure whom or what a sentence is about. */
-const MIN_CONFIDENCE = 0.5;
-
 /** Only what the user wrote counts; what the agent said before is used only where the user refers back to it. */
 export async function extractByRules(
   messages: readonly SpokenMessage[],
   existing: readonly Existing[],
   session: string | null = null,
+  embed: Embed | null = null,
 ): Promise<Proposal[]> {
   let proposals: Proposal[] = [];
   let answer = "";
@@ -51,8 +50,8 @@ export async function extractByRules(
     if (Number.isNaN(at.getTime())) continue;
     if (takesBack(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
     before = message.id;
-    for (const said of await understandSaid(message.text, at, answer, asked)) {
-      if (said.confidence < MIN_CONFIDENCE || isWritten(said.body, written)) continue;
+    for (const said of await understandSaid(message.text, at, { answer, asked, embed })) {
+      if (isWritten(said.body, written)) continue;
       if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
       proposals = next(proposals, existing, said, propose(said, message, session));
@@ -62,12 +61,19 @@ export async function extractByRules(
   return proposals;
 }
 
-/** Rules in place of a model. `prompts`: what the user typed in the session. */
-export function openRulesExtractor({ store }: Learning, prompts: HeardSession["prompts"]): Extractor {
+/** In place of a model. `prompts`: what the user typed in the session. `findEmbed`: the sentence model, if it is installed. */
+export function openRulesExtractor(
+  { store }: Learning,
+  prompts: HeardSession["prompts"],
+  findEmbed: () => Promise<Embed | null>,
+): Extractor {
   return {
     isFree: true,
     extract: async ({ session, messages, fresh }, keep) => {
-      const proposals = await extractByRules(speak(prompts, messages, fresh), await store.list(), session);
+      const spoken = speak(prompts, messages, fresh);
+      // Opening the sentence model takes longer than all the rest.
+      const embed = spoken.some(({ role }) => role === "user") ? await findEmbed() : null;
+      const proposals = await extractByRules(spoken, await store.list(), session, embed);
       return { ...(await keepAll(proposals, keep)), last: messages.at(-1) ?? null, left: 0, spent: null };
     },
   };
@@ -170,7 +176,7 @@ const takeBack: Next = (proposals, existing, said, proposal) => {
 type Next = (proposals: Proposal[], existing: readonly Existing[], said: Said, proposal: Proposal) => Proposal[];
 
 function propose(said: Said, message: SpokenMessage, session: string | null): Proposal {
-  const { act, type, name, description, body, explicit } = said;
+  const { act, type, name, description, body, isUnsure } = said;
   return {
     id: sha256(`${message.id}\n${act}\n${body}`).slice(0, 12),
     at: message.at,
@@ -181,18 +187,18 @@ function propose(said: Said, message: SpokenMessage, session: string | null): Pr
     trust: body.includes(MEANT) ? "inferred" : "user",
     session,
     message: message.id,
-    reason: explicit && act !== "forget" ? REASONS.remember : REASONS[act],
+    reason: REASONS[act],
     from: "rules",
+    ...(isUnsure && { isUnsure }),
   };
 }
-
-/** How said.ts marks what the agent had said. */
-const MEANT = "**What was meant:**";
 
 const REASONS: Record<Said["act"], string> = {
   remember: "the user asked to remember it",
   forget: "the user asked to forget it",
   correction: "the user corrected the agent",
+  confirmation: "the user confirmed a way of working",
+  person: "the user said who they are",
   preference: "the user stated a preference",
   decision: "the user mentioned a decision",
   pointer: "the user said where something is",

@@ -1,394 +1,422 @@
-/** Replaces the days of a statement that are relative, or lack a year, with calendar days; in several languages. */
+/** Writes the calendar day after each day that is named relatively or without a year: "Thursday (2026-11-19)"; in seven languages. */
 
 import { localDay } from "../text/local-day.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 
-/** Must be given one line. The words go, the date stays: "moves to next Monday" -> "moves to 2026-11-23". */
-export async function writeDates(line: string, now: Date): Promise<string> {
-  return writeRelativeDays(writeDays(line, now), now, MAX_RANGES);
+interface Found {
+  start: number;
+  end: number;
+  /** What is written in brackets. */
+  date: string;
 }
 
-/** Whether a statement names a day or a month; "today" alone does not make something worth keeping. */
-export async function hasDate(line: string, now: Date): Promise<boolean> {
-  if (/\b\d{4}-\d\d(?:-\d\d)?\b|\bQ[1-4]\b/.test(line) || MONTH_NAMED.test(line)) return true;
-  if (rewrite(CALENDAR_DAYS, writePastWeekdays(line, now), now) !== line) return true;
-  return (await findRelativeDates(writeDays(line, now), now)).some(
-    ({ words }) =>
-      !/^(?:today|tonight|this (?:morning|afternoon|evening)|eod)\b/i.test(words) ||
-      /\b(?:from|as of|since|until) today\b/i.test(line),
-  );
-}
-
-/** Whether a text still contains a relative day, even if the finder is not sure. */
-export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
-  return LEFT.some((left) => left.test(text)) || (await findRelativeDates(text, now)).length > 0;
-}
-
-const LEFT = [
-  /(?<![\w/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this|current) sprint|over the weekend(?! of \d)|(?:two|three|four) (?:mon|tues|wednes|thurs|fri|satur|sun)days (?:from now|ago)|(?:next|last|this) (?:week|weekend|month|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:until|till|by) (?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s))(?![\w/-]|\.\w)/i,
-  // "…in the week of 2026-08-10, from Monday to Thursday": days of that week only.
-  /\bweek of \d{4}-.*\b(?:from|on|to|until|till|through) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b/i,
-  /(?<![\p{L}\p{N}])(?:(?:nächste|kommende|diese|letzte|vorige)[nrsm]? (?:woche|monat|quartal|\p{L}+tag|mittwoch)|(?:in|vor) \p{L}+ (?:tagen|wochen|monaten)|in den nächsten \p{L}+|ende (?:der|dieser|nächster) woche|ende (?:des|dieses|nächsten) (?:monats|jahres|quartals)|(?:monats|jahres)ende|fin (?:du mois|de (?:la )?semaine)|(?:fin|finales) de(?:l)? (?:mes|semana)|(?:la semaine|le mois) (?:prochaine?|derni(?:er|ère))|dans \p{L}+ (?:jours|semaines|mois)|la (?:próxima semana|semana (?:que viene|pasada))|el (?:próximo mes|mes (?:que viene|pasado))|(?:dentro de|hace) \p{L}+ (?:días|semanas|meses))(?![\p{L}\p{N}])|来週|先週|来月|先月|今週|下周|上周|下个月|上个月|本周/iu,
-];
-
-const MONTH_NAMED =
-  /\b(?:in|by|until|before|from|after|since|the|mid|early|late)[ -](?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;
-
-function writeDays(line: string, now: Date): string {
-  const plain = line
-    .replace(/\b(days?|weeks?|months?|years?) from today\b/gi, "$1 from now")
-    .replace(/\bfirst of (this|next|last) month\b/gi, "1st of $1 month")
-    .replace(/\b(in (?:\w+ ){1,3}(?:days|weeks|months))['’] time\b/gi, "$1");
-  return rewrite(CALENDAR_DAYS, writePastWeekdays(rewrite(FOREIGN_DAYS, plain, now), now), now)
-    .replace(MONTH_ALONE, (found, month: string) => `${found} ${yearOf(now, new Date(`${month} 1, 2000`).getMonth())}`)
-    .replace(/\bat (?=\d{4}-\d\d-\d\d\b)/g, "on ")
-    .replace(/\bon on\b/gi, "on")
-    .replace(/\b(by|until|till|from|before|after|to|since) on (?=\d{4}-)/gi, "$1 ");
-}
-
-/** A month by its name alone: a year later it is not clear which one. Repeated ones ("in April") stay. */
-const MONTH_ALONE =
-  /\b(?:until|till|by|before) (?:mid |early |late |the end of )?(January|February|March|April|May|June|July|August|September|October|November|December)\b(?!,? \d)/g;
-
-/** Each range ("tomorrow until Friday", which is found as one date) costs another look at the rest of the line. */
-const MAX_RANGES = 5;
-
-async function writeRelativeDays(line: string, now: Date, ranges: number): Promise<string> {
-  let written = "";
-  let from = 0;
-  // "from Wednesday to 2026-11-24": next to a full date the weekday would be taken as part of it.
-  const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
-  for (const { words, date } of await findRelativeDates(seen, now)) {
-    const at = findOutsideCode(line, words, from);
-    if (at === -1) continue;
-    const range = /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words);
-    const ranged = range !== null && ranges > 0;
-    const said = (ranged ? words.slice(0, range.index) : words).replace(TIME, "");
-    const before = written + line.slice(from, at);
-    from = at + said.length;
-    written = joinDate(before, said, date, line.slice(from), now);
-    // "tomorrow evening until Sunday": the evening is not part of the next search.
-    if (ranged) {
-      const rest = line.slice(at + range.index);
-      return `${written}${words.slice(said.length, range.index)}${await writeRelativeDays(rest, now, ranges - 1)}`;
+/**
+ * Must be given one line. `isRule`: a weekday alone repeats ("no releases on Friday" in German or Chinese); else it is the
+ * next one.
+ */
+export async function writeDates(line: string, now: Date, isRule = false): Promise<string> {
+  const found: Found[] = [];
+  const add = (one: Found) => {
+    const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
+    const isDated =
+      /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
+    if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
+  };
+  for (const [pattern, write, isBare] of [...ENGLISH, ...FOREIGN]) {
+    if (isBare && isRule) continue;
+    for (const match of line.matchAll(pattern)) {
+      const date = write(now, match);
+      if (date !== null) add({ start: match.index, end: match.index + match[0].trimEnd().length, date });
     }
   }
-  return written + line.slice(from);
+  await addRelative(line, now, add);
+  const sorted = found.sort((a, b) => b.start - a.start);
+  return sorted.reduce((text, { start, end, date }) => {
+    // "the Friday after next (…)" would still be read as the next one.
+    const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
+    return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
+  }, line);
 }
 
-/** A time of day stays as it was said. */
+/** Whether a text still contains a relative day that was not dated. */
+export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
+  return LEFT.test(text) || (await findRelativeDates(text, now)).length > 0;
+}
+
+const LEFT =
+  /(?<![\p{L}\p{N}/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this) (?:sprint|week|weekend|month|quarter)|\w+ from today|morgen(?= (?:früh|abend))|übermorgen|gestern|(?:nächste|kommende|letzte|vorige)[nrsm]? (?:woche|monat|quartal)|demain|(?:la semaine|le mois) (?:prochaine?|dernière?)|la (?:próxima semana|semana (?:que viene|pasada)))(?![\p{L}\p{N}/-]|\.\w| ?\()|(?:明天|后天|昨天|下周|上周|来週|先週|明日|昨日|내일|어제|다음 주|지난주)(?!.{0,6}\()/iu;
+
+function isCode(line: string, at: number): boolean {
+  return (line.slice(0, at).match(/`/g)?.length ?? 0) % 2 === 1;
+}
+
+/** English, by the finder that the lint uses. */
+async function addRelative(line: string, now: Date, add: (one: Found) => void): Promise<void> {
+  let from = 0;
+  // Next to a full date the weekday would be taken as part of it.
+  const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
+  for (const { words, date } of await findRelativeDates(seen, now)) {
+    const range = /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words);
+    const said = (range ? words.slice(0, range.index) : words).replace(TIME, "");
+    const at = line.indexOf(said, from);
+    if (at === -1) continue;
+    from = at + said.length;
+    add({ start: at, end: from, date: periodOf(said, pastOf(line, at, said, now) ?? date, now) });
+    if (range) {
+      const rest = at + words.length - (words.length - range.index - range[0].length);
+      await addRelative(line.slice(rest), now, ({ start, end, date }) =>
+        add({ start: start + rest, end: end + rest, date }),
+      );
+    }
+  }
+}
+
 const TIME =
   /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
 
-/** Words of a finding are normalised to single spaces, as the line is. Inline code is not looked into. */
-function findOutsideCode(line: string, words: string, from: number): number {
-  const blanked = line.replace(/`[^`]*`/g, (code) => "\uFFFC".repeat(code.length));
-  return blanked.indexOf(words, from);
+/** "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. */
+function pastOf(line: string, at: number, said: string, now: Date): string | null {
+  const day = new RegExp(`^(?:on )?(${DAYS.en.join("|")})$`, "i").exec(said)?.[1];
+  if (!day || /\b(?:to|until|till|by|from|for|before|after)\s+$/i.test(line.slice(0, at))) return null;
+  if (/\bsince\s+$/i.test(line.slice(0, at))) return shift(now, -daysSince(now, DAYS.en.indexOf(day.toLowerCase())));
+  const clauses = line.split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/);
+  const ends = clauses.map((_, i) => clauses.slice(0, i + 1).join("").length);
+  const clause = clauses[ends.findIndex((end) => end > at)] ?? line;
+  const isPast = SAID_THEN.test(clause) || (HAPPENED.test(clause) && !PLANNED.test(clause));
+  return isPast ? shift(now, -daysSince(now, DAYS.en.indexOf(day.toLowerCase()))) : null;
 }
 
-const PREPOSITION =
-  /(?:^|\s)(?:on|by|until|till|til|from|since|before|after|to|for|of|through|between|and|or|the|this|our|is|was|due|starting|beginning|around|about|in|into|at|as of|than|mid|early|late|=|-|–|\()\s*$|[(:,–-]\s*$/i;
+const SAID_THEN =
+  /\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on \w+day\b/i;
+const HAPPENED =
+  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|someone|(?<!\b(?:the|an?|is|are|be|been|being|gets?) )(?!need)[a-z]{3,}ed)\b/i;
+const PLANNED =
+  /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|moved|postponed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
 
-/** The day with the preposition that the words had in them or now lack. */
-function joinDate(before: string, words: string, date: string, after: string, now: Date): string {
-  const said = words.replace(/^on\s+/i, "");
-  const value = periodOf(said, date, now);
-  const head = /\b(?:end|last day) of/i.test(said) ? before.replace(/\bthe\s+$/i, "") : before;
-  const bare = words === said && (PREPOSITION.test(head) || /^['’]s\b/.test(after));
-  if (bare) return head + value;
-  const preposition = /^\d{4}-\d\d-\d\d$/.test(value) ? "on" : "in";
-  const opening = head.trim() === "" && /^[A-Z]/.test(words);
-  return `${head}${opening ? preposition[0]!.toUpperCase() + preposition.slice(1) : preposition} ${value}`;
-}
-
-/** "last year" is a year and not a day of it: an exact day would be invented. */
+/** "next month" is no single day: an exact one would be invented. */
 function periodOf(said: string, date: string, now: Date): string {
   const [, which = "", unit = ""] = /^(this|next|last)\s+(week|month|quarter|year)$/i.exec(said.toLowerCase()) ?? [];
-  if (unit === "year") return date.slice(0, 4);
-  if (unit === "month" || MONTH_ONLY.test(said)) return date.slice(0, 7);
-  if (unit === "quarter") return `Q${Math.ceil(Number(date.slice(5, 7)) / 3)} ${date.slice(0, 4)}`;
-  return unit === "week" ? `the week of ${weekday(now, MONDAY, stepOf(which))}` : date;
+  const step = { next: 1, last: -1 }[which] ?? 0;
+  if (unit === "week") return weekOf(now, step);
+  if (
+    unit === "month" ||
+    (/^(?:this|next|last)\s+(?!week)\p{L}{3,}$/iu.test(said) && date.endsWith("-01") && !/day$/i.test(said))
+  )
+    return date.slice(0, 7);
+  if (unit === "quarter") return quarterOf(now, step);
+  return unit === "year" ? yearOf(now, step) : date;
 }
 
-const MONTH_ONLY =
-  /^(?:this|next|last)\s+(?:january|february|march|april|may|june|july|august|september|october|november|december)$/i;
-
-/** Null: it stays as it was said. */
-type Rule = [pattern: RegExp, write: (now: Date, ...parts: string[]) => string | null];
-
-function rewrite(rules: readonly Rule[], line: string, now: Date): string {
-  return rules.reduce(
-    (text, [pattern, write]) => text.replace(pattern, (found, ...parts: string[]) => write(now, ...parts) ?? found),
-    line,
-  );
+const weekOf = (now: Date, step: number) => `${weekday(now, 1, step)} to ${weekday(now, 7, step)}`;
+const monthOf = (now: Date, step: number) =>
+  localDay(new Date(now.getFullYear(), now.getMonth() + step, 1)).slice(0, 7);
+const yearOf = (now: Date, step: number) => `${now.getFullYear() + step}-01 to ${now.getFullYear() + step}-12`;
+function quarterOf(now: Date, step: number): string {
+  const first = now.getMonth() - (now.getMonth() % 3) + 3 * step - now.getMonth();
+  return `${monthOf(now, first)} to ${monthOf(now, first + 2)}`;
 }
 
-const [EDGE, END] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
+/** Its third: a weekday alone, which repeats where a rule is told. */
+type Rule = [pattern: RegExp, write: (now: Date, match: RegExpMatchArray) => string | null, isBare?: boolean];
 
-/** "in drei Wochen", "dans 2 jours", "vor zwei Tagen". */
-const FOREIGN_NUMBERS: Readonly<Record<string, number>> = {
-  ...{ ein: 1, einem: 1, einer: 1, zwei: 2, drei: 3, vier: 4, fünf: 5, sechs: 6, sieben: 7, acht: 8, zehn: 10 },
-  ...{ un: 1, une: 1, deux: 2, trois: 3, quatre: 4, cinq: 5, six: 6, dix: 10 },
-  ...{ una: 1, dos: 2, tres: 3, cuatro: 4, cinco: 5, seis: 6, diez: 10 },
+const DAYS = {
+  en: "sunday|monday|tuesday|wednesday|thursday|friday|saturday".split("|"),
+  de: "sonntag|montag|dienstag|mittwoch|donnerstag|freitag|samstag".split("|"),
+  fr: "dimanche|lundi|mardi|mercredi|jeudi|vendredi|samedi".split("|"),
+  es: "domingo|lunes|martes|miércoles|jueves|viernes|sábado".split("|"),
 };
+const MONTHS = {
+  en: "january|february|march|april|may|june|july|august|september|october|november|december".split("|"),
+  de: "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember".split("|"),
+  fr: "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre".split("|"),
+  es: "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre".split("|"),
+};
+const NUMBERS: Readonly<Record<string, number>> = {
+  ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, ten: 10 },
+  ...{
+    ein: 1,
+    eine: 1,
+    einem: 1,
+    einer: 1,
+    zwei: 2,
+    drei: 3,
+    vier: 4,
+    fünf: 5,
+    sechs: 6,
+    sieben: 7,
+    acht: 8,
+    zehn: 10,
+  },
+  ...{
+    un: 1,
+    une: 1,
+    deux: 2,
+    trois: 3,
+    quatre: 4,
+    cinq: 5,
+    dix: 10,
+    una: 1,
+    dos: 2,
+    tres: 3,
+    cuatro: 4,
+    cinco: 5,
+    seis: 6,
+    diez: 10,
+  },
+  ...{
+    一: 1,
+    二: 2,
+    两: 2,
+    三: 3,
+    四: 4,
+    五: 5,
+    六: 6,
+    七: 7,
+    八: 8,
+    十: 10,
+    이틀: 2,
+    하루: 1,
+    일: 1,
+    이: 2,
+    두: 2,
+    한: 1,
+    세: 3,
+  },
+};
+const COUNT = `\\d{1,3}|${Object.keys(NUMBERS).join("|")}`;
+const countOf = (text: string): number => Number(text) || (NUMBERS[text.toLowerCase()] ?? 1);
+const [EDGE, END] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
+const words = (source: string) => new RegExp(`${EDGE}(?:${source})${END}`, "giu");
+const EN_DAY = `(${DAYS.en.join("|")})`;
+const EN_MONTH = `(${MONTHS.en.map((month) => (month === "may" ? month : `${month.slice(0, 3)}(?:${month.slice(3)})?`)).join("|")})`;
+const NO_YEAR = "(?!\\w|[,.]?\\s+\\d{4}|[-/.]\\d)";
+const en = (source: string, write: Rule[1]): Rule => [new RegExp(`\\b${source}`, "gi"), write];
+const enDay = (name: string) => DAYS.en.indexOf(name.toLowerCase());
+const enMonth = (name: string) => MONTHS.en.findIndex((full) => full.startsWith(name.toLowerCase().slice(0, 3)));
 
-const GERMAN_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember".split(" ");
-
-/** Words of a day, also in a script without spaces, where they need no edges. */
-function foreign(words: string, unspaced: string, flags: string, write: Rule[1]): Rule {
-  return [new RegExp(`${EDGE}(?:${words})${END}|${unspaced}`, flags), write];
-}
-
-/** Only with a word before or after it that makes it a single day: "montags" and "jeden Montag" repeat. */
-function foreignWeekday(before: string, names: string, after = ""): Rule {
-  const days = names.split("|");
-  return [
-    new RegExp(`${EDGE}(${before}) (${names})${after}${END}`, "giu"),
-    (now, word, day) => {
-      const kept = /^(?:am|bis|ab|d'ici|jusqu'à|dès|avant|hasta el|antes del?)/i.exec(word!)?.[0] ?? "am";
-      return `${kept} ${shift(now, daysUntil(now, days.indexOf(day!.toLowerCase())) || 7)}`;
+const ENGLISH: readonly Rule[] = [
+  en(
+    `(${COUNT}) (day|week)s? (after|before|from) (?:(?:the )?[\\w-]+ (?:on|this|next) )?(?:(tomorrow)|(?:next |this |on )?${EN_DAY})\\b`,
+    (now, [, count, unit, way, soon, day]) => {
+      const base = soon ? 1 : daysUntil(now, enDay(day!)) || 7;
+      return shift(
+        now,
+        base + (way === "before" ? -1 : 1) * countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1),
+      );
     },
+  ),
+  en(
+    `(?:the )?(first|second|third|fourth|last) ${EN_DAY} (?:of|in) (?:(this|the|next|last) month|${EN_MONTH}${NO_YEAR})`,
+    (now, [, nth, day, when, month]) =>
+      nthWeekday(
+        month
+          ? new Date(nextYear(now, enMonth(month)), enMonth(month), 1)
+          : new Date(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[when!.toLowerCase()] ?? 0), 1),
+        ["last", "first", "second", "third", "fourth"].indexOf(nth!.toLowerCase()),
+        enDay(day!),
+      ),
+  ),
+  en(`(${COUNT}) (day|week|month)s? from (?:today|now)\\b`, (now, [, count, unit]) =>
+    unit!.toLowerCase() === "month"
+      ? localDay(new Date(now.getFullYear(), now.getMonth() + countOf(count!), now.getDate()))
+      : shift(now, countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1)),
+  ),
+  en("(?:the )?end of next month\\b", (now) => localDay(new Date(now.getFullYear(), now.getMonth() + 2, 0))),
+  en("day after tomorrow\\b", (now) => shift(now, 2)),
+  en("day before yesterday\\b", (now) => shift(now, -2)),
+  en(`(?:the )?${EN_DAY} after next\\b|a week on ${EN_DAY}\\b|${EN_DAY} week(?! of)\\b`, (now, [, a, b, c]) =>
+    shift(now, (daysUntil(now, enDay((a ?? b ?? c)!)) || 7) + 7),
+  ),
+  en(`${EN_DAY} in (two|three|four|[2-4]) weeks\\b`, (now, [, day, count]) =>
+    weekday(now, enDay(day!) || 7, countOf(count!)),
+  ),
+  en("(?:the )?end of next week\\b", (now) => weekday(now, 7, 1)),
+  en("(?:the )?week after next\\b", (now) => weekOf(now, 2)),
+  en("over the weekend\\b", (now) => shift(now, -daysSince(now, 6))),
+  en("(?:in a fortnight|a fortnight from now)\\b", (now) => shift(now, 14)),
+  en(
+    `(\\d{1,2})(?:st|nd|rd|th)?\\s*(?:-|–|to|until|through)\\s*(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`,
+    (now, [, first, last, month]) =>
+      range(dayIn(now, enMonth(month!), Number(first)), dayIn(now, enMonth(month!), Number(last))),
+  ),
+  en(`(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${EN_MONTH}${NO_YEAR}`, (now, [, day, month]) =>
+    dayIn(now, enMonth(month!), Number(day)),
+  ),
+  en(`${EN_MONTH}\\s+(?:the\\s+)?(\\d{1,2})(?:st|nd|rd|th)?${NO_YEAR}(?!\\s*(?:%|[a-z]+s\\b))`, (now, [, month, day]) =>
+    dayIn(now, enMonth(month!), Number(day)),
+  ),
+  en(`end\\s+of\\s+${EN_MONTH}${NO_YEAR}`, (now, [, month]) => dayIn(now, enMonth(month!) + 1, 0)),
+  en("(\\d{1,2})(?:st|nd|rd|th)?\\s+of\\s+(this|the|next|last)\\s+month\\b", (now, [, day, which]) =>
+    dayOfMonth(now.getFullYear(), now.getMonth() + ({ next: 1, last: -1 }[which!.toLowerCase()] ?? 0), Number(day)),
+  ),
+  en(
+    `(?:(?:on|by|until|till|from|before|after|to|was|is|for)\\s+(?:the\\s+)?|${EN_DAY},?\\s+(?:the\\s+)?)(\\d{1,2})(?:st|nd|rd|th)(?=[,.;:!)]|$|\\s+(?:and|or|at|until|to|we|the|because|it|in the)\\b)`,
+    (now, [, , day]) => numbered(now, Number(day)),
+  ),
+  en(
+    `(?:until|till|by|before) (?:mid |early |late |the end of )?(${MONTHS.en.join("|")})\\b(?!,? \\d)`,
+    (now, [, month]) => `${nextYear(now, enMonth(month!))}-${String(enMonth(month!) + 1).padStart(2, "0")}`,
+  ),
+];
+
+/** German, French and Spanish: which weekday, month and week is meant. */
+function latin(
+  key: "de" | "fr" | "es",
+  { before, next, last, every, day, week, month, ago, ahead }: Record<string, string>,
+): Rule[] {
+  const names = DAYS[key];
+  const index = (name: string) => names.indexOf(name.toLowerCase());
+  const isNext = words(next!);
+  return [
+    [
+      words(`(${before}) (${COUNT}) (${day}|${week})(?:e?[sn])?`),
+      (now, [, way, count, unit]) =>
+        shift(
+          now,
+          (new RegExp(ago!, "iu").test(way!) ? -1 : 1) *
+            countOf(count!) *
+            (new RegExp(`^(?:${week})`, "iu").test(unit!) ? 7 : 1),
+        ),
+    ],
+    [
+      words(`(${last}) (${names.join("|")})|(${names.join("|")}) (${last})`),
+      (now, m) => shift(now, -daysSince(now, index((m[2] ?? m[3])!))),
+    ],
+    [
+      words(`(?<!(?:${every}) )(?:(?:${next}|${ahead}) )?(${names.join("|")})(?: (?:${next}))?`),
+      (now, m) => {
+        const isOther = m[0].match(isNext) !== null && /\bsiguiente|qui suit|darauf/i.test(m[0]);
+        return shift(now, (daysUntil(now, index(m[1]!)) || 7) + (isOther ? 7 : 0));
+      },
+      true,
+    ],
+    [words(`(?:${next}) (?:${week})|(?:${week}) (?:${next})`), (now) => weekOf(now, 1)],
+    [words(`(?:${last}) (?:${week})|(?:${week}) (?:${last})`), (now) => weekOf(now, -1)],
+    [words(`(?:${next}) (?:${month})|(?:${month}) (?:${next})`), (now) => monthOf(now, 1)],
+    [
+      words(`(\\d{1,2})\\.?(?:er)? (?:de )?(${MONTHS[key].join("|")})(?! (?:de )?\\d{4})`),
+      (now, [, number, name]) => dayIn(now, MONTHS[key].indexOf(name!.toLowerCase()), Number(number)),
+    ],
   ];
 }
 
+const cjkDay = (text: string): number => "日一二三四五六".indexOf(text.replace("天", "日"));
+const jaDay = (text: string): number => "日月火水木金土".indexOf(text);
+const koDay = (text: string): number => "일월화수목금토".indexOf(text);
+
 /** The commonest words of the languages in which a request is understood. */
-const FOREIGN_DAYS: readonly Rule[] = [
+const FOREIGN: readonly Rule[] = [
+  ...latin("de", {
+    before: "in|vor",
+    ago: "vor",
+    day: "tag",
+    week: "woche",
+    month: "monat",
+    next: "nächste[nrs]?|kommende[nrs]?",
+    last: "letzte[nrs]?|vorige[nrs]?|vergangene[nrs]?",
+    every: "jeden|jedem",
+    ahead: "diesen|am|bis|ab|vom|zum|auf",
+  }),
+  ...latin("fr", {
+    before: "dans|il y a",
+    ago: "il y a",
+    day: "jour",
+    week: "semaine",
+    month: "mois",
+    next: "prochaine?",
+    last: "dernière?",
+    every: "chaque|tous les",
+    ahead: "ce|d'ici|avant|dès|à partir de",
+  }),
+  ...latin("es", {
+    before: "dentro de|en|hace",
+    ago: "hace",
+    day: "día",
+    week: "semana",
+    month: "mes",
+    next: "(?:el |la )?próxim[oa]|que viene|siguiente",
+    last: "pasad[oa]",
+    every: "cada|todos los|los",
+    ahead: "este|hasta el|el|desde el|al|del|para el",
+  }),
   [
-    new RegExp(
-      `${EDGE}(in|vor|dans|il y a|dentro de|en|hace) (\\d{1,3}|${Object.keys(FOREIGN_NUMBERS).join("|")}) (tag|woche|jour|semaine|día|semana)(?:en|n|s)?${END}`,
-      "giu",
-    ),
-    (now, way, count, unit) => {
-      const days = (Number(count) || FOREIGN_NUMBERS[count!.toLowerCase()]!) * (/^(?:woche|sem)/i.test(unit!) ? 7 : 1);
-      const word = /^(?:in|vor)$/i.test(way!) ? "am" : /^(?:dans|il y a)$/i.test(way!) ? "le" : "el";
-      return `${word} ${shift(now, /^(?:vor|il y a|hace)$/i.test(way!) ? -days : days)}`;
-    },
+    words("(?:bis zum|zum|am|ab dem|vom|der|den) (\\d{1,2})\\.(?! ?(?:\\p{L}+ \\d{4}|\\d))"),
+    (now, [, day]) => numbered(now, Number(day)),
   ],
-  foreignWeekday(
-    "am|bis|ab|(?:am |bis |ab )?(?:nächsten?|kommenden?|diesen?)",
-    "sonntag|montag|dienstag|mittwoch|donnerstag|freitag|samstag",
-  ),
-  foreignWeekday("d'ici|jusqu'à|dès|avant|ce", "dimanche|lundi|mardi|mercredi|jeudi|vendredi|samedi", "(?: prochain)?"),
-  foreignWeekday("hasta el|antes del?|este|el próximo", "domingo|lunes|martes|miércoles|jueves|viernes|sábado"),
-  // "am 3. März": the next one.
   [
-    new RegExp(`(?<!\\d)(\\d{1,2})\\. ?(${GERMAN_MONTHS.join("|")})(?!\\p{L}| \\d{4})`, "giu"),
-    (now, day, name) => {
-      const month = GERMAN_MONTHS.indexOf(name!.toLowerCase());
-      const date = inMonth(now.getFullYear(), month, Number(day));
-      return date && date < localDay(now) ? localDay(new Date(now.getFullYear() + 1, month, Number(day))) : date;
-    },
+    words("(?:el|para el|hasta el|le|d'ici le|jusqu'au) (\\d{1,2})(?! ?(?:de|[.:/%\\d]|\\p{L}))"),
+    (now, [, day]) => numbered(now, Number(day)),
   ],
-  foreign("heute|aujourd'hui|hoy", "今天|今日", "giu", (now) => localDay(now)),
-  foreign("übermorgen|après-demain|pasado mañana", "后天|明後日", "giu", (now) => shift(now, 2)),
+  [words("heute|aujourd'hui|hoy"), (now) => localDay(now)],
+  [words("übermorgen|après-demain|pasado mañana"), (now) => shift(now, 2)],
   // Lower case only in German, and never "la mañana": both also mean the morning.
-  foreign("morgen|demain|(?<!la )mañana", "明天|明日", "gu", (now) => shift(now, 1)),
-  foreign("gestern|ayer", "昨天|昨日", "gu", (now) => shift(now, -1)),
-  // Also German for "here": it counts only in what looks French.
+  [new RegExp(`${EDGE}(?:morgen|demain|(?<!la )mañana)${END}`, "gu"), (now) => shift(now, 1)],
+  [words("gestern|ayer|hier(?= (?:on|le|la|les|nous|il|elle|soir)\\b)"), (now) => shift(now, -1)],
+  [words("vorgestern|anteayer|avant-hier"), (now) => shift(now, -2)],
   [
-    new RegExp(`(?<=[ ,])hier${END}`, "gu"),
-    (now, _, line) => (/\b(?:le|la|les|une?|des|que|est|pas|nous)\b/i.test(line!) ? shift(now, -1) : null),
+    /(?<!每)(下|本|这|上)?个?(?:周|星期|礼拜)([一二三四五六日天])(?![月年])/g,
+    (now, [, which, day]) =>
+      which === undefined
+        ? shift(now, daysUntil(now, cjkDay(day!)) || 7)
+        : weekday(now, cjkDay(day!) || 7, { 下: 1, 上: -1 }[which] ?? 0),
+    true,
   ],
-  foreign("(?:letzte|vorige)[sn]? Jahr|l'an(?:née)? derni(?:er|ère)|el año pasado", "去年|昨年", "giu", (now) =>
-    String(now.getFullYear() - 1),
-  ),
-  foreign(
-    "(?:nächste|kommende)[sn]? Jahr|l'an(?:née)? prochaine?|el (?:próximo año|año que viene)",
-    "明年|来年",
-    "giu",
-    (now) => String(now.getFullYear() + 1),
-  ),
+  [
+    /(来週|今週|先週)の?([日月火水木金土])曜日?/g,
+    (now, [, which, day]) => weekday(now, jaDay(day!) || 7, { 来週: 1, 先週: -1 }[which!] ?? 0),
+  ],
+  [/(?<!毎週)(次の)?([日月火水木金土])曜日?/g, (now, [, , day]) => shift(now, daysUntil(now, jaDay(day!)) || 7), true],
+  [
+    /(다음 ?주|이번 ?주|지난 ?주) ([일월화수목금토])요일/g,
+    (now, [, which, day]) =>
+      weekday(now, koDay(day!) || 7, which!.startsWith("다") ? 1 : which!.startsWith("지") ? -1 : 0),
+  ],
+  [/(?<!매주 )(다음 )?([일월화수목금토])요일/g, (now, [, , day]) => shift(now, daysUntil(now, koDay(day!)) || 7), true],
+  [/下个?(?:周|星期)(?![一二三四五六日天])|来週|다음 ?주/g, (now) => weekOf(now, 1)],
+  [/上个?(?:周|星期)(?![一二三四五六日天])|先週|지난 ?주/g, (now) => weekOf(now, -1)],
+  [/下个?月|来月|다음 ?달/g, (now) => monthOf(now, 1)],
+  [
+    /(\d{1,2})\s?(?:月|월)\s?(\d{1,2})\s?(?:[日号]|일)/g,
+    (now, [, month, day]) => dayIn(now, Number(month) - 1, Number(day)),
+  ],
+  [
+    /(?<![月\d])(\d{1,2})[号日](?![間间])|(?<![월\d] ?)(\d{1,2})일(?=까지|에|부터|이었|$)/g,
+    (now, [, a, b]) => numbered(now, Number(a ?? b)),
+  ],
+  [/后天|明後日|모레/g, (now) => shift(now, 2)],
+  [/明天|明日|내일/g, (now) => shift(now, 1)],
+  [/昨天|(?<!一)昨日|어제/g, (now) => shift(now, -1)],
+  [/前天|一昨日|그제/g, (now) => shift(now, -2)],
+  [/今天|今日|오늘/g, (now) => localDay(now)],
+  [
+    /(\d{1,2}|[一二两三四五六七八十])(天|周|个星期)(?:之?后|以后)/g,
+    (now, [, count, unit]) => shift(now, countOf(count!) * (unit === "天" ? 1 : 7)),
+  ],
 ];
-
-const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
-const [MONDAY, SATURDAY] = [1, 6];
-const WEEKDAY = `(${WEEKDAYS.join("|")})`;
-const MONTHS = "january february march april may june july august september october november december".split(" ");
-const MONTH = `(${MONTHS.map((month) => (month === "may" ? "may" : `${month.slice(0, 3)}(?:${month.slice(3)})?`)).join("|")})`;
-const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
-const ORDINAL = "(\\d{1,2})(?:st|nd|rd|th)";
-const NO_YEAR = "(?!\\w|[,.]?\\s+\\d{4}|[-/.]\\d)";
-const ORDINALS = ["last", "first", "second", "third", "fourth"];
-const COUNTS: Readonly<Record<string, number>> = { a: 1, one: 1, two: 2, three: 3, four: 4 };
-
-const rule = (source: string, write: Rule[1]): Rule => [new RegExp(source, "gi"), write];
-
-/** Named by words or by a number without a year. A month without a year is the next such month, or this one; a day without a month the next such day. */
-const CALENDAR_DAYS: readonly Rule[] = [
-  rule(
-    `\\b(?:on )?(?:the )?(first|second|third|fourth|last) ${WEEKDAY} (?:of|in) (?:(this|the|next|last) month|${MONTH}${NO_YEAR})`,
-    (now, which, day, when, month) =>
-      `on ${nthWeekday(firstOf(now, when, month), ORDINALS.indexOf(which!.toLowerCase()), weekdayOf(day!))}`,
-  ),
-  rule("\\b(?:on )?(?:the )?day after tomorrow\\b", (now) => `on ${shift(now, 2)}`),
-  rule("\\b(?:on )?(?:the )?day before yesterday\\b", (now) => `on ${shift(now, -2)}`),
-  rule(
-    "\\b(?:(in|of|since|until|by|from|for|early|late|mid) )?(this|next|last) year\\b(?!-)('s)?",
-    (now, word, which, own) => {
-      const year = now.getFullYear() + stepOf(which);
-      return own ? `${word ? `${word} ` : ""}${year}'s` : `${word ?? "in"} ${year}`;
-    },
-  ),
-  rule(`\\b(?:on )?(?:the )?${WEEKDAY} after next\\b`, (now, day) => `on ${nextDay(now, day!, 7)}`),
-  rule(
-    `\\b(?:on )?(?:a week on ${WEEKDAY}|${WEEKDAY} (?:week(?! of)|in a week))\\b`,
-    (now, on, week) => `on ${nextDay(now, (on ?? week)!, 7)}`,
-  ),
-  rule(
-    `\\b(?:on )?${WEEKDAY} in (two|three|four|[2-4]) weeks\\b`,
-    (now, day, count) => `on ${weekday(now, weekdayOf(day!), countOf(count!))}`,
-  ),
-  // "Wednesday deploys are off" is about every Wednesday.
-  rule(
-    `(?<!\\b(?:on|next|this|last|by|until|till|from|since|the|every|each|before|after) )\\b${WEEKDAY} ([a-z]+s)(?= (?:are|need|go|have|must|should|always|never)\\b)`,
-    (_, day, what) => `${what} on ${day}s`,
-  ),
-  rule(`\\beod (?:on )?${WEEKDAY}\\b`, (_, day) => `on ${day}`),
-  rule("\\ba fortnight ago\\b", (now) => `on ${shift(now, -14)}`),
-  rule(
-    "\\b(?:in )?(this|next|last) (spring|summer|autumn|fall|winter)\\b",
-    (now, which, season) => `in ${season} ${seasonYear(now, stepOf(which), season!.toLowerCase())}`,
-  ),
-  rule("\\b(?:the )?end of next week\\b", (now) => shift(now, ((7 - now.getDay()) % 7) + 7)),
-  rule("\\b(?:in )?the week after next\\b", (now) => `in the week of ${weekday(now, MONDAY, 2)}`),
-  rule("\\bin a fortnight\\b|\\ba fortnight from now\\b", (now) => `on ${shift(now, 14)}`),
-  rule(
-    `\\b(a|one|two|three|four|[1-4]) weeks? from ${WEEKDAY}\\b`,
-    (now, count, day) => `on ${shift(now, daysUntil(now, weekdayOf(day!)) + 7 * countOf(count!))}`,
-  ),
-  rule(`\\b(?:on )?(?:this |the )?coming ${WEEKDAY}\\b`, (now, day) => `on ${nextDay(now, day!)}`),
-  rule(`\\bsince (?:last )?${WEEKDAY}\\b`, (now, day) => `since ${lastDay(now, weekdayOf(day!))}`),
-  rule(
-    `\\b${DAY}\\s*(?:-|–|to|until|through)\\s*${DAY}\\s+(?:of\\s+)?${MONTH}${NO_YEAR}`,
-    (now, first, last, month) => {
-      const days = [dayOf(now, month!, first!), dayOf(now, month!, last!)];
-      return days.includes(null) ? null : days.join(" to ");
-    },
-  ),
-  rule(`\\b(?:the\\s+)?${DAY}\\s+(?:of\\s+)?${MONTH}${NO_YEAR}`, (now, day, month) => dayOf(now, month!, day!)),
-  rule(`\\b${MONTH}\\s+(?:the\\s+)?${DAY}${NO_YEAR}(?!\\s*(?:%|[a-z]+s\\b))`, (now, month, day) =>
-    dayOf(now, month!, day!),
-  ),
-  rule(`\\b(?:the\\s+)?end\\s+of\\s+${MONTH}${NO_YEAR}`, (now, month) => dayOf(now, month!, "0")),
-  rule(`\\b(?:the\\s+)?${DAY}\\s+of\\s+(this|the|next|last)\\s+month\\b`, (now, day, which) =>
-    inMonth(now.getFullYear(), now.getMonth() + stepOf(which), Number(day)),
-  ),
-  rule(`\\b(?:on\\s+)?${WEEKDAY},?\\s+(?:the\\s+)?${ORDINAL}(?![\\w-])`, (now, _, day) =>
-    nextNumbered(now, "on", day!),
-  ),
-  rule(
-    `\\b(on|by|until|till|from|before|after|to)\\s+the\\s+${ORDINAL}(?=[,.;:!)]|$|\\s+(?:and|or|at|until|to|we|the|because|it|in the)\\b)`,
-    (now, word, day) => nextNumbered(now, word!, day!),
-  ),
-];
-
-/**
- * "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. Clause by
- * clause: what happened and what is planned are often in one sentence.
- */
-function writePastWeekdays(line: string, now: Date): string {
-  return clausesOf(line)
-    .map((clause) => {
-      if (!SAID_THEN.test(clause) && (!HAPPENED.test(clause) || PLANNED.test(clause))) return clause;
-      return clause
-        .replace(/\bover the weekend\b(?! of)/gi, () => `over the weekend of ${lastDay(now, SATURDAY)}`)
-        .replace(PAST_WEEKDAY, (_, day: string) => `on ${lastDay(now, weekdayOf(day))}`);
-    })
-    .join("");
-}
-
-/**
- * Whether a weekday may be the last or the next one, because its clause mentions both what happened and what is
- * planned.
- */
-export function hasUnsureWeekday(line: string): boolean {
-  return clausesOf(line).some(
-    (clause) =>
-      clause.search(PAST_WEEKDAY) !== -1 && HAPPENED.test(clause) && PLANNED.test(clause) && !SAID_THEN.test(clause),
-  );
-}
-
-function clausesOf(line: string): string[] {
-  return line.split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/);
-}
-
-/** "Legal decided on Monday that it stays": the day is that of the deciding. */
-const SAID_THEN = new RegExp(
-  `\\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on ${WEEKDAY}\\b`,
-  "i",
-);
-const HAPPENED =
-  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|joined|started|merged|deployed|shipped|released|crashed|failed|happened|deleted|removed|launched|upgraded|migrated|switched|decided|agreed|approved|rejected|signed|cancell?ed|announced|reported|arrived|stopped|wiped|leaked|corrupted|published|pushed|reverted|rolled|(?<!\b(?:the|an?|is|are|be|been|being|gets?|our|their|his|her|my|your|newly|all|to|will|with|by) )(?!(?:speed|breed|bleed|proceed|exceed|succeed|indeed|embed|agreed|scheduled|planned|supposed)\b)[a-z]{3,}ed)\b/i;
-const PLANNED =
-  /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
-const PAST_WEEKDAY = new RegExp(
-  `(?<!\\b(?:next|this|coming|every|each|last|to|until|till|by|from|for|since|before|after|of|the|a|and) )(?<![\\w-])(?:on )?${WEEKDAY}\\b(?!s|-|,? (?:the )?\\d{1,2}(?:st|nd|rd|th|\\.| (?:of )?${MONTH}))`,
-  "gi",
-);
-
-/** The first of the month that is meant. */
-function firstOf(now: Date, which: string | undefined, name: string | undefined): Date {
-  if (!name) return new Date(now.getFullYear(), now.getMonth() + stepOf(which), 1);
-  const month = monthOf(name);
-  return new Date(yearOf(now, month), month, 1);
-}
-
-/** The number 0 stands for the last one. */
-function nthWeekday(first: Date, number: number, weekday: number): string {
-  const day = 1 + ((weekday - first.getDay() + 7) % 7) + 7 * (Math.max(number, 1) - 1);
-  if (number > 0) return shift(first, day - 1);
-  const days = new Date(first.getFullYear(), first.getMonth() + 1, 0).getDate();
-  return shift(first, day + 7 * Math.floor((days - day) / 7) - 1);
-}
-
-/** Months in which the seasons begin, in the north. */
-const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 };
-
-/** "Next spring" is the first that begins after now, "last summer" the last that has begun. */
-function seasonYear(now: Date, step: number, season: string): number {
-  const begun = now.getMonth() >= SEASONS[season]!;
-  if (step === 1) return now.getFullYear() + Number(begun);
-  return now.getFullYear() - Number(step === -1 && !begun);
-}
-
-const stepOf = (which: string | undefined): number => ({ next: 1, last: -1 })[which?.toLowerCase() ?? ""] ?? 0;
-
-const countOf = (count: string): number => COUNTS[count.toLowerCase()] ?? Number(count);
-
-const weekdayOf = (name: string): number => WEEKDAYS.indexOf(name.toLowerCase());
-
-const monthOf = (name: string): number => MONTHS.findIndex((full) => full.startsWith(name.toLowerCase()));
-
-/** Of the next such month, or this one. */
-const yearOf = (now: Date, month: number): number => now.getFullYear() + Number(month < now.getMonth());
 
 const shift = (now: Date, days: number): string =>
   localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+const daysUntil = (now: Date, day: number): number => (day - now.getDay() + 7) % 7;
+const daysSince = (now: Date, day: number): number => (now.getDay() - day + 7) % 7 || 7;
+/** That of the week this many weeks ahead: a week begins on Monday (1) and ends on Sunday (7). */
+const weekday = (now: Date, day: number, weeks: number): string => shift(now, day - (now.getDay() || 7) + 7 * weeks);
+/** Of the next such month, or this one. */
+const nextYear = (now: Date, month: number): number => now.getFullYear() + Number(month < now.getMonth());
+const dayIn = (now: Date, month: number, day: number): string | null =>
+  day === 0 ? localDay(new Date(nextYear(now, month - 1), month, 0)) : dayOfMonth(nextYear(now, month), month, day);
+const numbered = (now: Date, day: number): string | null =>
+  dayOfMonth(now.getFullYear(), now.getMonth() + Number(day < now.getDate()), day);
+const range = (first: string | null, last: string | null): string | null => first && last && `${first} to ${last}`;
 
-const daysUntil = (now: Date, weekday: number): number => (weekday - now.getDay() + 7) % 7;
-
-const nextDay = (now: Date, name: string, more = 0): string =>
-  shift(now, (daysUntil(now, weekdayOf(name)) || 7) + more);
-
-const lastDay = (now: Date, weekday: number): string => shift(now, -((7 - daysUntil(now, weekday)) % 7 || 7));
-
-/** That of the week this many weeks ahead (ISO 8601: a week begins on Monday). */
-const weekday = (now: Date, day: number, weeks: number): string =>
-  shift(now, ((day + 6) % 7) - ((now.getDay() + 6) % 7) + 7 * weeks);
-
-/** Day 0 is the month's last. */
-function dayOf(now: Date, name: string, day: string): string | null {
-  const month = monthOf(name);
-  const year = yearOf(now, month);
-  return Number(day) === 0 ? localDay(new Date(year, month + 1, 0)) : inMonth(year, month, Number(day));
-}
-
-function nextNumbered(now: Date, word: string, day: string): string | null {
-  const date = inMonth(now.getFullYear(), now.getMonth() + Number(Number(day) < now.getDate()), Number(day));
-  return date && `${word} ${date}`;
-}
-
-function inMonth(year: number, month: number, day: number): string | null {
+function dayOfMonth(year: number, month: number, day: number): string | null {
   const date = new Date(year, month, day);
   return day > 0 && date.getDate() === day ? localDay(date) : null;
+}
+
+/** The number 0 stands for the last one. */
+function nthWeekday(first: Date, number: number, day: number): string {
+  const start = 1 + ((day - first.getDay() + 7) % 7) + 7 * (Math.max(number, 1) - 1);
+  if (number > 0) return shift(first, start - 1);
+  const days = new Date(first.getFullYear(), first.getMonth() + 1, 0).getDate();
+  return shift(first, start + 7 * Math.floor((days - start) / 7) - 1);
 }

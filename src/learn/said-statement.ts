@@ -1,65 +1,57 @@
-/** A sentence as a statement: without the small talk before it, with its reason set apart, and its name, description and type. */
+/** The shape of what is kept: the statement without small talk, its reason and use set apart, its name, description and type. */
 
 import type { MemoryType } from "../store/store.ts";
-import { isOrder, isQuestion, saysNothing } from "./said-gates.ts";
-import type { Sentence } from "./said-speech.ts";
 
-export interface Statement extends Sentence {
-  /** A "no" came before it. */
-  corrected: boolean;
-  /** "heads up", "by the way" came before it. */
-  announced: boolean;
-}
-
-/** More than a few of them is not how people begin. */
-const MAX_LEADS = 6;
-
-export function stripLead({ text, plain }: Sentence): Statement {
-  const statement: Statement = { text, plain, corrected: false, announced: false };
-  for (let i = 0; i < MAX_LEADS; i++) {
-    const lead = LEAD.exec(statement.plain);
-    if (!lead || lead[0].length >= statement.plain.length) break;
-    statement.corrected ||= lead.groups?.no !== undefined;
-    statement.announced ||= lead.groups?.news !== undefined;
-    statement.text = statement.text.slice(lead[0].length);
-    statement.plain = statement.plain.slice(lead[0].length);
-  }
-  return statement;
-}
-
+/** "no, …", "by the way, …": more than a few of them is not how people begin. */
 const LEAD =
-  /^(?:(?<no>(?:oh |wait,? |hey,? |um,? )?(?:no(?:,? no)?|nope|nah|wrong(?: again)?|actually|not (?:quite|like that|that way))(?:[,.!:;]| [-–—]) *|wait[,.!:;] ?)|(?<news>(?:heads[- ]up|fyi|for your information|by the way|btw|just so you know|so you know|good to know|for context|for info)[,:!.]? (?:that )?|(?:update|news|announcement|change of plans?|new plan|reminder): )|(?:(?:ah|oh),? (?:yes|right|ok|sure)|ok|okay|oh|ah|hey|hi|hello|yes|yep|yeah|right|well|quick intro|thanks|thank you|thx|good|great|nice|cool|perfect|fine|hm+|ugh|sorry|listen|look|then|one more thing|one thing|important|also|and|but|so|anyway|again)(?:[,:;.!]| [-–—]) *|(?:please|pls|and|also|but|so|then|ok|okay|oh|hey) (?=\S))/i;
+  /^(?:(?:(?:oh|wait|hey|um|ah|ok|okay|hi|hello|hm+|ugh|well|yes|yep|yeah|right|good|great|nice|cool|perfect|fine|sorry|listen|look|thanks|thank you|thx|no|nope|nah|wrong|actually|also|and|but|so|then|anyway|important|one more thing|one thing|heads[- ]up|fyi|by the way|btw|just so you know|for context|for info|quick note|update|news|reminder|please|pls|nein|ja|genau|stimmt|übrigens|ach|also|bitte|danke|no|sí|vale|bueno|por cierto|gracias|non|oui|voilà|au fait|merci)(?:[,:;.!]| [-–—]) *)|(?:please|pls|and|also|but|so|then|ok|okay|oh|hey|bitte|und) (?=\S)|(?:不|不是|不对|对|好的?|嗯|另外|顺便说一下|いや|違う|はい|そうそう|ちなみに|아니|응|맞아|참고로)[，,、。 ] *){0,4}/i;
 
-/** The statement inside an order for work: "update the roadmap: SDK 3 is dropped" -> "SDK 3 is dropped". */
-export function stripOrder(sentence: Sentence): string | null {
-  if (saysNothing(sentence) || isQuestion(sentence.plain)) return null;
-  const { text, plain } = stripLead(sentence);
-  if (!isOrder(plain)) return text;
-  const colon = plain.indexOf(": ");
-  return colon === -1 ? null : text.slice(colon + 2);
+export function stripLead(text: string): string {
+  const rest = text.slice(LEAD.exec(text)?.[0].length ?? 0);
+  return /\p{L}/u.test(rest) ? rest : text;
 }
 
+/** The rule first, then why and what follows from it, where that was said. */
 export function formatBody(type: MemoryType, statement: string, context: readonly string[]): string {
-  const { rule, why } = splitReason(statement);
+  const { rule, why, use } = splitReason(statement, type);
   // Read later by another person, "I" must be clear.
   const told = type === "user" && /^(?:i|i'm|i’m|my|im|call me)\b/i.test(rule) ? `The user says: ${rule}` : rule;
-  const body = [told, ...context].map(endSentence).join(" ");
-  return why === null ? body : `${body}\n\n**Why:** ${endSentence(why)}`;
+  const reasons = context.filter((sentence) => isReason(sentence));
+  const rest = context.filter((sentence) => !reasons.includes(sentence));
+  const parts = [
+    [told, ...rest].map(endSentence).join(" "),
+    ...(why || reasons.length > 0
+      ? [`**Why:** ${[...(why ? [why] : []), ...reasons].map(endSentence).join(" ")}`]
+      : []),
+    ...(use ? [`**How to apply:** ${endSentence(use)}`] : []),
+  ];
+  return parts.join("\n\n");
 }
 
 /** "since" is a reason only where no time follows. */
 const REASON =
-  /(?:,| [-–—])?(?: (?:mostly|mainly|partly|just|simply))? (?:because(?! of\b)|'cause|cuz|so that(?!['’])|as otherwise|weil|parce que|parce qu'|puisque|porque|ya que|since (?=(?:we|it|they|there|nobody|everyone|our|he|she|you|i|this|that|not|some|all)\b(?! (?:day|week|month|year|morning|release|version)\b))) ?/i;
+  /(?:,| [-–—])?(?: (?:mostly|mainly|partly|just|simply))? (?:because(?! of\b)|'cause|cuz|so that(?!['’])|as otherwise|weil|parce que|parce qu'|puisque|porque|ya que|since (?=(?:we|it|they|there|nobody|everyone|our|he|she|you|i|this|that|not|some|all)\b(?! (?:day|week|month|year|morning|release|version)\b))) ?|[，,]?因为/i;
+const USE =
+  /(?:,|;) (?:so|therefore|deshalb|daher|así que|por eso|donc|du coup) (?!that\b|far\b|much\b|on\b)|[，,](?:所以|因此)/i;
 
-function splitReason(statement: string): { rule: string; why: string | null } {
-  const match = REASON.exec(statement);
-  if (!match || match.index < 8) return { rule: statement, why: null };
-  const why = statement.slice(match.index + match[0].length).trim();
-  // A reason of one word ("because reasons") or one in the middle of brackets is left where it is.
-  if (why.split(" ").length < 2 || /\([^)]*$/.test(statement.slice(0, match.index)))
-    return { rule: statement, why: null };
+function splitReason(statement: string, type: MemoryType): { rule: string; why: string | null; use: string | null } {
+  const whole = { rule: statement, why: null, use: null };
+  const because = REASON.exec(statement);
+  const so = because || type === "feedback" ? null : USE.exec(statement);
+  const match = because ?? so;
+  if (!match || match.index < 6 || /\([^)]*$/.test(statement.slice(0, match.index))) return whole;
+  const rest = statement.slice(match.index + match[0].length).trim();
+  // One of a single word ("because reasons") is left where it is.
+  if (rest.length < 8) return whole;
   const rule = statement.slice(0, match.index);
-  return { rule, why: /so that/i.test(match[0]) ? `so that ${why}` : why };
+  if (so) return { rule, why: null, use: rest };
+  return { rule, why: /so that/i.test(match[0]) ? `so that ${rest}` : rest, use: null };
+}
+
+function isReason(sentence: string): boolean {
+  return /^(?:because|otherwise|the reason|that's why|weil|sonst|denn|der grund|porque|si no|de lo contrario|la razón|parce que|sinon|car|la raison)\b|^(?:因为|否则|不然)|から[。.]?$|ので[。.]?$/i.test(
+    sentence,
+  );
 }
 
 export function endSentence(text: string): string {
@@ -194,6 +186,7 @@ function wellFormed(text: string): string {
 /** Enough to tell; a longer text is not searched to its end. */
 const MAX_LOOK = 600;
 
+/** By words alone, for what was explicitly asked for. */
 export function typeOfStatement(text: string): MemoryType {
   const statement = text.slice(0, MAX_LOOK);
   if (REFERENCE.test(statement)) return "reference";
@@ -201,16 +194,9 @@ export function typeOfStatement(text: string): MemoryType {
   return USER.test(statement) ? "user" : "project";
 }
 
-/** Systems in which teams keep things. */
-export const SYSTEM =
-  "(?:linear|jira|notion|confluence|slack|mattermost|zulip|discord|(?:ms|microsoft) teams|grafana|datadog|sentry|backtrace|crashlytics|kibana|splunk|new relic|honeycomb|prometheus|pagerduty|opsgenie|figma|miro|zeplin|1password|bitwarden|lastpass|keeper|(?:hashicorp )?vault|polarion|codebeamer|doors|retool|google (?:drive|docs?|sheets?|calendar)|gdrive|onedrive|sharepoint|dropbox|nextcloud|power bi|looker|tableau|metabase|superset|bigquery|snowflake|databricks|airtable|asana|trello|clickup|shortcut|youtrack|redmine|bugzilla|phabricator|gerrit|zendesk|intercom|freshdesk|hubspot|salesforce|servicenow|github (?:issues|projects?|discussions|wiki)|gitlab|bitbucket|azure devops|jenkins|buildkite|circleci|teamcity|artifactory|nexus|minio|s3|launchdarkly|amplitude|mixpanel|posthog|statuspage|testrail|lokalise|crowdin|transifex|the (?:team |company |internal |shared )?(?:wiki|intranet|runbook|spreadsheet|shared drive|nas|handbook|file server)|the [\\w-]+ archive)";
-export const ADDRESS = String.raw`(?:(?:https?|smb|s3|gs|ssh|ftp):\/\/\S+|\\\\[\w.-]+\\\S+|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|org|net|io|dev|app|example|internal|local|lan|corp|cloud|ai)\b|(?<![\w.])\/(?:mnt|nfs|srv|net|Volumes|shares?)\/\S+|(?<![\w&])#[a-z][\w-]{2,}|[\w.+-]{2,40}@(?:[\w-]{1,40}\.){1,4}[a-z]{2,})`;
-export const PLACE = `(?:\\b${SYSTEM}\\b|${ADDRESS})`;
-
-const REFERENCE = new RegExp(
-  String.raw`https?:\/\/|\b(?:tracked|documented|found|lives?|kept|stored|dashboards?|runbooks?|is|are|go(?:es)?)\b.{0,80}\b(?:in|at|on|under|to)\b.{0,40}${PLACE}`,
-  "i",
-);
+/** An address, or something that is kept in a system with a name. */
+const REFERENCE =
+  /https?:\/\/|\\\\\w|(?<![\w&])#[a-z][\w-]{2,}|(?<!\p{L})(?:tracked|documented|found|kept|stored|collected|lives?|liegt|liegen|steht|stehen|está|están|se trouve|est|sont) (?:in|at|on|under|auf|unter|en|dans|sur) (?:\p{Ll}+ ){0,2}\p{Lu}/u;
 const FEEDBACK =
-  /^(?:to|not to)\s|\b(?:never|always|don'?t|do not|stop|avoid|prefer to|use\b.{0,80}\b(?:instead|not)|instead of|must|should|please)\b|(?<!\p{L})(?:nie|niemals|immer|nur|kein(?:e[nrs]?)?|bitte|jamais|toujours|siempre|nunca)(?!\p{L})|不要|必须|一定|总是|永远|别|请|必ず|常に|ください|しないで|ないこと|禁止/iu;
-const USER = /^(?:i\b|i'm|my\b|me\b|the user\b|ich\b|je\b|j'|mon\b|ma\b|yo\b|mi\b|mein|我|私)/i;
+  /^(?:to|not to)\s|\b(?:never|always|don'?t|do not|stop|avoid|prefer to|use\b.{0,80}\b(?:instead|not)|instead of|must|should|please)\b|(?<!\p{L})(?:nie|niemals|immer|nur|kein(?:e[nrs]?)?|bitte|jamais|toujours|siempre|nunca)(?!\p{L})|不要|必须|一定|总是|永远|别|请|必ず|常に|ください|しないで|ないこと|禁止|항상|절대|지 마/iu;
+const USER = /^(?:i\b|i'm|my\b|me\b|the user\b|ich\b|je\b|j'|mon\b|ma\b|yo\b|soy\b|mi\b|mein|我|私|나는|저는)/i;

@@ -1,34 +1,15 @@
 /**
- * Finds what a person says that is worth keeping, by rules and without a model. It prefers missing something to
- * inventing it.
+ * Finds what a person says that is worth keeping, without a model: explicit requests by rules, everything else by a trained
+ * classifier. It prefers missing something to inventing it.
  */
 
 import type { MemoryType } from "../store/store.ts";
-import { findSecrets } from "../text/secrets.ts";
-import { hasRelativeDate, hasUnsureWeekday, writeDates } from "./said-dates.ts";
-import {
-  DENIAL,
-  type Draft,
-  ELLIPSIS,
-  findExplicit,
-  findImplied,
-  isContext,
-  MAX_LIST,
-  PRONOUN,
-  RETRACTED,
-} from "./said-draft.ts";
-import {
-  forbidsKeeping,
-  isAny,
-  isChatter,
-  isHypothetical,
-  isOrder,
-  isQuestion,
-  isTaskScoped,
-  saysNothing,
-} from "./said-gates.ts";
-import type { Act } from "./said-patterns.ts";
-import { SECRET, type Sentence, splitSpeech } from "./said-speech.ts";
+import { type Judged, judge, type Kind, keptFrom, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { hasRelativeDate, writeDates } from "./said-dates.ts";
+import type { Embed } from "./said-features.ts";
+import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
+import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
+import { type Sentence, splitSpeech } from "./said-speech.ts";
 import {
   describeStatement,
   endSentence,
@@ -39,10 +20,8 @@ import {
 } from "./said-statement.ts";
 
 export interface Said {
-  act: Act;
-  /**
-   * Whether they explicitly asked for it ("remember …", "#…"): then it is saved at once, else as the caller chooses.
-   */
+  act: "remember" | "forget" | Kind;
+  /** Whether they explicitly asked for it ("remember …", "#…"). */
   explicit: boolean;
   type: MemoryType;
   /**
@@ -52,48 +31,42 @@ export interface Said {
   name: string;
   description: string;
   body: string;
-  /** 0 to 1. */
-  confidence: number;
+  /** Near the threshold: a person should look at it first. */
+  isUnsure: boolean;
+}
+
+/** What goes with a message. */
+export interface Heard {
+  /** What the agent had said right before: "keep it that way" is kept only with it. */
+  answer?: string;
+  /** The person's own message before that: it says what "it's in the wiki" is about. */
+  asked?: string;
+  /** Null or missing: only explicit requests are found. */
+  embed?: Embed | null;
 }
 
 /** A person's own message is shorter; anything longer was pasted. */
 const MAX_MESSAGE = 20_000;
-
 /** One message never has more that is worth keeping. */
 const MAX_SAID = 20;
 
-/**
- * `text` must be what the person wrote, not a tool's result or a document. `answer` is what the agent had said right before,
- * if anything: "do it like that for every import" is kept only with it. `asked` is the person's own message before that: it says
- * what "it's in the wiki" is about. Throws only when secrets cannot be looked for.
- */
-export async function understandSaid(text: string, now: Date, answer = "", asked = ""): Promise<Said[]> {
+/** `text` must be what the person wrote, not a tool's result or a document. Throws only when secrets cannot be looked for. */
+export async function understandSaid(text: string, now: Date, heard: Heard = {}): Promise<Said[]> {
   const message = text.slice(0, MAX_MESSAGE).toWellFormed();
   if (forbidsKeeping(message)) return [];
   const clean = maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
-  const before = { meaning: meaningOf(maskSecrets(answer)), subject: subjectOf(maskSecrets(asked)) };
-  const drafts = await draftAll(sentences, now, before);
-  const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, before)));
+  const before = { answer: maskSecrets(heard.answer ?? ""), asked: maskSecrets(heard.asked ?? "") };
+  const drafts = draftAll(sentences, before.answer, heard.embed ?? null).slice(0, MAX_SAID);
+  const finished = await Promise.all(drafts.map((draft) => finish(draft, now, before)));
   const said = finished.filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
 
 /** Whether they ask for something to be remembered, in whatever words. */
-export async function asksToKeep(text: string, now: Date, answer: string): Promise<boolean> {
-  return (await understandSaid(text, now, answer)).some(({ explicit, act }) => explicit && act !== "forget");
+export async function asksToKeep(text: string, now: Date): Promise<boolean> {
+  return (await understandSaid(text, now)).some(({ explicit, act }) => explicit && act !== "forget");
 }
-
-function maskSecrets(message: string): string {
-  let masked = message;
-  for (const { start, end } of findSecrets(message))
-    masked = masked.slice(0, start) + SECRET.repeat(end - start) + masked.slice(end);
-  return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
-}
-
-/** Letters, digits and a sign between them that no ordinary word has, whatever comes before it: "log in with Nordlys!2026". */
-const LIKE_A_PASSWORD =
-  /(?<![^\s"'`(=:])(?=[^\s/]{0,40}\p{L})(?=[^\s/]{0,40}\d)(?=[^\s/!#$%^&*?~]{1,40}[!#$%^&*?~][\p{L}\p{N}])[^\s/"'`()<>]{8,60}/gu;
 
 /** "#the sandbox resets at midnight" as the whole message. Not a second heading, an issue's number or C. */
 function findQuickSave(message: string): Sentence[] | null {
@@ -104,172 +77,234 @@ function findQuickSave(message: string): Sentence[] | null {
   return [{ text, plain: text }];
 }
 
-/** What was said before, where it can be kept. */
-interface Before {
-  meaning: string | null;
-  subject: string | null;
+/** What is going to be one memory: a statement and the sentences that belong to it. */
+interface Draft extends Pick<Said, "act" | "explicit" | "isUnsure"> {
+  /** Null: by its words. */
+  type: MemoryType | null;
+  statement: string;
+  context: string[];
+  /** The number of its last sentence. */
+  last: number;
 }
 
-async function draftAll(sentences: readonly Sentence[], now: Date, { meaning, subject }: Before): Promise<Draft[]> {
+function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed | null): Draft[] {
   const drafts: Draft[] = [];
+  let score = 0;
   for (let at = 0; at < sentences.length; at++) {
     const sentence = sentences[at]!;
-    const covered = (drafts.at(-1)?.last ?? -1) >= at;
-    if (covered || saysNothing(sentence)) continue;
-    const open = drafts.at(-1)?.last === at - 1 ? drafts.at(-1)! : null;
-    const found =
-      findExplicit(sentences, at) ??
-      (await findImplied(sentences, at, now, subject !== null)) ??
-      (meaning === null ? null : findConfirmed(sentence, at));
-    if (!found) {
-      if (open && goesOn(open, sentence)) extend(open, sentence, at);
-    } else if (found.act === "forget" && found.statement === RETRACTED) {
-      drafts.splice(0, drafts.length, found);
-    } else if (open && belongsTogether(open, found, sentence)) {
-      extend(open, sentence, at);
-    } else {
-      const whole = withLead(found, sentences, at, drafts.at(-1)?.last ?? -1);
-      if (whole) drafts.push(whole);
+    const scoreBefore = score;
+    score = 0;
+    const open = drafts.at(-1);
+    if ((open?.last ?? -1) >= at || saysNothing(sentence)) continue;
+    const request = findRequest(sentence.plain);
+    if (request) {
+      const asked = draftRequest(request, sentences, at);
+      if (asked?.act === "forget" && asked.statement === RETRACTED) drafts.splice(0, drafts.length, asked);
+      else if (asked) drafts.push(asked);
+      continue;
     }
+    const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
+    score = judged?.keep ?? 0;
+    const isNext = open?.last === at - 1 && open.act !== "forget";
+    if (judged && isKept(judged, sentence) && !isRefused(sentence.plain)) {
+      const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
+      if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
+      else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
+    } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
 }
 
-function extend(draft: Draft, { text }: Sentence, at: number): void {
-  draft.context.push(text);
-  draft.last = at;
+/** With the agent's words in it, a confirmation must be sure. */
+function isKept({ keep, kind, share }: Judged, { plain }: Sentence): boolean {
+  return kind === "confirmation" ? keep >= keptFrom(plain) && share >= CONFIRMED : keep >= UNSURE;
 }
 
-/** null if a day in it could not be resolved: it would be wrong tomorrow. */
-async function finish(draft: Draft, now: Date, { meaning, subject }: Before): Promise<Said | null> {
-  if ([draft.statement, ...draft.context].some(hasUnsureWeekday)) return null;
-  const { act, explicit } = draft;
-  const isForget = act === "forget";
-  const statement = await writeDates(draft.statement, now);
-  const context = await Promise.all(draft.context.map((sentence) => writeDates(sentence, now)));
-  const type = draft.type ?? typeOfStatement(statement);
-  const parts = [isForget ? context.join(" ") : formatBody(type, statement, context)];
-  if (meaning !== null && !isForget && pointsBack(statement))
-    parts.push(`**What was meant:** ${await writeDates(meaning, now)}`);
-  const isPart = PRONOUN.test(statement) || (act === "pointer" && ELLIPSIS.test(statement));
-  if (subject !== null && !isForget && !explicit && isPart)
-    parts.push(`**Asked about:** ${await writeDates(subject, now)}`);
-  const body = parts.join("\n\n");
-  if (!isForget && (await hasRelativeDate(body, now))) return null;
-  const [name, description] = [nameStatement(statement), describeStatement(statement)];
-  return { act, explicit, type, name, description, body, confidence: Math.round(draft.confidence * 100) / 100 };
-}
+/** Below this it may just as well be a correction of what the agent said. */
+const CONFIRMED = 0.6;
+/** Below this it would often get the wrong type. */
+const SURE_OF_KIND = 0.55;
 
-/** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
-const MAX_CONTEXT = 3;
-
-/** Whether a sentence continues the one before it. */
-function goesOn(open: Draft, sentence: Sentence): boolean {
+/** No person's sentence is longer, and a shorter one says nothing. */
+function mayJudge({ plain }: Sentence): boolean {
   return (
-    open.context.length < MAX_CONTEXT &&
-    (isContext(sentence) || isRemark(sentence) || isManner(open, sentence) || isInstead(open, sentence))
+    plain.length <= 600 &&
+    plain.length >= (/[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}]/u.test(plain) ? 5 : 12)
   );
 }
 
-/**
- * Who a person is and what they like is one memory if it is said in one breath; a sentence that begins with "she"
- * continues.
- */
-function belongsTogether(open: Draft, found: Draft, sentence: Sentence): boolean {
-  if (open.act === "forget" || found.explicit) return false;
-  if (open.context.length >= MAX_LIST) return false;
-  const oneBreath = open.type === "user" && (found.type === "user" || found.type === "feedback");
-  const { text } = stripLead(sentence);
-  return oneBreath || found.back === true || PRONOUN.test(text) || DANGLING.test(text);
+function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean): void {
+  draft.context.push(text);
+  Object.assign(draft, { last: at, isUnsure });
 }
 
-/** "It's a bank": short as it is, it is the reason. */
-function isRemark({ plain }: Sentence): boolean {
-  return REMARK.test(plain) && !isAny(plain, isTaskScoped, isHypothetical);
+/** `before`: the last sentence that is taken, and how likely the one before this is worth keeping. */
+function draftJudged(
+  judged: Judged,
+  sentences: readonly Sentence[],
+  at: number,
+  { taken, score }: { taken: number; score: number },
+): Draft {
+  const told = stripLead(sentences[at]!.text);
+  const before = at - 1 > taken ? sentences[at - 1] : undefined;
+  // It must be clear what "it" means, else the memory is useless to a later reader.
+  const isNeeded = PRONOUN.test(told) || score >= LEADING;
+  const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
+  const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
+  const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
+  const isUnsure = judged.keep < keptFrom(told) || judged.share < SURE_OF_KIND;
+  return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
 
-const REMARK =
-  /^(?:it's|it is|they're|they are|he's|she's|we're|we are) (?!(?:ok|fine|done|good|late|ready|it|all)\b)[\w -]{3,40}[.!]*$/i;
+/** A sentence that is nearly worth keeping begins what the next one goes on with. */
+const LEADING = 0.25;
 
-/** "I'm a pathologist. Explain things in terms of slides": how to talk to a person belongs to who they are. */
-function isManner(open: Draft, { plain }: Sentence): boolean {
-  const isHow = /^(?:so |please )*(?:explain|assume|avoid|go easy|spell|keep it|skip)\b[^:?]*$/i.test(plain);
-  return open.type === "user" && isHow && !isTaskScoped(plain);
+const ADDRESS = /https?:\/\/|(?:^|\s)(?:\\\\|\/\/)\w|\S@\S+\.\w|\bSharePoint\b|\bConfluence\b|\bNotion\b/i;
+
+const PRONOUN =
+  /^(?:it|it's|its|this|that|that's|they|these|those|he|she|there|das|dies|es|der|die (?=ist|sind)|er|sie|eso|esto|está|ese|esa|ça|cela|c'est|il est|elle est|这|那|它|それ|これ|그건|그게)(?![\p{L}])/iu;
+
+/** What is said in one breath is one memory, unless it is another thing: a place, or what is planned for a day. */
+function isOneBreath(open: Draft, next: Draft): boolean {
+  if (open.context.length >= MAX_CONTEXT || (open.explicit && open.context.length > 0)) return false;
+  const isOther = next.type === "reference" || (next.type === "project" && PLANNED.test(next.statement));
+  return open.type === next.type || PRONOUN.test(next.statement) || next.isUnsure || !isOther;
 }
 
-/** "Don't put names in test data. Use the phantom set": what to do instead belongs to what not to do. */
-function isInstead(open: Draft, { plain }: Sentence): boolean {
-  const isRule = open.act === "correction" || open.act === "decision" || open.type === "feedback";
-  if (!isRule || !isOrder(plain) || AT_HAND.test(plain) || plain.split(" ").length > MAX_INSTEAD) return false;
-  return !isAny(plain, isQuestion, isHypothetical, isTaskScoped);
+/** A day to come, in the commonest words. */
+const PLANNED =
+  /\b(?:next|until|from|by|on) (?:the |next )?(?:\w+day|\d{1,2}(?:st|nd|rd|th)|week|month|january|february|march|april|june|july|august|september|october|november|december)\b|\d{4}-\d\d|\b(?:ab|bis|am|nächste\w*) (?:\p{L}+tag|\d{1,2}\.|woche|monat)|\b(?:el|hasta|desde|próxim[oa]) (?:\p{L}+es|sábado|domingo|\d)|下周|[号月]|来週|[月日]から|다음 ?주|부터/iu;
+
+/** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
+const MAX_CONTEXT = 3;
+/** Below this a sentence is about something else, such as the next task. */
+const RELATED = 0.05;
+
+function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
+  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain) || hasPart(sentence.plain, "task", "maybe"))
+    return false;
+  return REASON.test(sentence.plain) || (judged !== null && judged.keep >= RELATED);
 }
 
-/** What is longer is the next task. */
-const MAX_INSTEAD = 20;
+const REASON =
+  /^(?:because|otherwise|the reason|that's why|since|we (?:lost|had|got)|weil|sonst|denn|deshalb|porque|si no|por eso|parce que|sinon|c'est pourquoi)\b|^(?:因为|否则|不然|所以)/i;
 
-/** Fixes what was just done, which the next session knows nothing of. */
-const AT_HAND =
-  /^(?:now|then|next)\b|^(?:(?:please|pls|ok|and|so|also|just)[,.]? )*(?:(?:run|undo|revert|restore|redo|rerun|retry|fix|push|commit|continue|go|try|remove|delete|rename|move|change|update|finish|explain|summari[sz]e|implement|merge|rebase|deploy|install|build|look|find|read|open|close|create|clean)\b|[a-z]+ (?:it|this|that|these|those)\b)/i;
-
-/** Shorter ones were mostly half of what was meant: the other half was in the sentence before. */
-const SHORT = 12;
-
-/**
- * A sentence that is the second half of something, with its first half; null if "that" and "there" refer to nothing.
- */
-function withLead(draft: Draft, sentences: readonly Sentence[], at: number, taken: number): Draft | null {
-  if (draft.act === "forget" || draft.act === "pointer" || pointsBack(draft.statement)) return draft;
-  if (draft.back) return withChoice(draft, sentences[at - 2], at - 2 > taken);
-  const dangling = DANGLING.test(draft.statement);
-  const short = draft.statement.split(" ").length < SHORT;
-  if (!dangling && !short) return draft;
-  const before = sentences.slice(taken + 1, at).findLast((sentence) => !isChatter(sentence.plain));
-  const told = before && isContext(before) && !DENIAL.test(before.plain) ? stripLead(before) : null;
-  if (!told || isChatter(told.plain)) return dangling && !draft.explicit ? null : draft;
-  // What the "no" refers to is already included.
-  if (draft.context.includes(before!.text) || draft.statement.startsWith(told.text)) return draft;
-  return { ...draft, statement: `${endSentence(told.text)} ${draft.statement}` };
+/** What is asked for explicitly. */
+function draftRequest(request: Request, sentences: readonly Sentence[], at: number): Draft | null {
+  const { text, plain } = sentences[at]!;
+  const what = text
+    .slice(request.start, request.end)
+    .trim()
+    .replace(/^[,:\s]+/, "");
+  const base = { explicit: true, isUnsure: false, type: null, context: [], last: at };
+  if (request.act === "forget") {
+    const subject = subjectOfForget(what, text);
+    if (subject === null) return null;
+    return { ...base, act: "forget", explicit: subject !== RETRACTED, statement: subject, context: [text] };
+  }
+  const asked: Draft = { ...base, act: "remember", type: request.isRule ? "feedback" : null, statement: "" };
+  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what))
+    return keepSpecial({ ...asked, statement: tidy(what) }, sentences);
+  // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
+  const here = text.slice(0, request.at).trim();
+  const before = here === "" ? sentences[at - 1] : { text: here, plain: here };
+  if (/[:：]$/.test(plain) || !before) {
+    const items = sentences
+      .slice(at + 1, at + 1 + MAX_LIST)
+      .filter((item) => !saysNothing(item) && !isQuestion(item.plain));
+    const [first, ...rest] = items.map((item) => item.text);
+    return first === undefined
+      ? null
+      : keepSpecial({ ...asked, statement: first, context: rest, last: at + items.length }, sentences);
+  }
+  if (saysNothing(before) || isQuestion(before.plain)) return null;
+  return { ...asked, statement: stripLead(before.text) };
 }
 
-/** "Nats then. Nobody here can run kafka. Final.": what was chosen may be two words, two sentences before. */
-function withChoice(draft: Draft, chosen: Sentence | undefined, free: boolean): Draft {
-  if (!chosen || !free || saysNothing(chosen) || isQuestion(chosen.plain) || isHypothetical(chosen.plain)) return draft;
-  if (isOrder(chosen.plain) || NOD.test(chosen.plain)) return draft;
-  return { ...draft, statement: `${endSentence(chosen.text)} ${draft.statement}` };
+/** How many sentences one memory may have; anything longer is a document. */
+const MAX_LIST = 8;
+
+function tidy(what: string): string {
+  return what
+    .replace(/^not to /i, "do not ")
+    .replace(/^to (?=[a-z])/i, "")
+    .replace(/\s*[?？]+$/, "");
 }
 
-const NOD =
-  /^(?:(?:ok|okay|yes|yep|no|nope|thanks|thank you|thx|great|good|fine|right|hm+|perfect|nice|cool|agreed|sure|done|ah|oh)[\s,.!]*)+$/i;
-
-/** What it refers to is not in it: "always do that before a release", "only the one I ask for". */
-const DANGLING =
-  /^(?:(?:please|always|never|don't|don’t|do not|stop|just|only|ever|no more) )*[a-z]+ (?:(?:that|this|it|them|those|these)(?=$|[.,;!]| (?:before|after|when|in|on|for|with|at|again|every|always|please|without|until|if|as|by)\b)|there\b)|^(?:\S+ ){0,4}(?:the one (?:i|we|you)|there(?=[.,;!]|$))/i;
-
-/** The sentence as a rule, if it says that something is to be done so in more cases than this one. */
-function findConfirmed(sentence: Sentence, at: number): Draft | null {
-  const { plain, text } = stripLead(sentence);
-  if (isAny(plain, isQuestion, isHypothetical, isTaskScoped)) return null;
-  const said = LIKE_THAT.exec(plain) ?? (PRAISE.test(sentence.plain) ? DO_THAT.exec(plain) : null);
-  if (!said || !MORE_CASES.test(plain.slice(said.index)) || ONE_TASK.test(plain)) return null;
-  const base = { act: "preference", explicit: false, type: "feedback", confidence: 0.7 } as const;
-  return { ...base, statement: text, context: [], last: at };
+/** A list that can be read elsewhere is not kept; what is said to be special about it is. */
+function keepSpecial(draft: Draft, sentences: readonly Sentence[]): Draft | null {
+  if (!sentences.some(({ text }) => ELSEWHERE.test(text))) return draft;
+  const colon = draft.statement.search(/[:：]/);
+  const items = draft.statement.slice(colon + 1).split(/(?<=[,，、;；.。] ?)/);
+  if (items.length + draft.context.length < MIN_LIST) return draft;
+  const special = items.findIndex((item) => SPECIAL.test(item));
+  const context = draft.context.filter((item) => SPECIAL.test(item));
+  const later = sentences
+    .slice(draft.last + 1)
+    .filter((sentence) => SPECIAL.test(sentence.plain) && !saysNothing(sentence));
+  const told = [
+    ...(special === -1 ? [] : [items.slice(special).join("").trim()]),
+    ...context,
+    ...later.map(({ text }) => text),
+  ];
+  const [statement, ...rest] = told;
+  if (statement === undefined) return null;
+  const subject = colon > 0 ? `${tidy(draft.statement.slice(0, colon))}: ` : "";
+  return { ...draft, statement: `${subject}${statement}`, context: rest, last: sentences.length - 1 };
 }
 
-const LIKE_THAT =
-  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|keep (?:that|this|it) (?=for (?:all|every|any)\b)|do (?:that|this|so)(?= (?:every time[.,!]?$|always|whenever you|each time[.,!]?$))|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|(?:exactly|just) like (?:that|this)(?=,? (?:always|every time))|keep (?!doing\b)[a-z]+ing (?:\S+ ){0,7}(?:like (?:that|this)|(?:that|this) way))\b/i;
-const PRAISE =
-  /^(?:(?:oh|yes|ok),? )?(?:good|great|perfect|love|nice|exactly|excellent|lovely|smart|clever|much better|well done)\b/i;
-const DO_THAT = /\bdo (?:that|this|it) (?:for|with) (?:every|all|each|any)\b/i;
-/** Many cases, all of them before our eyes. */
-const ONE_TASK = /\buntil\b|\b(?:in|on|of) (?:the|this|that) (?:folder|file|list|page|table|directory|module|form)\b/i;
-const MORE_CASES =
-  /\b(?:keep [a-z]+ing (?:them|things|such|(?:[\w-]+ )?\w+s)|(?:for|with) (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
+const MIN_LIST = 4;
+const ELSEWHERE =
+  /\bREADME\b|\b[\w-]+\.(?:json|ya?ml|toml|md|lock|txt|ini|csv|xml|tsx?|jsx?|py|go|rs)\b|\b(?:the|our|im|en el|en la|dans le|dans la) (?:repo|repository|wiki|docs?|config|code|schema|handbook|compose file|código|dépôt)\b|仓库|文档|代码里|配置|リポジトリ|設定|저장소/i;
+const SPECIAL =
+  /\b(?:only|except|but|special|odd|surprising|careful|unlike|important|watch out|matters|nur|außer|aber|besonder\w*|wichtig|solo|sólo|excepto|pero|salvo|especial|importante|seule?|sauf|mais|attention|particuli\w+)\b|只有|除了|但|特别|特殊|注意|だけ|ただし|만 |다만|주의/i;
 
-/** The first sentences of what the agent had answered; null if they say nothing or must not be saved. */
-function meaningOf(answer: string): string | null {
-  return joinTold(splitSpeech(answer.slice(0, MAX_ANSWER)).slice(0, 2));
+/** Null if a day in it could not be resolved: it would be wrong tomorrow. */
+async function finish(draft: Draft, now: Date, before: { answer: string; asked: string }): Promise<Said | null> {
+  const { act, explicit, isUnsure } = draft;
+  if (act === "forget") {
+    const [name, description] = [nameStatement(draft.statement), describeStatement(draft.statement)];
+    return {
+      act,
+      explicit,
+      type: typeOfStatement(draft.statement),
+      name,
+      description,
+      body: draft.context.join(" "),
+      isUnsure,
+    };
+  }
+  const type = draft.type ?? typeOfStatement(draft.statement);
+  const write = (text: string) => writeDates(text, now, type === "feedback" || type === "user");
+  const statement = await write(draft.statement);
+  const parts = [formatBody(type, statement, await Promise.all(draft.context.map(write)))];
+  if (act === "confirmation" || (!explicit && /^(?:that|this)(?:'s| is) (?:how|the way|what)\b/i.test(statement))) {
+    const meant = joinTold(splitSpeech(before.answer.slice(0, MAX_ANSWER)).slice(0, 2));
+    // Without what it confirms it says nothing, unless it repeats it.
+    if (meant === null && statement.length < MIN_REPEATED) return null;
+    if (meant !== null) parts.push(`${MEANT} ${await write(meant)}`);
+  }
+  const asked = act === "pointer" && PART.test(statement) ? subjectOf(before.asked) : null;
+  if (asked !== null) parts.push(`**Asked about:** ${await write(asked)}`);
+  const body = parts.join("\n\n");
+  if (await hasRelativeDate(body, now)) return null;
+  return {
+    act,
+    explicit,
+    type,
+    name: nameStatement(statement),
+    description: describeStatement(statement),
+    body,
+    isUnsure,
+  };
 }
 
+/** How what the agent had said is marked. */
+export const MEANT = "**What was meant:**";
+const MIN_REPEATED = 40;
+/** An answer, which says nothing without its question. */
+const PART =
+  /^(?:in|on|at|under|it|it's|they|they're|that|those|these|er|sie|es|im|in|unter|está|están|en|c'est|il|elle|dans|sur|在)(?![\p{L}])/iu;
 /** Its beginning says what was done; the rest is details. */
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;
@@ -284,9 +319,4 @@ function joinTold(told: readonly Sentence[]): string | null {
   if (told.length === 0 || told.some(saysNothing)) return null;
   const joined = told.map(({ text }) => endSentence(text)).join(" ");
   return joined.length <= MAX_MEANING ? joined : null;
-}
-
-/** Whether a statement needs what was answered to mean anything. */
-function pointsBack(statement: string): boolean {
-  return LIKE_THAT.test(statement) || DO_THAT.test(statement);
 }

@@ -4,11 +4,10 @@ import { isAbsolute, join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type BudgetAnswer, checkBudget } from "../learn/budget.ts";
 import { findNew, learnSession, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
-import { openRulesExtractor } from "../learn/rules.ts";
 import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
-import { openExtractor, openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import {
@@ -37,7 +36,9 @@ export function openLooker(memdir: Memdir, context: Context, { inbox = false } =
   const model = modelFor(context);
   return {
     look(session, options) {
-      const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+      const extractor = model
+        ? openExtractor(learning, () => model)
+        : openOfflineExtractor(memdir, learning, session.prompts);
       return learnSession(learning, extractor, session, options);
     },
     budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),

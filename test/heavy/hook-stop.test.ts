@@ -291,6 +291,8 @@ describe("the end of a transcript", () => {
 describe("the hook", () => {
   it("B8.1 starts a process that extracts by rules, outlives it, and ends by itself", async () => {
     const desk = talk();
+    desk.say("remember that releases are cut on Tuesdays");
+    desk.answer("Understood.");
     expect(desk.stop({ last_assistant_message: "Understood." })).toMatchObject(SILENT);
     await desk.until(() => desk.cursor() !== null, "cursor");
     expect(desk.memories()).toHaveLength(1);
@@ -469,7 +471,7 @@ describe("the process that is started", () => {
 
   it("waits for the transcript to catch up, and not for ever", async () => {
     const desk = makeStopDesk();
-    desk.say(RULE);
+    desk.say(`remember: ${RULE}`);
     const done = desk.extract({}, markOf("Understood,\nall of it."));
     await new Promise((resolve) => setTimeout(resolve, 40));
     desk.answer("Understood, all of it.");

@@ -84,7 +84,11 @@ describe("a world that changes", () => {
     const messages = [{ role: "user" as const, content: [{ type: "text" as const, text }] }];
     const prompts = [{ uuid: "u1", text, at: AT, index: 0, parent: null }];
     const session = { id: SESSION, path: "x", messages, prompts, cwd: null, problems: [] };
-    const done = await learnSession(learning, openRulesExtractor(learning, session.prompts), session);
+    const done = await learnSession(
+      learning,
+      openRulesExtractor(learning, session.prompts, async () => null),
+      session,
+    );
     expect(done).toMatchObject({ saved: [], failed: expect.stringContaining("somebody has been writing") });
     expect(cursor()).toBeNull();
   });

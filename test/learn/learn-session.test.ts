@@ -25,7 +25,11 @@ async function openDesk(world: World, more: Partial<Learning> = {}) {
   const memdir: Memdir = await world.open();
   const learning: Learning = { ...openLearning(memdir), ...more };
   const look = (session: HeardSession) =>
-    learnSession(learning, openRulesExtractor(learning, session.prompts), session);
+    learnSession(
+      learning,
+      openRulesExtractor(learning, session.prompts, async () => null),
+      session,
+    );
   return { memdir, look };
 }
 

@@ -1,147 +1,208 @@
-/** Measures what is understood against labels: how much of what was saved is right, and how much of what should be was saved. */
+/**
+ * Measures what is kept of labelled conversations without a model: how much of it is right, and how much of what should be
+ * kept was. The format of a set: training/extraction/FORMAT.md.
+ */
 
 import { readFileSync } from "node:fs";
+import type { Proposal } from "../../src/learn/proposal.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
-import { type Said, understandSaid } from "../../src/learn/said.ts";
+import type { Embed } from "../../src/learn/said-features.ts";
 
-/** What a memory says, by whichever way it was understood. */
-export interface Told {
-  act: string;
-  type: string;
-  name: string;
-  description: string;
-  body: string;
+export interface Wanted {
+  message: number | null;
+  types: string[];
+  /** Each is one of several alternatives. */
+  words: string[][];
+  kind: string;
+  language: string;
+}
+
+export interface Labelled {
+  id: string;
+  language: string;
+  messages: SpokenMessage[];
+  keep: Wanted[];
+  never: string[];
 }
 
 export interface Figures {
   precision: number;
   recall: number;
-  /** What was saved and should not be, or not so. */
   wrong: string[];
   missed: string[];
-  said: { id: string; said: Told; forbid: readonly string[] }[];
+  /** Stored although it must never be. */
+  forbidden: string[];
+  /** What is kept, with what waits in the inbox. */
+  kept: { id: string; proposal: Proposal }[];
+  groups: Map<string, { right: number; wrong: number; found: number; wanted: number }>;
 }
 
-interface Case {
-  id: string;
-  today: string;
-  messages: { role: string; text: string }[];
-  expect: { type: string; altTypes?: string[]; mustMention: string[]; absoluteDates: string[] }[];
-  forbid: string[];
+const url = (name: string) => new URL(name, import.meta.url);
+/** Not learnt from: figures only. */
+export const DEVELOPMENT = [
+  url("../fixtures/extraction-dev.json"),
+  url("./data/extraction-blind.json"),
+  url("./data/extraction-eighth.json"),
+];
+/** The classifier has learnt from these. */
+export const LEARNT = ["own", "second", "third", "fourth", "fifth", "sixth", "seventh"].map((name) =>
+  url(`./data/extraction-${name}.json`),
+);
+/** One message a line of the work at hand, with nothing to keep; every second one is learnt from, beginning with the first. */
+export const EVERYDAY = url("./data/everyday-talk.txt");
+
+/** A label in either form: ours, and that of the older sets. */
+interface RawLabel {
+  message?: number;
+  type: string;
+  types?: string[];
+  altTypes?: string[];
+  words?: (string | string[])[];
+  mustMention?: string[];
+  dates?: string[];
+  absoluteDates?: string[];
+  kind?: string;
+  language?: string;
 }
 
-interface Labelled {
+interface RawConversation {
   id: string;
-  set: string;
-  text: string;
-  expect: { act: string; types: string[]; mention: string[]; dates?: string[]; explicit?: boolean }[];
+  language?: string;
+  kind?: string;
+  today?: string;
+  messages: { role: SpokenMessage["role"]; text: string; at?: string }[];
+  keep?: RawLabel[];
+  expect?: RawLabel[];
+  never?: string[];
   forbid?: string[];
 }
 
-/** The project's labelled conversations; the rules were tuned on them. */
-export const DEV = new URL("../fixtures/extraction-dev.json", import.meta.url);
-/** Our own, written before the rules were looked at; the rules were then mended on them. */
-export const OWN = ["own", "second", "third", "fourth"].map(
-  (name) => new URL(`./data/extraction-${name}.json`, import.meta.url),
-);
-/** Our own, written by somebody who had not seen the rules (seventh: who had, and meant to fool them); the rules became more careful on them. */
-export const LATER = ["fifth", "sixth", "seventh"].map(
-  (name) => new URL(`./data/extraction-${name}.json`, import.meta.url),
-);
-/** Our own, measured once and not mended on: what the rules do on text that they were not made for. */
-export const BLIND = ["blind", "eighth"].map((name) => new URL(`./data/extraction-${name}.json`, import.meta.url));
-/** One message a line of the work at hand, with nothing to keep. */
-export const EVERYDAY = new URL("./data/everyday-talk.txt", import.meta.url);
-
-const SENTENCES = new URL("../fixtures/said.json", import.meta.url);
-
-/** Conversations: the user's messages, with what the agent said before each or without; "forget that" takes back the last. */
-export async function measureConversations(set: URL, { answers }: { answers: boolean }): Promise<Figures> {
-  const { cases } = readJson<{ cases: Case[] }>(set);
-  return measure<Case["expect"][number], Told>(
-    cases.map(({ id, expect, forbid, messages, today }) => ({
-      id,
-      forbid,
-      expect,
-      said: () => sayAll(messages, today, answers),
-      fits: (said, wanted) =>
-        [wanted.type, ...(wanted.altTypes ?? [])].includes(said.type) &&
-        [...wanted.mustMention, ...wanted.absoluteDates].every((words) => said.body.includes(words)),
-    })),
-  );
+export function readLabelled(file: URL | string): Labelled[] {
+  const { conversations, cases } = JSON.parse(readFileSync(file, "utf8"));
+  return (conversations ?? cases).map((one: RawConversation): Labelled => {
+    const language = one.language ?? "en";
+    const day = one.today === undefined ? "" : new Date(`${one.today}T12:00:00`).toISOString();
+    return {
+      id: one.id,
+      language,
+      messages: one.messages.map(({ role, text, at }, i) => ({ id: `m${i}`, role, text, at: at ?? day })),
+      keep: (one.keep ?? one.expect ?? []).map((label) => readLabel(label, one.kind ?? "", language)),
+      never: one.never ?? one.forbid ?? [],
+    };
+  });
 }
 
-export async function measureSentences(set: string): Promise<Figures> {
-  const { today, sentences } = readJson<{ today: string; sentences: Labelled[] }>(SENTENCES);
-  return measure<Labelled["expect"][number], Said>(
-    sentences
-      .filter((sentence) => sentence.set === set)
-      .map(({ id, expect, forbid = [], text }) => ({
-        id,
-        forbid,
-        expect,
-        said: () => understandSaid(text, new Date(`${today}T12:00:00`)),
-        fits: (said, wanted) =>
-          wanted.act === said.act &&
-          wanted.types.includes(said.type) &&
-          (wanted.explicit ?? said.explicit) === said.explicit &&
-          wanted.mention.every((words) => `${said.name} ${said.body}`.includes(words)) &&
-          (wanted.dates ?? []).every((date) => said.body.includes(date)),
-      })),
+function readLabel(label: RawLabel, kind: string, language: string): Wanted {
+  const words = [...(label.words ?? label.mustMention ?? []), ...(label.dates ?? label.absoluteDates ?? [])];
+  return {
+    message: label.message ?? null,
+    types: [label.type, ...(label.types ?? label.altTypes ?? [])],
+    words: words.map((one) => [one].flat()),
+    kind: label.kind ?? kind,
+    language: label.language ?? language,
+  };
+}
+
+export async function measure(all: readonly Labelled[], embed: Embed | null, withInbox = false): Promise<Figures> {
+  const groups: Figures["groups"] = new Map();
+  const figures: Figures = { precision: 0, recall: 0, wrong: [], missed: [], forbidden: [], kept: [], groups };
+  const count = (names: readonly string[], field: "right" | "wrong" | "found" | "wanted") => {
+    for (const name of ["all", ...names]) {
+      const group = groups.get(name) ?? { right: 0, wrong: 0, found: 0, wanted: 0 };
+      group[field]++;
+      groups.set(name, group);
+    }
+  };
+  for (const { id, language, messages, keep, never } of all) {
+    const proposals = await extractByRules(messages, [], null, embed);
+    for (const proposal of proposals) {
+      figures.kept.push({ id, proposal });
+      const stored = `${proposal.name}\n${proposal.description}\n${proposal.body}`;
+      for (const words of never) if (isStored(stored, words)) figures.forbidden.push(`${id}: ${words}`);
+    }
+    const kept = proposals.filter(({ isUnsure }) => withInbox || !isUnsure);
+    const taken = new Set<Wanted>();
+    for (const proposal of kept) {
+      const fitting = keep.filter((wanted) => fits(proposal, wanted));
+      const fresh = fitting.filter((wanted) => !taken.has(wanted));
+      for (const wanted of fresh) taken.add(wanted);
+      if (fitting.length === 0) {
+        count([language], "wrong");
+        figures.wrong.push(`${id} (${language}) ${proposal.type}: ${proposal.body.replaceAll("\n", " ")}`);
+      } else if (fresh.length > 0) count([fresh[0]!.language, fresh[0]!.kind], "right");
+    }
+    for (const wanted of keep) {
+      count([wanted.language, wanted.kind], "wanted");
+      if (taken.has(wanted)) count([wanted.language, wanted.kind], "found");
+      else
+        figures.missed.push(
+          `${id} (${wanted.language}, ${wanted.kind}): ${wanted.words.map((words) => words[0]).join(", ")}`,
+        );
+    }
+  }
+  const { right = 0, wrong = 0, found = 0, wanted = 0 } = groups.get("all") ?? {};
+  figures.precision = right / Math.max(1, right + wrong);
+  figures.recall = found / Math.max(1, wanted);
+  return figures;
+}
+
+/** "next Monday" is fine where its date follows. */
+function isStored(text: string, words: string): boolean {
+  return text
+    .split(words)
+    .slice(1)
+    .some((rest) => !/^[^.,;\n]{0,24}\(\d{4}/.test(rest));
+}
+
+/** In the message that says it, or the one before or after it. */
+function fits({ type, body, message }: Proposal, wanted: Wanted): boolean {
+  const isThere = wanted.message === null || Math.abs(Number(message?.slice(1)) - wanted.message) <= 2;
+  const text = body.toLowerCase();
+  return (
+    isThere &&
+    wanted.types.includes(type) &&
+    wanted.words.every((words) => words.some((one) => text.includes(one.toLowerCase())))
   );
 }
 
 /** Which of the lines are kept that should not be, each said after the same question and answer. */
-export async function measureTalk(file: URL): Promise<{ kept: string[]; lines: number }> {
-  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
-  const kept: string[] = [];
+export async function measureTalk(
+  lines: readonly string[],
+  embed: Embed | null,
+): Promise<{ kept: string[]; unsure: string[] }> {
+  const at = "2026-06-10T12:00:00.000Z";
+  const [kept, unsure]: string[][] = [[], []];
   for (const text of lines) {
-    const before = [
-      { role: "user", text: "can you help me with the order page" },
-      { role: "assistant", text: "I changed the list to a table and added a test." },
+    const said: SpokenMessage[] = [
+      { id: "m0", role: "user", text: "can you help me with the order page", at },
+      { id: "m1", role: "assistant", text: "I changed the list to a table and added a test.", at },
+      { id: "m2", role: "user", text, at },
     ];
-    if ((await sayAll([...before, { role: "user", text }], "2026-06-10", true)).length > 0) kept.push(text);
+    const found = await extractByRules(said, [], null, embed);
+    if (found.some(({ isUnsure }) => !isUnsure)) kept!.push(text);
+    else if (found.length > 0) unsure!.push(text);
   }
-  return { kept, lines: lines.length };
+  return { kept: kept!, unsure: unsure! };
 }
 
-/** As the product does it. */
-async function sayAll(messages: Case["messages"], today: string, answers: boolean): Promise<Told[]> {
-  const spoken = messages.map(({ role, text }, i) => ({
-    id: `m${i}`,
-    role: role as SpokenMessage["role"],
-    text,
-    at: new Date(`${today}T12:00:00`).toISOString(),
-  }));
-  const heard = spoken.filter(({ role }) => answers || role !== "assistant");
-  return (await extractByRules(heard, [])).map((proposal) => ({ ...proposal, act: proposal.action }));
+export function readLines(file: URL | string): string[] {
+  return readFileSync(file, "utf8").split("\n").filter(Boolean);
 }
 
-interface Trial<Wanted, T extends Told> {
-  id: string;
-  forbid: readonly string[];
-  expect: Wanted[];
-  said: () => Promise<T[]>;
-  fits: (said: T, wanted: Wanted) => boolean;
-}
-
-async function measure<Wanted, T extends Told>(trials: Trial<Wanted, T>[]): Promise<Figures> {
-  const figures: Figures = { precision: 0, recall: 0, wrong: [], missed: [], said: [] };
-  let expected = 0;
-  for (const { id, expect, fits, forbid, said: say } of trials) {
-    const all = await say();
-    expected += expect.length;
-    for (const said of all) {
-      figures.said.push({ id, said, forbid });
-      if (!expect.some((wanted) => fits(said, wanted))) figures.wrong.push(`${id}: ${said.body}`);
-    }
-    for (const wanted of expect) if (!all.some((said) => fits(said, wanted))) figures.missed.push(id);
-  }
-  figures.precision = 1 - figures.wrong.length / Math.max(1, figures.said.length);
-  figures.recall = 1 - figures.missed.length / Math.max(1, expected);
-  return figures;
-}
-
-function readJson<T>(file: URL): T {
-  return JSON.parse(readFileSync(file, "utf8"));
+export function formatFigures({ precision, recall, wrong, missed, forbidden, groups }: Figures): string {
+  const rows = [...groups].map(
+    ([name, { right, wrong, found, wanted }]) =>
+      `${name.padEnd(16)} precision ${(right / Math.max(1, right + wrong)).toFixed(2)} (${right} of ${right + wrong})  recall ${(found / Math.max(1, wanted)).toFixed(2)} (${found} of ${wanted})`,
+  );
+  const list = (title: string, lines: readonly string[]) => [
+    `${title}: ${lines.length}`,
+    ...lines.map((line) => `  ${line}`),
+  ];
+  return [
+    `precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
+    ...rows,
+    ...list("wrongly kept", wrong),
+    ...list("missed", missed),
+    ...list("stored although it must never be", forbidden),
+  ].join("\n");
 }

@@ -7,6 +7,7 @@ import { enrich } from "../../src/learn/enrich.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
+import { findEmbed } from "../../src/meaning/meaning.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { startModelServer } from "../model-server/model-server.ts";
@@ -135,7 +136,7 @@ describe.each(CARRIERS)("an instruction planted in %s", (_, carry) => {
   it("is nothing to the rules", async () => {
     for (const [, text] of DISGUISES) {
       const messages = carry(text).flatMap(speak);
-      expect(await extractByRules(messages, [])).toEqual([]);
+      expect(await extractByRules(messages, [], null, findEmbed())).toEqual([]);
     }
   });
 });
@@ -298,7 +299,7 @@ describe("what a document says", () => {
     desk.server.queue(write("feedback_audit.md", planted({ source: "m1" })), DONE);
     const result = await extract(desk, { session: SESSION, messages: [user("u1", pasted), ANSWER] });
     expect(result.saved).toEqual([]);
-    expect(await extractByRules([{ id: "u1", role: "user", text: pasted, at: AT }], [])).toEqual([]);
+    expect(await extractByRules([{ id: "u1", role: "user", text: pasted, at: AT }], [], null, findEmbed())).toEqual([]);
   });
 
   it("is no way of working that the user liked because the agent had read it aloud", async () => {
@@ -309,10 +310,10 @@ describe("what a document says", () => {
       say("assistant", answer, "a1"),
       say("user", "good, do it like that for every import", "u1"),
     ];
-    expect(await extractByRules(talk(`The README says: ${text}`), [])).toEqual([]);
-    expect(await extractByRules(talk("I split the importer into two small steps."), [])).toMatchObject([
-      { type: "feedback", trust: "inferred" },
-    ]);
+    expect(await extractByRules(talk(`The README says: ${text}`), [], null, findEmbed())).toEqual([]);
+    expect(
+      await extractByRules(talk("I split the importer into two small steps."), [], null, findEmbed()),
+    ).toMatchObject([{ type: "feedback", trust: "inferred" }]);
   });
 });
 

@@ -17,9 +17,6 @@ import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
 import { forgetSaid, saveSaid } from "./slash-memory.ts";
 
-/** Below, a rule is not sure enough to keep something that nobody asked to keep. */
-const SURE = 0.75;
-
 /** A line that fails is reported, and the console goes on. */
 export async function answerLine(line: string, console: Console, talk: (words: string) => Promise<void>) {
   return reportFailure(console, async () => {
@@ -47,11 +44,13 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
   }
 }
 
-/** Without a model: what was said is understood by rules, and what a model would be shown is shown. */
+/** Without a model: what was said is understood by rules and the classifier, and what a model would be shown is shown. */
 async function answerOffline(text: string, console: Console): Promise<void> {
   const [, verb = "", rest = ""] = /^(remember|forget)\b:?\s*([\s\S]*)$/i.exec(text) ?? [];
   if (verb.toLowerCase() === "forget") return forgetSaid(rest, console);
-  const said = await understandSaid(text, console.now());
+  const { meaning } = console.memdir.config;
+  const embed = meaning ? (await import("../../meaning/meaning.ts")).findEmbed() : null;
+  const said = await understandSaid(text, console.now(), { embed });
   if (verb !== "") return saveRequest(rest, said, console);
   // Before anything new is kept: it is what is known now that would be shown.
   console.terminal.print(previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
@@ -66,8 +65,8 @@ async function saveRequest(rest: string, said: readonly Said[], console: Console
   await saveSaid(one.body, console, one.type);
 }
 
-async function keep({ act, explicit, confidence, ...memory }: Said, console: Console): Promise<void> {
-  if (act === "forget" || (!explicit && confidence < SURE)) return;
+async function keep({ act, explicit: _, isUnsure, ...memory }: Said, console: Console): Promise<void> {
+  if (act === "forget" || isUnsure) return;
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {

@@ -1,0 +1,161 @@
+/** Explicit requests to remember or to forget, in the commonest languages. */
+
+import { hasPart, isQuestion, isTaskScoped } from "./said-refusals.ts";
+
+export interface Request {
+  act: "remember" | "forget";
+  /** What follows is how things are to be done ("from now on …"). */
+  isRule: boolean;
+  /** Where the request begins, and where what is to be kept begins and ends; it is empty for "remember that." */
+  at: number;
+  start: number;
+  end: number;
+}
+
+const r = String.raw;
+
+/** What may come before a request: small talk, and the end of another clause. */
+const LEAD = r`(?:(?:please|pls|plz|ok(?:ay)?|oh|ah|hey|hi|hello|yes|yep|yeah|no|nope|wait|so|and|also|but|btw|by the way|thanks|thx|great|good|nice|cool|right|just|one more thing|one thing|important|sorry|note|reminder|fyi|heads up|quick note|actually|then|now|always|bitte|und|ach ja|übrigens|s'il te plaît|por favor|y|et)(?:[,:;.!]| -|)\s+){0,5}`;
+const START = `^${LEAD}`;
+/** Also in the middle of a sentence, behind a comma: "it works, and please remember that …". */
+const CLAUSE = r`(?:^|[,;–—]\s|\s-\s|\s(?:and|but|also|und|y|et)\s)${LEAD}`;
+const WHAT = "(?<what>.*)$";
+/** "remember for next time that …" */
+const LATER = "(?: for (?:next time|later|the future|later sessions|future sessions|future reference))?";
+const THAT = r`(?:\s*[:,]|\s+(?:(?:that|the following|also|how|too)\b[:,]?|this\s*[:,-])|)\s*`;
+
+/** In order: "don't forget" comes before "forget". */
+const REQUESTS = r`
+remember ${CLAUSE}(?:do not|don't|dont|never) (?:ever )?forget(?! about it\b)(?:\s*[:,]|\s+(?:that|about|this)\b[:,]?|)\s*${WHAT}
+remember ${START}(?:i (?:want|need|would like|'d like) you to|you (?:should|must|need to|have to)) (?:always )?(?:remember|keep in mind|know|note)${THAT}${WHAT}
+remember ${START}(?:can|could|would|will) you (?:please )?(?:remember|keep in mind|note|save|store|memori[sz]e|make a (?:mental )?note)${LATER} (?:that|this:)\s*${WHAT}
+remember ${START}(?:(?:one|another|a|some) (?:more )?things?|something|what|things) (?:you should |you must |to )(?:remember|keep in mind|note|know)${LATER}\s*[:,-]\s*${WHAT}
+remember ${CLAUSE}(?:always )?(?:remember|memori[sz]e|keep in (?:mind|memory)|bear in mind)(?! (?:when|me|how (?:we|i|you)|last time|the (?:time|days))\b|\?)${LATER}${THAT}${WHAT}
+remember ${START}(?:make|take|keep|leave) a (?:mental )?note${LATER}(?! of (?:the|how|what)\b| (?:in|on|at|to|under) )(?:\s*:|\s+(?:that|of|to self|of this)\b[:,]?|)\s*${WHAT}
+remember ${START}(?:notes?|memo) (?:to (?:self|you|yourself)|for (?:next time|later|the future|future sessions|yourself))\s*[:,-]\s*${WHAT}
+remember ${START}note (?:that |this: ?|: ?)?(?<what>.*?),? (?:for|the) (?:next time|the future|later|future reference|future sessions)[.!]*$
+remember ${START}(?:save|store|add|put|write|record|commit) (?:this|that|it|the following)?\s*(?:down|to memory|in(?:to)? (?:your )?memory|to your memory|as a memory|in your notes|to your notes)(?![.\w/-])\s*[:,-]?\s*(?:that\s+)?${WHAT}
+remember ${START}for the record\s*:(?!\s*i (?:never|didn't|did|told|said|was)\b)\s*${WHAT}
+remember ${START}(?:save|store|memori[sz]e|record) (?:this|the following)\s*[:,-]\s*${WHAT}
+remember ${START}(?:for (?:future reference|later reference|next time|the future|future sessions)|just so you know for (?:later|next time))\s*[:,-]?\s*${WHAT}
+rule ${START}(?:from now on(?:wards?)?|from here on(?: out)?|going forwards?|moving forwards?|henceforth|hereafter|in (?:the )?future(?=,| please| always| never| don't| do not| use| ask| write| just))\s*[:,-]?\s*${WHAT}
+rule ^${LEAD}(?<what>.*\w),? (?:from now on|going forward|henceforth|in all future sessions)[.!]*$
+remember ${CLAUSE}(?:merke? dir|denke? (?:bitte |in zukunft |künftig )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\s*[:,]?\s*(?:dass\s+)?${WHAT}
+remember ${START}(?:(?:bitte )?merken|(?:bitte )?nicht vergessen|à (?:retenir|noter))\s*:\s*${WHAT}
+remember ${START}vergiss (?:bitte )?nicht\s*[:,]?\s*(?:dass\s+)?${WHAT}
+rule ${START}(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig|fortan)\b\s*[:,]?\s*${WHAT}
+remember ${CLAUSE}(?:(?:souviens|souvenez|rappelle|rappelez)-(?:toi|vous)(?: bien)?|retiens|retenez|mémorise[rz]?|n'oublie[zs]? pas|garde[zs]? (?:en tête|à l'esprit)|notez? bien)\s*[:,]?\s*(?:que\s+|qu'|de\s+)?${WHAT}
+rule ${START}(?:dorénavant|désormais|à partir de maintenant|à l'avenir)\s*[:,]?\s*${WHAT}
+remember ${CLAUSE}(?:recuerda|recuerde|acuérdate de|no (?:te )?olvides|ten(?:ga)? en cuenta|toma nota(?: de)?|anota|apunta|memoriza|guarda en (?:tu )?memoria)\s*[:,]?\s*(?:esto\s*[:,]\s*)?(?:que\s+)?${WHAT}
+rule ${START}(?:a partir de ahora|de ahora en adelante|en adelante)\s*[:,]?\s*${WHAT}
+remember ${START}(?:lembre-se(?: de)?|lembra-te(?: de)?|não (?:se )?esqueça|ricordati|ricorda|non dimenticare|onthoud|vergeet niet)\s*[:,]?\s*(?:que\s+|che\s+|dat\s+|di\s+)?${WHAT}
+remember ^(?:好的?[，,。]?)?(?:另外[，,]?|还有[，,]?)?(?:请|請|麻烦|麻煩)?(?:你)?(?:帮我|幫我)?(?:一定要)?(?:记住|記住|牢记|记下|記下|记一下|記一下|记得|記得|别忘了|別忘了|别忘记|不要忘记|不要忘了)\s*[：:，,]?\s*${WHAT}
+rule ^(?:请|請)?(?:从现在起|从现在开始|從現在開始|从今以后|今后|以后)(?!再)\s*[：:，,]?\s*${WHAT}
+remember ^(?:これは|次のことを|以下を)?(?:覚えておいて|覚えて|記憶して(?:おいて)?|メモして(?:おいて)?|忘れないで)(?:ください|下さい|ね)?\s*[：:、,。]\s*${WHAT}
+rule ^(?:今後|これから|以後)(?!も)(?:は)?\s*[：:、,]?\s*${WHAT}
+remember ^(?<what>.*?)(?:という(?:こと)?|こと|の)?(?:を|は|と)?(?:覚えておいて|忘れないで|記憶して(?:おいて)?|メモして(?:おいて)?)(?:ください|下さい|ね)?[。.!！]*$
+remember ^(?:꼭 )?(?:기억해(?: ?줘| ?둬| ?주세요)?|잊지 마(?:세요)?)\s*[:,]\s*${WHAT}
+remember ^(?<what>.{6,}?)(?:다는 (?:것|거)|라는 (?:것|거)|는 (?:것|거))?(?:을|를|는)? ?(?:꼭 )?기억해(?: ?줘| ?둬| ?주세요)[.!]*$
+rule ^(?:앞으로|이제부터)(?:는)?\s*[:,]?\s*${WHAT}
+forget ${START}(?:please )?(?:ignore|scratch|disregard|strike|cancel) (?<what>that|this|it|what i (?:just )?said)(?:[,.!;:]|$| (?:please|sorry|i was|it was)\b).*$
+forget ${START}(?:i take (?<what>that|it) back)\b.*$
+forget ${START}never ?mind (?<what>what i (?:just )?said)\b.*$
+forget ${START}(?:you (?:can|may|should) )?forget(?: about)?\b(?! (?:it|me)\b(?! about)| to\b)\s*[:,]?\s*(?:that\s+(?=\S+\s+\S+\s+\S))?${WHAT}
+forget ${START}(?:delete|remove|erase|drop) (?:the |that |your )?(?:memory|note|memories|notes)(?: (?:about|of|on|that|for))?\s*[:,]?\s*${WHAT}
+forget ${START}(?:do not|don't|dont) remember (?<what>(?!this\b|that\b|it\b|when\b|where\b).+?) any ?(?:more|longer)\b.*$
+forget ${START}(?:vergiss|lösche? (?:bitte )?(?:die )?(?:notiz|erinnerung)) (?!nicht\b)(?:bitte )?(?:,? dass )?${WHAT}
+forget ${START}(?:oublie[zs]?|supprime la note)\s+(?!pas\b)${WHAT}
+forget ${START}(?:olvida|olvídate de|olvide|borra la nota)\s+${WHAT}
+forget ^(?:请|請|麻烦)?(?:忘记|忘記|忘掉|忘了|删除关于)\s*[：:，,]?\s*${WHAT}
+forget ^(?<what>.+?)(?:のこと)?(?:は|を)?忘れて(?:ください|下さい|ね)?[。.!！]*$
+`
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const at = line.indexOf(" ");
+    return { word: line.slice(0, at), pattern: new RegExp(line.slice(at + 1), "di") };
+  });
+
+/** The request in one sentence, if it is one for longer than the task at hand. */
+export function findRequest(plain: string): Request | null {
+  for (const { word, pattern } of REQUESTS) {
+    const match = pattern.exec(plain);
+    const [start, end] = match?.indices?.groups?.what ?? [];
+    if (!match || start === undefined || end === undefined) continue;
+    const request = {
+      act: word === "forget" ? "forget" : "remember",
+      isRule: word === "rule",
+      at: match.index,
+    } as const;
+    return isMeant(plain, { ...request, start, end }) ? { ...request, start, end } : null;
+  }
+  return null;
+}
+
+function isMeant(plain: string, { act, isRule, at, start, end }: Request): boolean {
+  const ahead = plain.slice(0, at);
+  // What comes before the words of the request may be quoted.
+  if (REPORTED.test(ahead.slice(-200)) || /\bif (?:i|you|we)\b/i.test(ahead)) return false;
+  if (isQuestion(plain) && !/^(?:please )?(?:can|could|would|will) you\b.*\bthat\b/i.test(plain)) return false;
+  const what = plain.slice(start, end).trim();
+  if (act === "forget") return !isTaskScoped(plain);
+  if (isReminder(plain.slice(at, start), what)) return false;
+  // "Remember" alone is plain enough; the others are said of the work at hand as well.
+  const isWeak =
+    isRule ||
+    /\b(?:forget|keep in mind|bear in mind)\b|vergiss|olvides|oublie|别忘|忘れないで|잊지/i.test(
+      plain.slice(at, start),
+    );
+  return (
+    !isWeak ||
+    !(isTaskScoped(plain) || hasPart(what, "program") || /^(?:it's|it is|this)\b/i.test(what) || what.length < 8)
+  );
+}
+
+/** Words that introduce what another person said. */
+const REPORTED =
+  /\b(?:says?|said|saying|reads?|prints?|printed|outputs?|shows?|states?|warns?|complains?|writes?|wrote|logs?|logged|asks?|error|warning|message|comment|titled|called|named|quote|sagt|schrieb|dit|écrit|dice|escribió)\b[^.]*$/i;
+
+/** "Don't forget to push", "do you remember that trick we used", "bear in mind it's late": for the task, or for the talk. */
+function isReminder(request: string, what: string): boolean {
+  const words = what.split(/\s+/);
+  const isGeneral =
+    /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
+  if (/\bforget\b|vergiss|olvides|oublie|别忘|不要忘/i.test(request)) {
+    if (/^(?:to|de)\b/i.test(what) && (!isGeneral || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what)))
+      return true;
+    if (words.length < 4 && what.length < 14 && !isGeneral) return true;
+  }
+  // "remember to close the file": with a reason or of all such cases it is more than that.
+  if (/^to\b/i.test(what) && !isGeneral && !/, \S+ \S+/.test(what) && CODE_WORK.test(what)) return true;
+  // What was shown or said before, and what is too short to mean anything later.
+  if (/^(?:what (?:i|we|you)\b|(?:the|that) [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what))
+    return true;
+  if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what) && !/^(?:that|this|it)[.!]*$/i.test(what)) return true;
+  return words.length < 4 && /^(?:it's|they|they're|he|she|there)\b/i.test(what);
+}
+
+const CODE_WORK =
+  /\b(?:the|this|that|your|my|an?) (?:[\w-]+ )?(?:files?|functions?|methods?|class|tests?|imports?|semicolons?|branch|commits?|handles?|connection|variables?|loop|line|changes?|changelog|docs|readme|types?|version)\b|^to (?:push|commit|save|merge|rebase)\b/i;
+
+/** "Remember that": it is what was said before. */
+export const DEMONSTRATIVE =
+  /^(?:that|this|it|das|dies|ça|cela|eso|esto|这一点|这点|これ|이거|이걸)?(?: ?(?:please|bitte|down|for (?:next time|later|the future)|s'il te plaît|por favor))?[.!。！:：]*$/i;
+
+/** The subject of a `forget`; "that" for whatever was said last. */
+export function subjectOfForget(what: string, text: string): string | null {
+  const subject = what
+    .split(/[,.;!，。；！]/)[0]!
+    .replace(
+      /^(?:what (?:i|we) (?:said|told you) about|everything about|the (?:note|memory) (?:about|on|of)|about|lo de[l]?) /i,
+      "",
+    )
+    .trim();
+  // "forget the tests, just make it work" is about the work.
+  if (!/\p{L}/u.test(subject) || /, (?:just|let's|please|and|so|make|do|fix|run|use)\b/i.test(text)) return null;
+  return /^(?:that|this|it|what i (?:just )?said|the last (?:one|thing)|das|ça|eso)$/i.test(subject)
+    ? RETRACTED
+    : subject;
+}
+
+export const RETRACTED = "that";

@@ -1,0 +1,26 @@
+// Bundles kit.ts, which uses the product's sources, so that plain Node can run it.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = path.join(import.meta.dirname, "../..");
+
+/** @returns {Promise<any>} */
+export async function loadKit(entry = path.join(import.meta.dirname, "kit.ts")) {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), "memdir-training-")), "kit.mjs");
+  const find = `import { createRequire as __make } from "node:module"; const require = __make(${JSON.stringify(path.join(root, "package.json"))});`;
+  await build({
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+    external: ["fs-native-extensions"],
+    banner: { js: find },
+    define: { "import.meta.url": JSON.stringify(pathToFileURL(path.join(root, "src/meaning/meaning.ts")).href) },
+  });
+  return import(pathToFileURL(file).href);
+}

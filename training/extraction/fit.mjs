@@ -1,0 +1,98 @@
+// A network with one hidden layer, learnt by Adam with decaying weights.
+import { makeRandom } from "./samples.mjs";
+
+const BATCH = 64;
+
+/**
+ * @param {{ label: number, dense: Float32Array }[]} samples
+ * @returns a model for `predict`; each row of weights ends with what is added
+ */
+export function learnNetwork(
+  samples,
+  { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 },
+) {
+  const random = makeRandom(seed);
+  const width = samples[0].dense.length;
+  const makeRows = (rows, columns, spread) => Array.from({ length: rows }, () => makeRow(columns, spread));
+  const makeRow = (columns, spread) => {
+    const value = Float32Array.from({ length: columns + 1 }, () => (random() - 0.5) * 2 * spread);
+    return {
+      value,
+      grad: new Float32Array(columns + 1),
+      m: new Float32Array(columns + 1),
+      v: new Float32Array(columns + 1),
+    };
+  };
+  const inner = makeRows(hidden, width, 0.05);
+  const outer = makeRows(classes, hidden, 0.2);
+  const order = samples.map((_, i) => i);
+  let step = 0;
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    shuffle(order, random);
+    for (let from = 0; from < order.length; from += BATCH) {
+      for (const i of order.slice(from, from + BATCH)) learn(samples[i]);
+      step++;
+      const lr = rate * Math.min(1, step / 50) * (1 - (0.95 * epoch) / epochs);
+      for (const row of [...inner, ...outer]) adam(row, lr, step, decay);
+    }
+  }
+  return { inner: inner.map(({ value }) => value), outer: outer.map(({ value }) => value) };
+
+  function learn({ dense, label }) {
+    const held = inner.map(() => (random() < drop ? 0 : 1 / (1 - drop)));
+    const tanh = inner.map(({ value }) => Math.tanh(dot(dense, value)));
+    const h = tanh.map((x, o) => x * held[o]);
+    const errors = softmax(outer.map(({ value }) => dot(h, value)));
+    errors[label] -= 1;
+    const back = new Float32Array(hidden);
+    outer.forEach(({ value, grad }, c) => {
+      for (let o = 0; o < hidden; o++) {
+        back[o] += errors[c] * value[o];
+        grad[o] += (errors[c] * h[o]) / BATCH;
+      }
+      grad[hidden] += errors[c] / BATCH;
+    });
+    inner.forEach(({ grad }, o) => {
+      const error = (back[o] * held[o] * (1 - tanh[o] ** 2)) / BATCH;
+      if (error === 0) return;
+      for (let f = 0; f < width; f++) grad[f] += error * dense[f];
+      grad[width] += error;
+    });
+  }
+}
+
+/** How likely each class is. */
+export function predict({ inner, outer }, { dense }) {
+  const h = inner.map((row) => Math.tanh(dot(dense, row)));
+  return softmax(outer.map((row) => dot(h, row)));
+}
+
+function dot(x, row) {
+  let sum = row[x.length];
+  for (let i = 0; i < x.length; i++) sum += x[i] * row[i];
+  return sum;
+}
+
+function adam({ value, grad, m, v }, lr, step, decay) {
+  const [b1, b2] = [1 - 0.9 ** step, 1 - 0.999 ** step];
+  for (let i = 0; i < value.length; i++) {
+    m[i] = 0.9 * m[i] + 0.1 * grad[i];
+    v[i] = 0.999 * v[i] + 0.001 * grad[i] * grad[i];
+    value[i] -= lr * (m[i] / b1 / (Math.sqrt(v[i] / b2) + 1e-8) + decay * value[i]);
+    grad[i] = 0;
+  }
+}
+
+function softmax(scores) {
+  const max = Math.max(...scores);
+  const all = scores.map((x) => Math.exp(x - max));
+  const sum = all.reduce((a, b) => a + b, 0);
+  return all.map((x) => x / sum);
+}
+
+function shuffle(list, random) {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+}
