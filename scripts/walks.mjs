@@ -11,7 +11,7 @@ import { transform } from "esbuild";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 // Below node_modules, so that packages are found from there; of this process alone, as checkouts may share that folder.
-const out = path.join(root, "node_modules", `.walks-${process.pid}`);
+const out = path.join(fs.realpathSync(path.join(root, "node_modules")), `.walks-${process.pid}`);
 const MEMORY = ["--type", "feedback", "--description", "How tests are run here"];
 const MCP_SAVE = [
   {
