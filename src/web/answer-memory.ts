@@ -19,16 +19,16 @@ import {
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
-import { diffTexts, mainOf, type Page } from "./answer.ts";
+import { diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
-import type { ClaimRow, DiffLine, HistoryRow, MemoryView, Ref } from "./api.ts";
+import type { ClaimRow, DiffLine, HistoryRow, MemoryView } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The newest. */
 const MAX_SURFACED = 50;
 
-export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
+export const MEMORY_ROUTE = get("/api/memory", REF, async (page, ref): Promise<MemoryView> => {
   const { memdir } = page;
   const { directory, file } = findByRef(memdir.directories, ref);
   const { rows } = await directory.rows();
@@ -53,7 +53,7 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
       .reverse()
       .map(({ at, door, session, why }) => ({ at, adapter: door, session, why: [...why] })),
   };
-}
+});
 
 /** Null if it cannot be read; the row says why. */
 function readText(directory: Store, file: string): string | null {

@@ -3,6 +3,7 @@
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { statOrNull } from "../disk/fence.ts";
+import { flag } from "../input.ts";
 import { costOf, countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
@@ -12,29 +13,28 @@ import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { chooseFirst, scoreRot } from "../truth/rot.ts";
 import type { RotFinding } from "../truth/rot-findings.ts";
-import { mainOf, openTitles, type Page, titleOf } from "./answer.ts";
-import { readContext } from "./answer-context.ts";
+import { get, mainOf, openTitles, type Page, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
+import { readContext } from "./answer-recall.ts";
 import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
 
-export async function answerOverview(page: Page, withRot = true): Promise<Overview> {
-  const { rows } = await answerMemories(page);
-  return {
-    total: rows.length,
-    byType: countBy(rows, ({ type }) => type),
-    byScope: countBy(rows, ({ scope }) => scope),
-    byAge: countAges(rows),
-    index: viewIndex(page.memdir),
-    context: await viewContext(page.memdir),
-    rot: withRot ? await viewRot(page, rows) : null,
-    cost: viewCost(page),
-    recalled: viewRecalled(page.memdir, rows),
-  };
-}
-
-export async function answerRot(page: Page): Promise<RotView> {
-  return viewRot(page, (await answerMemories(page)).rows);
-}
+export const OVERVIEW_ROUTES = [
+  get("/api/overview", { rot: flag() }, async (page, { rot = true }): Promise<Overview> => {
+    const { rows } = await answerMemories(page);
+    return {
+      total: rows.length,
+      byType: countBy(rows, ({ type }) => type),
+      byScope: countBy(rows, ({ scope }) => scope),
+      byAge: countAges(rows),
+      index: viewIndex(page.memdir),
+      context: await viewContext(page.memdir),
+      rot: rot ? await viewRot(page, rows) : null,
+      cost: viewCost(page),
+      recalled: viewRecalled(page.memdir, rows),
+    };
+  }),
+  get("/api/rot", {}, async (page) => viewRot(page, (await answerMemories(page)).rows)),
+];
 
 function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
   const counts = new Map<string, number>();

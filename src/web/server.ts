@@ -8,14 +8,13 @@ import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { type ErrorCode, MemdirError } from "../errors.ts";
-import { required, text } from "../input.ts";
-import { openPage, type Page } from "./answer.ts";
+import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
 import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
-import { findVerbRoute, post, ROUTES, type Route, type Sent } from "./routes.ts";
+import { findVerbRoute, ROUTES } from "./routes.ts";
 
 export interface PageOptions extends Omit<Page, "kept"> {
   assets: Assets;
@@ -202,8 +201,8 @@ function jobRoutes(jobs: Jobs): Route[] {
   const path = "/api/jobs";
   return [
     { method: "GET", path, writes: false, answer: async () => jobs.list() },
-    post(path, { kind: required(text()) }, async (_, { kind }) => jobs.start(kind)),
-    { ...post(path, { id: required(text()) }, async (_, { id }) => jobs.stop(id)), method: "DELETE" },
+    post(path, { kind: TEXT }, async (_, { kind }) => jobs.start(kind)),
+    { ...post(path, { id: TEXT }, async (_, { id }) => jobs.stop(id)), method: "DELETE" },
   ];
 }
 
