@@ -13,18 +13,14 @@ import { get } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
 import { Side, startTheme } from "./side.tsx";
 import { useStore } from "./store.ts";
-import { View as ContextView } from "./views/context.tsx";
-import { View as DreamView } from "./views/dream.tsx";
-import { View as EditView } from "./views/edit.tsx";
-import { View as InboxView } from "./views/inbox.tsx";
+import { SessionsView, TimelineView } from "./views/activity.tsx";
+import { EditView, NewView } from "./views/edit.tsx";
 import { View as ListView } from "./views/list.tsx";
 import { View as MemoryView } from "./views/memory.tsx";
-import { View as NewView } from "./views/new.tsx";
 import { View as OverviewView } from "./views/overview.tsx";
-import { View as RecallView } from "./views/recall.tsx";
-import { View as SessionsView } from "./views/sessions.tsx";
+import { ContextView, RecallView } from "./views/recall.tsx";
+import { DreamView, InboxView } from "./views/review.tsx";
 import { View as TeamView } from "./views/team.tsx";
-import { View as TimelineView } from "./views/timeline.tsx";
 
 type View = (props: { params: URLSearchParams }) => VNode;
 
