@@ -21,7 +21,7 @@ import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
-import { takeNotesNow } from "./memory.ts";
+import { openWorkbench, takeNotesNow } from "./memory.ts";
 import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
 import {
   type AgentModel,
@@ -37,7 +37,6 @@ import {
 } from "./state.ts";
 import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
-import { openWorkbench } from "./workbench.ts";
 
 export interface Preview {
   memories: Recalled[];

@@ -17,10 +17,9 @@ import type { Transcript } from "../session/transcript.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { openTools } from "../tools/tools.ts";
 import type { ToolName, Workbench } from "../tools/workbench.ts";
-import { openMemoryStore } from "./memory.ts";
+import { keepResult, openMemoryStore, openWorkbench } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
 import { type AgentState, recordEvent, sessionFolder, startTranscript } from "./state.ts";
-import { keepResult, openWorkbench } from "./workbench.ts";
 
 /** A sub-agent that needs more steps is lost. */
 const MAX_STEPS = 50;
