@@ -10,7 +10,7 @@ import { accept, editProposal, preview, reject, sayDecided, sayProposal, sayWait
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
 import { VERBS } from "../../verbs/table.ts";
 import { print } from "../say.ts";
-import type { Choice, Completion } from "./input-state.ts";
+import type { Choice, Completion } from "./input-view.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { MEMORY_COMMAND, runLine, runVerb } from "./slash-memory.ts";
 import { SESSION_COMMANDS } from "./slash-session.ts";
