@@ -130,8 +130,6 @@ async function begin(): Promise<void> {
   startLive();
 }
 
-void begin();
-
 // --- * Navigation: a column next to the content or, on a narrow screen, a bar at the top that unfolds; and the theme switch.
 
 function Side({ view }: { view: string }): VNode {
@@ -244,3 +242,5 @@ function KeyTable({ onClose }: { onClose: () => void }): VNode {
     </Dialog>
   );
 }
+
+void begin();
