@@ -1,5 +1,6 @@
 /** One memory with everything that is known about it. */
 
+import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
@@ -138,12 +139,8 @@ function findUndone(entries: readonly Entry[]): Set<string> {
 }
 
 function hashOf(directory: Store, file: string): string | null {
-  try {
-    const bytes = findBytes(directory, file);
-    return bytes ? sha256(bytes) : null;
-  } catch {
-    return "unreadable";
-  }
+  const bytes = attempt(() => findBytes(directory, file), "unreadable");
+  return typeof bytes === "string" ? bytes : bytes && sha256(bytes);
 }
 
 /** [] if one of the two texts is no longer kept. */
