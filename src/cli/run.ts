@@ -9,8 +9,7 @@ import type { Fields } from "../verb.ts";
 import type { Env } from "../world.ts";
 import { type Call, COMMON, findArity, note, readWords, runOf, type Words, warning } from "./command.ts";
 import { findCommand, usageOf } from "./commands.ts";
-import { fold } from "./say.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { fold, openTerminal, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
 

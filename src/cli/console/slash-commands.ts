@@ -9,7 +9,7 @@ import { bold, dim, type Said } from "../../verb.ts";
 import { accept, editProposal, preview, reject, sayDecided, sayProposal, sayWaiting } from "../../verbs/inbox.ts";
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
 import { VERBS } from "../../verbs/table.ts";
-import { print } from "../say.ts";
+import { print } from "../terminal.ts";
 import type { Choice, Completion } from "./input-view.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { MEMORY_COMMAND, runLine, runVerb } from "./slash-memory.ts";
