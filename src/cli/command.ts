@@ -19,8 +19,7 @@ import {
 } from "../verb.ts";
 import type { Row } from "../verbs/table.ts";
 import type { World } from "../world.ts";
-import type { Terminal } from "./terminal.ts";
-import { print } from "./terminal.ts";
+import { print, type Terminal } from "./terminal.ts";
 
 /** A command that is not a verb: it has a conversation, a server or a life of its own. */
 export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about" | "examples"> {
