@@ -1,4 +1,4 @@
-/** Memory around a turn: recall before it, learning after it, and the memory directories as the tools see them. */
+/** Memory around a turn: recall before it, learning after it; and the tools' workbench, with the memory directories as they see them. */
 
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -173,7 +173,7 @@ function withSource(path: string, text: string, session: string): string {
   return editFields(text, { source: formatSource({ by: "inferred", session, message: null }) });
 }
 
-// --- * The agent's tools, connected to the session's files and history, the memory directories, and what touching a file adds.
+// --- The agent's tools, connected to the session's files and history, the memory directories, and what touching a file adds.
 
 /** `files` is the session's own state, or a clone of it for a sub-agent. */
 export function openWorkbench(state: AgentState, files: FileState): Workbench {

@@ -1,4 +1,4 @@
-/** Sub-agents: their definitions, and the Task tool that hands work to one and returns its final answer. */
+/** Sub-agents: their definitions, the Task tool that hands work to one, and what the model is told of them and of skills. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What a command is and what it is called with; and what commands have in common: reading words, answers, notes, cancelling. */
+/** What a command is and what it is called with; what commands have in common; and a verb as a command. */
 
 import { once } from "node:events";
 import { parseArgs } from "node:util";

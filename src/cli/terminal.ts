@@ -1,4 +1,4 @@
-/** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions. */
+/** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions, and what verbs say. */
 
 import { readGiven } from "../store/store.ts";
 import { commonEnds } from "../text/diff.ts";

@@ -1,4 +1,4 @@
-/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. Those with secrets are left out. */
+/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. Those with secrets are left out, and no foreign file is overwritten. */
 
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";

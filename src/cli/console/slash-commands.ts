@@ -1,4 +1,4 @@
-/** The table of slash commands, and which one a line means. */
+/** The table of slash commands, those about learning among them, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
 import { costOf } from "../../learn/ledger.ts";

@@ -130,7 +130,7 @@ async function begin(): Promise<void> {
   startLive();
 }
 
-// --- * Navigation: a column next to the content or, on a narrow screen, a bar at the top that unfolds; and the theme switch.
+// --- Navigation: a column next to the content or, on a narrow screen, a bar at the top that unfolds; and the theme switch.
 
 function Side({ view }: { view: string }): VNode {
   const { project, version, readOnly } = useStart();

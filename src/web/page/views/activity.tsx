@@ -1,4 +1,4 @@
-/** The timeline: what happened to the memories over months, as a strip by day and as events, newest first. */
+/** What happened: the timeline, as a strip by day and as events, and past conversations, searched and read. */
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

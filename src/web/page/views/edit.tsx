@@ -1,6 +1,4 @@
-/**
- * The editor for a memory's file: checks while typing, shows a diff before saving, and never overwrites another change.
- */
+/** Writing: the editor for a memory's file, which checks while typing and never overwrites another change, and a new memory. */
 
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";

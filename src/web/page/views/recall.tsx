@@ -1,4 +1,4 @@
-/** The recall inspector: a prompt, the memories that would be shown and those that nearly were, each with its reasons. */
+/** What a model is shown: the recall inspector for a prompt, with its reasons, and the context that a host loads at start. */
 
 import type { VNode } from "preact";
 import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow, Reason } from "../../api.ts";

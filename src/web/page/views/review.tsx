@@ -1,4 +1,4 @@
-/** The inbox: proposals as diffs, accepted, edited or rejected one by one, with the mouse or the keyboard. */
+/** What waits for a person: the inbox, whose proposals are decided one by one, and the plan of a dream. */
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
