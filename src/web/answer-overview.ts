@@ -3,7 +3,6 @@
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { statOrNull } from "../disk/fence.ts";
-import { flag } from "../input.ts";
 import { costOf, countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
@@ -19,7 +18,7 @@ import { readContext } from "./answer-recall.ts";
 import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
 
 export const OVERVIEW_ROUTES = [
-  get("/api/overview", { rot: flag() }, async (page, { rot = true }): Promise<Overview> => {
+  get("/api/overview", {}, async (page): Promise<Overview> => {
     const { rows } = await answerMemories(page);
     return {
       total: rows.length,
@@ -28,11 +27,11 @@ export const OVERVIEW_ROUTES = [
       byAge: countAges(rows),
       index: viewIndex(page.memdir),
       context: await viewContext(page.memdir),
-      rot: rot ? await viewRot(page, rows) : null,
       cost: viewCost(page),
       recalled: viewRecalled(page.memdir, rows),
     };
   }),
+  /** Apart, as it reads every memory where one has changed. */
   get("/api/rot", {}, async (page) => viewRot(page, (await answerMemories(page)).rows)),
 ];
 
@@ -140,7 +139,6 @@ function viewCost({ memdir, now: clock }: Page): Overview["cost"] {
   return {
     month: localDay(now).slice(0, 7),
     total: sum(calls).cost,
-    currency: "USD",
     byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
     byKind: Object.fromEntries(ofKind.map(({ kind, cost }) => [kind, cost])),
     tokensByKind: Object.fromEntries(ofKind.map(({ kind, tokens }) => [kind, tokens])),

@@ -17,15 +17,13 @@ import { TEAM_ROUTE } from "./answer-team.ts";
 import type { Start } from "./api.ts";
 
 export const ROUTES: readonly Route[] = [
-  get("/api/start", {}, async ({ memdir, env, readOnly, version }): Promise<Start> => {
+  get("/api/start", {}, async ({ memdir, readOnly, version }): Promise<Start> => {
     const { project } = memdir.location;
     return {
       version,
       project: basename(project.worktreeRoot ?? project.cwd),
       readOnly,
-      directories: memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
       warnings: [...memdir.warnings],
-      hasModel: (env.MEMDIR_MODEL ?? "").trim() !== "",
     };
   }),
   ...[...OVERVIEW_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
