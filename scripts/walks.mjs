@@ -10,8 +10,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { transform } from "esbuild";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-// Below node_modules, so that packages are found from there.
-const out = path.join(root, "node_modules", ".walks");
+// Below node_modules, so that packages are found from there; of this process alone, as checkouts may share that folder.
+const out = path.join(fs.realpathSync(path.join(root, "node_modules")), `.walks-${process.pid}`);
 const MEMORY = ["--type", "feedback", "--description", "How tests are run here"];
 const MCP_SAVE = [
   {
@@ -62,6 +62,8 @@ async function compile() {
     fs.writeFileSync(target, code.replace(/((?:from|import)\s*\(?\s*"\.[^"]*)\.ts"/g, '$1.js"'));
   }
   fs.writeFileSync(path.join(out, "package.json"), '{ "type": "module" }\n');
+  // By these an installation is known; the walks run neither.
+  for (const name of ["hook.cjs", "cli.js"]) fs.writeFileSync(path.join(out, name), "");
 }
 
 function run(args, input = "", env = {}) {

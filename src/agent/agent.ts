@@ -20,7 +20,7 @@ import type { Transcript } from "../session/transcript.ts";
 import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
 import type { SessionLearner } from "./learner.ts";
-import { takeNotesNow } from "./memory.ts";
+import { openWorkbench, takeNotesNow } from "./memory.ts";
 import type { NotesResult } from "./notes.ts";
 import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
 import {
@@ -37,7 +37,6 @@ import {
 } from "./state.ts";
 import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
-import { openWorkbench } from "./workbench.ts";
 
 export interface Preview {
   memories: Recalled[];

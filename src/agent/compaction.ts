@@ -15,11 +15,10 @@ import {
 } from "../prompts/conversation.ts";
 import type { SeenFile } from "../session/file-state.ts";
 import { decodeText, linesOf, numberLines, tryReadFileAt } from "../tools/file.ts";
-import { announce } from "./announcements.ts";
-import { recallAgain } from "./memory.ts";
+import { noteTouch, recallAgain } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
 import { type AgentModel, type AgentState, addSpent, sessionFolder } from "./state.ts";
-import { noteTouch } from "./workbench.ts";
+import { announce } from "./sub-agent.ts";
 
 /** Claude Code keeps the same amount free besides what an answer may take. */
 const BUFFER_TOKENS = 13_000;

@@ -8,12 +8,11 @@ import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
-import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import { learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
+import { keepResult, learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { type AgentState, recordEvent, type Shown, shownSoFar, type Tell } from "./state.ts";
-import { keepResult } from "./workbench.ts";
+import { announce } from "./sub-agent.ts";
 
 export interface TurnOptions {
   signal?: AbortSignal;

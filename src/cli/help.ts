@@ -5,8 +5,7 @@ import { GROUPS } from "../verbs/table.ts";
 import type { Env } from "../world.ts";
 import { COMMON, type CommandRow, ownOptions } from "./command.ts";
 import { COMMANDS, findCommand, usageOf } from "./commands.ts";
-import { print } from "./say.ts";
-import type { Terminal } from "./terminal.ts";
+import { print, type Terminal } from "./terminal.ts";
 
 /** As on most terminals; also for a pipe, so that help in a file reads well. */
 const DEFAULT_COLUMNS = 80;

@@ -1,5 +1,6 @@
 /** `memdir prefetch`: recall beside a turn, as a prompt hook starts it. */
 
+import { attempt } from "../errors.ts";
 import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch.ts";
 import { readSurfaced } from "../recall/surface-log.ts";
 import type { Run } from "./command.ts";
@@ -32,11 +33,7 @@ export const prefetch: Run = async (call) => {
 };
 
 function parseAsked(text: string): { session: string; id: string; prompt: string } | null {
-  try {
-    const { session, id, prompt } = JSON.parse(text) as Record<string, string>;
-    const isText = (part: unknown): part is string => typeof part === "string" && part !== "";
-    return isText(session) && isText(id) && isText(prompt) ? { session, id, prompt } : null;
-  } catch {
-    return null;
-  }
+  const { session, id, prompt } = attempt(() => JSON.parse(text) as Record<string, string>, null) ?? {};
+  const isText = (part: unknown): part is string => typeof part === "string" && part !== "";
+  return isText(session) && isText(id) && isText(prompt) ? { session, id, prompt } : null;
 }

@@ -7,11 +7,9 @@ import { openMemdir } from "../open.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import type { Fields } from "../verb.ts";
 import type { Env } from "../world.ts";
-import { type Call, COMMON, findArity, note, readWords, type Words, warning } from "./command.ts";
+import { type Call, COMMON, findArity, note, readWords, runOf, type Words, warning } from "./command.ts";
 import { findCommand, usageOf } from "./commands.ts";
-import { runOf } from "./run-verb.ts";
-import { fold } from "./say.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { fold, openTerminal, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
 

@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
-import { diskError, givenFileError, MemdirError } from "../errors.ts";
+import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
 import { findPersonProblem } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
@@ -159,11 +159,7 @@ function openLog(call: Call): { write(line: string): void; close(): Promise<void
   };
 }
 
+/** A container may run under a number that has no name. */
 function findUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return "";
-  }
+  return attempt(() => userInfo().username, "");
 }

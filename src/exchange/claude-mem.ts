@@ -1,6 +1,6 @@
 /** Importing claude-mem's database: observations and summaries of sessions, read with Node's own SQLite. */
 
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./imported.ts";
 
 type Row = Record<string, unknown>;
@@ -104,11 +104,7 @@ function summaryOf(row: Row): Imported | null {
 
 /** Lists are kept as JSON. */
 function listOf(value: unknown): string[] {
-  try {
-    return textsOf(JSON.parse(textOf(value) || "[]"));
-  } catch {
-    return [];
-  }
+  return attempt(() => textsOf(JSON.parse(textOf(value) || "[]")), []);
 }
 
 /** Opened for reading only: the program that owns it may be running. */

@@ -1,5 +1,6 @@
 /** Readers of JSON: the knowledge graph of MCP's server-memory, exports of mem0, and memdir's own. */
 
+import { attempt } from "../errors.ts";
 import { isMemoryType, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { count } from "../text/count.ts";
 import { sha256 } from "../text/hash.ts";
@@ -107,11 +108,7 @@ function listIn(value: unknown, ...keys: string[]): unknown[] | null {
 
 /** Undefined for what is not JSON. */
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt<unknown, undefined>(() => JSON.parse(text), undefined);
 }
 
 /** A model drew it from what was said: a conclusion. */

@@ -2,7 +2,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { cleanRemote } from "../project/owner.ts";
 import { isLoopback } from "./membership.ts";
 
@@ -98,13 +98,7 @@ function credentialsOf(remote: string): string[] {
   const isShort = password === undefined && user.length < 12;
   const parts = isShort ? [query] : [info, password, user.length >= 12 ? user : undefined, query];
   const known = parts.filter((part) => part !== undefined && part.length > 0) as string[];
-  return [...new Set(known.flatMap((part) => [part, decode(part)]))].sort((a, b) => b.length - a.length);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [...new Set(known.flatMap((part) => [part, attempt(() => decodeURIComponent(part), part)]))].sort(
+    (a, b) => b.length - a.length,
+  );
 }

@@ -1,7 +1,7 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
 import type * as v from "valibot";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 import { parseServer } from "./membership.ts";
 import { PROTOCOL, ProblemAnswer, readAs } from "./protocol.ts";
@@ -85,11 +85,7 @@ export function expectAnswer<S extends v.GenericSchema>(url: string, schema: S, 
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt<unknown, undefined>(() => JSON.parse(text), undefined);
 }
 
 const TOO_LARGE = "its answer is too large";

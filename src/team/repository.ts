@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { attempt, diskError, MemdirError } from "../errors.ts";
 import { type Check, check, names } from "../memory/doctor.ts";
 import { editIndex } from "../memory/edit.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
@@ -349,14 +349,8 @@ const MARKERS = /^<{7} [^\n]*\n[\s\S]*?^={7}\r?\n[\s\S]*?^>{7} /m;
 
 function checkMarkers({ team }: TeamCheckout, files: readonly string[]): Check[] {
   const marked = files.filter((file) => {
-    try {
-      const data = findBytes(team, file);
-      return (
-        data !== null && data.length <= MAX_BYTES && data.includes("<<<<<<< ") && MARKERS.test(data.toString("utf8"))
-      );
-    } catch {
-      return false;
-    }
+    const data = attempt(() => findBytes(team, file), null);
+    return data && data.length <= MAX_BYTES && data.includes("<<<<<<< ") && MARKERS.test(data.toString("utf8"));
   });
   if (marked.length === 0) return [];
   const detail = `conflict markers of git are in ${names(marked)}: models read them as text`;

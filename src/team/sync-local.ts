@@ -5,6 +5,7 @@ import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
 import { lstatOrNull, readRegular, resolveInside } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem, LIMITS } from "./protocol.ts";
@@ -63,12 +64,9 @@ function readText(directory: Store, path: string): Read | null {
 
 /** "free" also when its folder is missing; "odd" for whatever cannot be read or followed. */
 export function placeOf(directory: Store, path: string): "free" | "file" | "odd" {
-  try {
-    const stat = lstatSync(resolveInside(directory.path, path), { throwIfNoEntry: false });
-    return stat ? (stat.isFile() ? "file" : "odd") : "free";
-  } catch {
-    return "odd";
-  }
+  const stat = attempt(() => lstatSync(resolveInside(directory.path, path), { throwIfNoEntry: false }), "odd");
+  if (stat === undefined) return "free";
+  return stat !== "odd" && stat.isFile() ? "file" : "odd";
 }
 
 /** Whether a path belongs to this directory: a folder with a state folder of its own is another one. */

@@ -1,6 +1,6 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { findBytes, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
@@ -297,13 +297,9 @@ async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonl
 }
 
 function isAsPlanned(directory: Store, { path, expected }: LocalWrite): boolean {
-  try {
-    if (placeOf(directory, path) === "odd") return false;
-    const bytes = findBytes(directory, path);
-    return (bytes ? sha256(bytes) : null) === expected;
-  } catch {
-    return false;
-  }
+  if (placeOf(directory, path) === "odd") return false;
+  const bytes = attempt(() => findBytes(directory, path), undefined);
+  return bytes !== undefined && (bytes && sha256(bytes)) === expected;
 }
 
 interface Outgoing {

@@ -6,10 +6,9 @@ import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { compilePattern, SKIPPED, timeOf } from "./glob.ts";
+import { compilePattern, SKIPPED, stopIfAborted, timeOf, WALK_LIMITS, walkFiles } from "./glob.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing } from "./read.ts";
-import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
 import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, and shorter than people are willing to wait. */

@@ -2,6 +2,7 @@
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath, resolveInside } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -79,13 +80,8 @@ export function findTarget(bench: Workbench, given: string): Target {
   if (root === undefined) throw fenced(bench);
   const below = relative(root, path);
   if (below === "") return target(fence);
-  let real: string;
-  try {
-    real = realPath(resolveInside(fence, below.split(sep).join("/")));
-  } catch {
-    throw fenced(bench);
-  }
-  if (!isWithin(fence, real)) throw fenced(bench);
+  const real = attempt(() => realPath(resolveInside(fence, below.split(sep).join("/"))), null);
+  if (real === null || !isWithin(fence, real)) throw fenced(bench);
   return target(real);
 }
 

@@ -1,10 +1,7 @@
-/** All memories as a map: what links to what, what is similar, what says the same, and two of those merged. */
+/** All memories as a map: what links to what, what is similar, and what says the same. */
 
 import { yieldTurn } from "../disk/breathe.ts";
-import { MemdirError } from "../errors.ts";
-import { joinTexts } from "../learn/dream-offline.ts";
 import type { Memdir } from "../memdir.ts";
-import { findByRef } from "../memory/find.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
 import {
@@ -13,21 +10,19 @@ import {
   listEntries,
   parseMemory,
   type RowEntry,
-  readBytes,
   type Vector,
   WEIGHT_UNIT,
 } from "../store/store.ts";
-import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
 import { findDoubles, type HealthMemory } from "../truth/health-findings.ts";
-import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
-import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";
+import { get, keyOf, titleOf } from "./answer.ts";
+import type { MemoryMap, MemoryTitle, Ref } from "./api.ts";
 
 /** More points than this are a cloud, and comparing all pairs takes seconds. */
 const MAX_NODES = 2_000;
 
-export async function answerMap(memdir: Memdir): Promise<MemoryMap> {
+export const MAP_ROUTE = get("/api/map", {}, async ({ memdir }): Promise<MemoryMap> => {
   const { directories } = memdir;
   const { entries, edges } = openLinkage(memdir);
   const shown = entries.slice(0, MAX_NODES);
@@ -56,7 +51,7 @@ export async function answerMap(memdir: Memdir): Promise<MemoryMap> {
     edges: [...linked.values(), ...near.map((pair) => ({ ...pair, kind: "near" as const }))],
     duplicates: findDuplicates(memdir, shown),
   };
-}
+});
 
 interface Linkage {
   /** Of all directories, one after the other; edges name positions in them. */
@@ -218,36 +213,4 @@ function openShared(entries: readonly Pick<RowEntry, "ranking">[]): (at: number)
     }
     return scores.map((sum, to) => (sum === 0 ? 0 : sum / Math.sqrt((norms[at] as number) * (norms[to] as number))));
   };
-}
-
-/** The first plus what only the other says; a person reviews it before anything is written. */
-export async function answerMergeProposal(memdir: Memdir, keep: Ref, other: Ref): Promise<MergeProposal> {
-  const [left, right] = [readSide(memdir, keep), readSide(memdir, other)];
-  const text = joinTexts({ file: keep.file, text: left }, { file: other.file, text: right }, mainOf(memdir).now());
-  return { left, right, text, diff: diffTexts(left, text) };
-}
-
-export interface Merge {
-  keep: Ref;
-  other: Ref;
-  text: string;
-  /** The texts of both when the person saw them, or the current texts if the page does not send them. */
-  left?: string | undefined;
-  right?: string | undefined;
-}
-
-export async function answerMerge(memdir: Memdir, { keep, other, text, left, right }: Merge): Promise<ChangedAnswer> {
-  const base = { keep: left ?? readSide(memdir, keep), other: right ?? readSide(memdir, other) };
-  // Keeping the text of a conflict copy means putting it in the memory's place, not making another copy.
-  const settled = findCompeting(base.keep) === null ? settleText(text) : text;
-  const { file, undo } = await memdir.merge(keep, other, { text: settled, base });
-  return { message: `merged ${other.file} into ${file}`, entry: undo, ref: { directory: keep.directory, file } };
-}
-
-function readSide({ directories }: Memdir, ref: Ref): string {
-  const { directory, file } = findByRef(directories, ref);
-  const bytes = readBytes(directory, file);
-  const { broken, problems } = parseMemory(file, bytes);
-  if (broken) throw new MemdirError("broken", `${file} cannot be parsed (${problems[0]}); fix it first`);
-  return bytes.toString("utf8");
 }

@@ -3,13 +3,14 @@
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
+import { flag, text } from "../input.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { type Row, readRows, type Store } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { type KeptText, keyOf, mainOf, type Page, refOf } from "./answer.ts";
+import { get, type KeptText, keyOf, mainOf, type Page, refOf } from "./answer.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 
 export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; skipped: MemoryList["skipped"] }> {
@@ -25,13 +26,16 @@ export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; s
   return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
-/** Only what the list shows. */
-export async function answerList(page: Page): Promise<MemoryList> {
-  const { rows, skipped } = await answerMemories(page);
-  // A person who sees the list may search it next, so the texts are read in the meantime.
-  findTexts(page).catch((error: Error) => page.log(error.message));
-  return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
-}
+export const LIST_ROUTES = [
+  /** Only what the list shows. */
+  get("/api/memories", {}, async (page): Promise<MemoryList> => {
+    const { rows, skipped } = await answerMemories(page);
+    // A person who sees the list may search it next, so the texts are read in the meantime.
+    findTexts(page).catch((error: Error) => page.log(error.message));
+    return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
+  }),
+  get("/api/search", { q: text(), quick: flag() }, (page, { q = "", quick }) => answerSearch(page, q, quick)),
+];
 
 /** Recall is hardly ever sure about more. */
 const MAX_SURE = 20;

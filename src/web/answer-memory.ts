@@ -1,5 +1,6 @@
 /** One memory with everything that is known about it. */
 
+import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
@@ -19,16 +20,16 @@ import {
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
-import { diffTexts, mainOf, type Page } from "./answer.ts";
+import { diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
-import type { ClaimRow, DiffLine, HistoryRow, MemoryView, Ref } from "./api.ts";
+import type { ClaimRow, DiffLine, HistoryRow, MemoryView } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The newest. */
 const MAX_SURFACED = 50;
 
-export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
+export const MEMORY_ROUTE = get("/api/memory", REF, async (page, ref): Promise<MemoryView> => {
   const { memdir } = page;
   const { directory, file } = findByRef(memdir.directories, ref);
   const { rows } = await directory.rows();
@@ -53,7 +54,7 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
       .reverse()
       .map(({ at, door, session, why }) => ({ at, adapter: door, session, why: [...why] })),
   };
-}
+});
 
 /** Null if it cannot be read; the row says why. */
 function readText(directory: Store, file: string): string | null {
@@ -138,12 +139,8 @@ function findUndone(entries: readonly Entry[]): Set<string> {
 }
 
 function hashOf(directory: Store, file: string): string | null {
-  try {
-    const bytes = findBytes(directory, file);
-    return bytes ? sha256(bytes) : null;
-  } catch {
-    return "unreadable";
-  }
+  const bytes = attempt(() => findBytes(directory, file), "unreadable");
+  return typeof bytes === "string" ? bytes : bytes && sha256(bytes);
 }
 
 /** [] if one of the two texts is no longer kept. */

@@ -12,29 +12,28 @@ import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { chooseFirst, scoreHealth } from "../truth/health.ts";
 import type { HealthFinding } from "../truth/health-findings.ts";
-import { mainOf, openTitles, type Page, titleOf } from "./answer.ts";
-import { readContext } from "./answer-context.ts";
+import { get, mainOf, openTitles, type Page, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
+import { readContext } from "./answer-recall.ts";
 import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
 
-export async function answerOverview(page: Page, withRot = true): Promise<Overview> {
-  const { rows } = await answerMemories(page);
-  return {
-    total: rows.length,
-    byType: countBy(rows, ({ type }) => type),
-    byScope: countBy(rows, ({ scope }) => scope),
-    byAge: countAges(rows),
-    index: viewIndex(page.memdir),
-    context: await viewContext(page.memdir),
-    rot: withRot ? await viewRot(page, rows) : null,
-    cost: viewCost(page),
-    recalled: viewRecalled(page.memdir, rows),
-  };
-}
-
-export async function answerRot(page: Page): Promise<RotView> {
-  return viewRot(page, (await answerMemories(page)).rows);
-}
+export const OVERVIEW_ROUTES = [
+  get("/api/overview", {}, async (page): Promise<Overview> => {
+    const { rows } = await answerMemories(page);
+    return {
+      total: rows.length,
+      byType: countBy(rows, ({ type }) => type),
+      byScope: countBy(rows, ({ scope }) => scope),
+      byAge: countAges(rows),
+      index: viewIndex(page.memdir),
+      context: await viewContext(page.memdir),
+      cost: viewCost(page),
+      recalled: viewRecalled(page.memdir, rows),
+    };
+  }),
+  /** Apart, as it reads every memory where one has changed. */
+  get("/api/rot", {}, async (page) => viewRot(page, (await answerMemories(page)).rows)),
+];
 
 function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
   const counts = new Map<string, number>();
@@ -140,7 +139,6 @@ function viewCost({ memdir, now: clock }: Page): Overview["cost"] {
   return {
     month: localDay(now).slice(0, 7),
     total: sum(calls).cost,
-    currency: "USD",
     byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
     byKind: Object.fromEntries(ofKind.map(({ kind, cost }) => [kind, cost])),
     tokensByKind: Object.fromEntries(ofKind.map(({ kind, tokens }) => [kind, tokens])),

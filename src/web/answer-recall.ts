@@ -1,24 +1,48 @@
 /**
- * What would be recalled for a prompt, what nearly would, and why: the real ranking, without showing anything to a
- * model.
+ * What a model is shown: what would be recalled for a prompt, what nearly would, and why, by the real ranking; and what a
+ * host loads at start, what it skips, and what touching a file adds.
  */
 
+import { resolve } from "node:path";
 import { MAX_HOOK_CHARS } from "../config.ts";
+import { buildStartContext, type StartContext } from "../context/start.ts";
+import { approximateTokens } from "../context/window.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
+import { MemdirError } from "../errors.ts";
+import { choice, text } from "../input.ts";
+import type { InstructionFile } from "../instructions/file.ts";
 import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
 import { thresholdOf } from "../recall/confidence.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
 import { decayOf, LEAST_DECAY, queryTerms } from "../recall/score.ts";
-import { mainOf, refOf } from "./answer.ts";
-import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
+import { clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
+import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow, Reason } from "./api.ts";
 
 /** The candidates, and as many again that are not. */
 const MAX_INSPECTED = 50;
 /** How many of the order recall looks at when it decides what is sure enough. */
 const MAX_JUDGED = 25;
 
-export async function answerRecall(
+export const RECALL_ROUTES = [
+  look("/api/inspect", { prompt: TEXT, adapter: choice(["hook", "library"]) }, ({ memdir }, { prompt, adapter }) =>
+    inspectRecall(memdir, prompt, adapter ?? "hook"),
+  ),
+  get("/api/context", { touch: text() }, async ({ memdir }, { touch }): Promise<ContextAnswer> => {
+    const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
+    const { index, truncated } = context.memory;
+    return {
+      loaded: context.instructions.map(rowOf),
+      notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
+      added: context.nested.map(rowOf),
+      index: index === null ? null : { text: index, bytes: Buffer.byteLength(index), isCut: truncated },
+      warnings: context.warnings,
+    };
+  }),
+];
+
+export async function inspectRecall(
   memdir: Memdir,
   prompt: string,
   adapter: InspectAnswer["adapter"],
@@ -86,4 +110,37 @@ function freshness({ type, modified }: Recalled, now: Date): number {
 
 function clamp(share: number): number {
   return Math.min(1, Math.max(0, share));
+}
+
+/** As `Memdir.context`, but a missing index is shown as it would be generated and not written. */
+export async function readContext(memdir: Memdir, touched: readonly string[]): Promise<StartContext> {
+  const directory = { ...mainOf(memdir), readOnly: true };
+  const instructions = await memdir.instructions();
+  return buildStartContext(directory, instructions, memdir.location, memdir.config, memdir.warnings, touched);
+}
+
+/** The file need not exist: what would be loaded depends on its path alone. */
+function insideProject({ location: { project } }: Memdir, path: string): string {
+  const touched = resolve(project.cwd, path);
+  if (path.includes("\0") || !isWithin(realPath(project.worktreeRoot ?? project.cwd), realPath(touched))) {
+    throw new MemdirError(
+      "outside",
+      `${JSON.stringify(path.slice(0, 80))} is outside the project; give a file inside it`,
+    );
+  }
+  return touched;
+}
+
+/** Instructions are never megabytes long, and the page shows all of them at once. */
+const MAX_TEXT_CHARS = 200_000;
+
+function rowOf({ path, source, content, label, importedBy }: InstructionFile): InstructionRow {
+  return {
+    path,
+    source,
+    bytes: Buffer.byteLength(content),
+    tokens: approximateTokens(content),
+    reason: importedBy === null ? label : `imported by ${importedBy}`,
+    text: clip(content, MAX_TEXT_CHARS),
+  };
 }

@@ -4,11 +4,11 @@ import { statOrNull } from "../disk/fence.ts";
 import { findText, oneLine, type Row, type Store, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
 import { findMembership, formatMembership } from "../team/membership.ts";
-import { diffTexts, type Page, titleOf } from "./answer.ts";
+import { diffTexts, get, type Page, titleOf } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
 import type { TeamAnswer } from "./api.ts";
 
-export async function answerTeam(page: Page): Promise<TeamAnswer> {
+export const TEAM_ROUTE = get("/api/team", {}, async (page): Promise<TeamAnswer> => {
   const rows: TeamAnswer["rows"] = [];
   const conflicts: TeamAnswer["conflicts"] = [];
   for (const [at, directory] of page.memdir.directories.entries()) {
@@ -23,7 +23,7 @@ export async function answerTeam(page: Page): Promise<TeamAnswer> {
   }
   rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   return { place: findPlace(page), lastSync: lastSync(page), people: countPeople(rows), rows, conflicts };
-}
+});
 
 /** A server that the project has joined comes before the folder in the repository. */
 function findPlace({ memdir, log }: Page): TeamAnswer["place"] {

@@ -1,7 +1,8 @@
-/** What the page's answers share: the page itself, its directories and titles, and diffs. */
+/** What the page's answers share: the page itself, routes, directories and titles, and diffs. */
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
+import { type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
 import { openMemdir } from "../open.ts";
@@ -9,6 +10,7 @@ import type { Searchable, SearchTexts } from "../recall/search.ts";
 import { type Row, type Store, scan, stemOf } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import { type Context, silent } from "../verb.ts";
+import { TYPE } from "../verbs/common.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
 
@@ -49,6 +51,42 @@ export function contextOf({ memdir, env, now, log }: Page, signal: AbortSignal):
   const world = { cwd: memdir.location.project.cwd, env, now, log };
   return silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...asked }) });
 }
+
+export interface Route {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  /** Whether it changes memories. */
+  writes: boolean | ((sent: Sent) => boolean);
+  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for invalid input. */
+  answer(page: Page, sent: Sent, signal: AbortSignal): Promise<unknown>;
+}
+
+export type Sent = Readonly<Record<string, unknown>>;
+
+type Answer<F extends Fields> = (page: Page, input: Input<F>, signal: AbortSignal) => Promise<unknown>;
+
+export function get<const F extends Fields>(path: string, fields: F, answer: Answer<F>): Route {
+  return { ...look(path, fields, answer), method: "GET" };
+}
+
+/** A question whose words are too many or too private for an address. */
+export function look<const F extends Fields>(path: string, fields: F, answer: Answer<F>): Route {
+  return { ...post(path, fields, answer), writes: false };
+}
+
+export function post<const F extends Fields>(path: string, fields: F, answer: Answer<F>): Route {
+  return {
+    ...{ method: "POST", path, writes: true },
+    answer: async (page, sent, signal) => answer(page, readInput(fields, sent), signal),
+  };
+}
+
+export const TEXT = required(text());
+export const NAME = required(filled(text()));
+/** A memory in a person's words. */
+export const WRITTEN = { name: filled(text()), type: TYPE, description: text(), body: text(), cues: list() };
+/** A memory's place. */
+export const REF = { directory: required(number()), file: NAME };
 
 /** The first directory: the one that new memories go to. */
 export function mainOf({ directories: [main] }: Memdir): Store {

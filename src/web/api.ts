@@ -45,12 +45,10 @@ export interface Start {
   version: string;
   project: string;
   readOnly: boolean;
-  directories: { scope: string; path: string; readOnly: boolean }[];
   warnings: string[];
-  hasModel: boolean;
 }
 
-/** GET /api/overview; with rot=false it does not wait for the health of thousands. */
+/** GET /api/overview */
 export interface Overview {
   total: number;
   byType: Record<string, number>;
@@ -60,12 +58,9 @@ export interface Overview {
   index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
   /** What fills the model's context at start, the largest first within the order it is sent. */
   context: { part: string; bytes: number; tokens: number }[];
-  /** Null where it was not requested. */
-  rot: RotView | null;
   cost: {
     month: string;
     total: number;
-    currency: "USD";
     byDay: { day: string; cost: number; tokens: number }[];
     byKind: Record<string, number>;
     /** Also of models without a price. */

@@ -1,8 +1,9 @@
 /** Server-sent events for the page: changes in the watched directories and the progress of jobs. */
 
-import { type FSWatcher, watch as watchFolder } from "node:fs";
-import { lstat, readdir, stat as statPath } from "node:fs/promises";
+import { type FSWatcher, readdirSync, type Stats, watch as watchFolder } from "node:fs";
 import { join, sep } from "node:path";
+import { lstatOrNull, statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import type { Job, LiveEvent } from "./api.ts";
@@ -16,7 +17,7 @@ interface LiveOptions extends Pick<World, "log"> {
   watching?: Watching | undefined;
 }
 
-export type Watching = Pick<WatchOptions, "seesTree" | "watch" | "settleMs" | "pollMs">;
+export type Watching = Pick<WatchOptions, "watch" | "settleMs" | "pollMs">;
 
 export interface Live {
   /** A stream for one tab, which cancels it to leave; null if there are too many. */
@@ -114,8 +115,6 @@ interface WatchOptions {
   /** Called at most once in a while, however much changes. */
   onChange: () => void;
   log: World["log"];
-  /** Whether one watcher sees a whole tree. Linux has one for each folder. */
-  seesTree?: boolean;
   /** Null: only compare. */
   watch?: typeof watchFolder | null;
   settleMs?: number;
@@ -134,93 +133,64 @@ const SHOWN_STATE = /^(?:journal\.jsonl|verdicts\.json|inbox(?:[./\\].*)?)$/;
 
 /** Never throws. The directory need not exist yet. */
 export function watchDirectory(options: WatchOptions): { close(): void } {
-  const { path, recursive, onChange, log, settleMs = SETTLE_MS, pollMs = LOOK_MS } = options;
-  const { seesTree = process.platform === "darwin" || process.platform === "win32", watch = watchFolder } = options;
+  const { path, recursive, onChange, log, watch = watchFolder, settleMs = SETTLE_MS, pollMs = LOOK_MS } = options;
   const watchers = new Map<string, FSWatcher>();
-  let isClosed = false;
   let isBlind = watch === null;
   let settling: NodeJS.Timeout | null = null;
-  let looking: Promise<void> = Promise.resolve();
-  let isWaiting = false;
-  let print = "";
+  let root: Stats | null = null;
+  let print: string | null = null;
 
   const note = () => {
     settling ??= setTimeout(() => {
+      look();
       settling = null;
       onChange();
     }, settleMs).unref();
   };
-  const drop = () => {
-    for (const watcher of watchers.values()) watcher.close();
-    watchers.clear();
+  const drop = (isDropped: (folder: string) => boolean) => {
+    for (const [folder, watcher] of watchers) {
+      if (!isDropped(folder)) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
   };
-  const add = (folder: string, deep: boolean) => {
-    if (watchers.has(folder) || isBlind || isClosed || watch === null) return;
+  const add = (folder: string) => {
+    if (watchers.has(folder) || isBlind || watch === null) return;
     try {
-      const watcher = watch(folder, { recursive: deep, persistent: false }, (kind, name) => {
-        const file = name === null ? null : relativeTo(path, join(folder, String(name)));
-        if (file !== null && !isShown(file)) return;
-        note();
-        if (kind === "rename" && !deep) look();
+      const watcher = watch(folder, { persistent: false }, (_, name) => {
+        if (name === null || isShown(relativeTo(path, join(folder, String(name))))) note();
       });
-      watcher.on("error", () => {
-        watcher.close();
-        watchers.delete(folder);
-      });
+      watcher.on("error", () => drop((each) => each === folder));
       watchers.set(folder, watcher);
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return;
       log(`the page: ${folder} cannot be watched (${code}); it is checked every ${pollMs} ms instead`);
       isBlind = true;
-      drop();
+      drop(() => true);
     }
   };
   /** Updates the watchers; if nothing can be watched, compares the files with their earlier state. */
-  const lookNow = async () => {
-    // The directory itself may be a link, if the user wants it so.
-    const root = await statPath(path).catch(() => null);
-    const folders = root ? await listFolders(path, recursive) : [];
-    if (isClosed) return;
-    if (seesTree && !isBlind && root) add(path, recursive);
-    if (seesTree && !isBlind && root && !recursive) add(join(path, STATE_FOLDER), true);
-    if (!seesTree && !isBlind) for (const folder of folders) add(folder, false);
-    for (const [folder, watcher] of watchers) {
-      if (folders.includes(folder)) continue;
-      watcher.close();
-      watchers.delete(folder);
-    }
-    // A folder that was moved away and created again has another inode, and its watcher no longer sees anything.
-    const next = isBlind ? await fingerprint(path, folders) : `${root?.ino ?? 0} ${folders.length}`;
-    if (isClosed || next === print) return;
-    const isFirst = print === "";
-    if (!isBlind && !isFirst && next.split(" ")[0] !== print.split(" ")[0]) {
-      drop();
-      look();
-    }
-    print = next;
-    if (!isFirst) note();
-  };
-  /** One at a time, and at most one more waiting. */
   const look = () => {
-    if (isWaiting || isClosed) return;
-    isWaiting = true;
-    looking = looking
-      .then(() => {
-        isWaiting = false;
-        return isClosed ? undefined : lookNow();
-      })
-      .catch((error: Error) => log(`the page: ${error.message}`));
+    const before = root?.ino;
+    // The directory itself may be a link, if the user wants it so.
+    root = statOrNull(path);
+    const folders = root ? listFolders(path, recursive) : [];
+    // A folder that was moved away and created again has another inode, and its watcher no longer sees anything.
+    drop((folder) => root?.ino !== before || !folders.includes(folder));
+    for (const folder of folders) add(folder);
+    const next = isBlind ? fingerprint(path, folders) : `${root?.ino} ${folders.length}`;
+    if (print !== null && next !== print) note();
+    print = next;
   };
 
   look();
   const timer = setInterval(look, pollMs).unref();
   return {
     close() {
-      isClosed = true;
       clearInterval(timer);
       if (settling) clearTimeout(settling);
-      drop();
+      drop(() => true);
     },
   };
 }
@@ -236,13 +206,12 @@ function relativeTo(root: string, file: string): string {
 }
 
 /** The directory, its folders, and the parts of our state that are shown. Links are not followed. */
-async function listFolders(root: string, recursive: boolean): Promise<string[]> {
+function listFolders(root: string, recursive: boolean): string[] {
   const found = [root];
   for (let at = 0; at < found.length && found.length < MAX_FOLDERS; at++) {
     const folder = found[at] as string;
     const isState = folder.startsWith(join(root, STATE_FOLDER));
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
+    for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true }), [])) {
       if (!entry.isDirectory()) continue;
       const isOwn = folder === root && entry.name === STATE_FOLDER;
       const isHidden = entry.name.startsWith(".");
@@ -253,14 +222,13 @@ async function listFolders(root: string, recursive: boolean): Promise<string[]> 
 }
 
 /** Names, sizes and times of everything that is shown. */
-async function fingerprint(root: string, folders: readonly string[]): Promise<string> {
-  const lines = await Promise.all(
-    folders.map(async (folder) => {
-      const names = await readdir(folder).catch(() => []);
-      const shown = names.filter((name) => isShown(relativeTo(root, join(folder, name))));
-      const stats = await Promise.all(shown.map((name) => lstat(join(folder, name)).catch(() => null)));
-      return stats.map((stat, i) => `${shown[i]} ${stat?.isDirectory() ? "" : `${stat?.size} ${stat?.mtimeMs}`}`);
-    }),
-  );
-  return `0 ${lines.flat().join("\n")}`;
+function fingerprint(root: string, folders: readonly string[]): string {
+  const files = folders.flatMap((folder) => attempt(() => readdirSync(folder), []).map((name) => join(folder, name)));
+  const shown = files.filter((file) => isShown(relativeTo(root, file)));
+  return shown
+    .map((file) => {
+      const stat = lstatOrNull(file);
+      return `${file} ${stat?.isDirectory() ? "" : `${stat?.size} ${stat?.mtimeMs}`}`;
+    })
+    .join("\n");
 }

@@ -1,6 +1,7 @@
 /** Markdown as a tree of known kinds: everything else in a memory, including raw HTML, becomes text. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
+import { attempt } from "../errors.ts";
 import { ABYSS } from "../instructions/imports.ts";
 import { clip } from "./answer.ts";
 import type { MarkdownNode, Ref } from "./api.ts";
@@ -137,23 +138,15 @@ const PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
 /** Null for what is relative, and for what a browser would do something else with than go there. */
 function safeHref(href: string): string | null {
-  try {
-    const url = new URL(href);
-    return PROTOCOLS.has(url.protocol) ? url.href : null;
-  } catch {
-    return null;
-  }
+  const url = attempt(() => new URL(href), null);
+  return url && PROTOCOLS.has(url.protocol) ? url.href : null;
 }
 
 /** A file next to this one, by name; null for any other target. */
 function fileOf(href: string): string | null {
   const [path = ""] = href.split("#", 1);
   if (!/\.md$/i.test(path) || /^[a-z][a-z0-9+.-]*:|^\/|\\/i.test(path)) return null;
-  try {
-    return decodeURIComponent(path).replace(/^(?:\.\/)+/, "");
-  } catch {
-    return path;
-  }
+  return attempt(() => decodeURIComponent(path).replace(/^(?:\.\/)+/, ""), path);
 }
 
 const MEMORY_LINK = /\[\[([^\]\n]{1,200})\]\]/g;

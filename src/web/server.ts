@@ -7,15 +7,15 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { type ErrorCode, MemdirError } from "../errors.ts";
-import { required, text } from "../input.ts";
-import { openPage, type Page } from "./answer.ts";
+import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
+import { readBody } from "../team/http.ts";
+import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
 import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
-import { findVerbRoute, post, ROUTES, type Route, type Sent } from "./routes.ts";
+import { findVerbRoute, ROUTES } from "./routes.ts";
 
 export interface PageOptions extends Omit<Page, "kept"> {
   assets: Assets;
@@ -202,8 +202,8 @@ function jobRoutes(jobs: Jobs): Route[] {
   const path = "/api/jobs";
   return [
     { method: "GET", path, writes: false, answer: async () => jobs.list() },
-    post(path, { kind: required(text()) }, async (_, { kind }) => jobs.start(kind)),
-    { ...post(path, { id: required(text()) }, async (_, { id }) => jobs.stop(id)), method: "DELETE" },
+    post(path, { kind: TEXT }, async (_, { kind }) => jobs.start(kind)),
+    { ...post(path, { id: TEXT }, async (_, { id }) => jobs.stop(id)), method: "DELETE" },
   ];
 }
 
@@ -263,23 +263,13 @@ type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
 
 /** Up to its limit and never further, strictly UTF-8, an object or nothing. */
 async function readObject(body: ReadableStream<Uint8Array> | null): Promise<ReadBody> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
-    bytes += chunk.length;
-    chunks.push(chunk);
-    if (bytes <= MAX_BODY_BYTES) continue;
-    // Not awaited: a client that never stops sending would block the answer.
-    setImmediate(() => body?.cancel().catch(() => {}));
-    return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
-  }
-  if (bytes === 0) return { value: {} };
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) return { value: value as Sent };
-  } catch {
-    // Reported below, without quoting the body.
-  }
+  const bytes = await readBody(body, MAX_BODY_BYTES);
+  if (bytes === null) return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
+  if (bytes.length === 0) return { value: {} };
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const value = attempt<unknown, null>(() => JSON.parse(decoder.decode(bytes)), null);
+  if (value !== null && typeof value === "object" && !Array.isArray(value)) return { value: value as Sent };
+  // Without quoting the body.
   return { refused: "form", message: "the body is not a JSON object in UTF-8" };
 }
 

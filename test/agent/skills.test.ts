@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findSkills, rankSkills, type Skill } from "../../src/agent/announcements.ts";
+import { findSkills, rankSkills, type Skill } from "../../src/agent/sub-agent.ts";
 import { makeWorld } from "../world.ts";
 
 function shelf() {

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { Call } from "../../src/cli/command.ts";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import type { Check } from "../../src/memory/doctor.ts";
 import { openLearning } from "../../src/open-learn.ts";
 import { slugOf } from "../../src/project/locate.ts";

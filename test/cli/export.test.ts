@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { export as exportAll } from "../../src/verbs/exchange.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";

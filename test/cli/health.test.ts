@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { health } from "../../src/verbs/health.ts";
 import { makeMess } from "../learn/dream-mess.ts";

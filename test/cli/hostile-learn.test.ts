@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Verb } from "../../src/verb.ts";
 import { dream } from "../../src/verbs/dream.ts";

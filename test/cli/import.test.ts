@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { import as importAll } from "../../src/verbs/exchange.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";

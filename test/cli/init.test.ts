@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { makeInit, makeUninstall } from "../../src/verbs/init.ts";
 import { putFakeClient } from "../model/fake-client.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";

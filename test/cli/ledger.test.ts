@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import type { LearnConfig } from "../../src/config.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import { ledger as verb } from "../../src/verbs/ledger.ts";

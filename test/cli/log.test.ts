@@ -1,7 +1,7 @@
 /** `memdir log` as the command line calls it, on a world of its own. */
 
 import { describe, expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { log as verb } from "../../src/verbs/log.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { makeInit, makeUninstall } from "../../src/verbs/init.ts";
 import * as verbs from "../../src/verbs/promote.ts";
 import { makeMachine } from "../wiring/machine.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { prune as verb } from "../../src/verbs/prune.ts";
 import { DAY, errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { sessions as verb } from "../../src/verbs/sessions.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
 import { sync } from "../../src/verbs/sync.ts";
 import { callerOf } from "../team/server/caller.ts";

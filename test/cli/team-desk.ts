@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Call } from "../../src/cli/command.ts";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { makeApp } from "../../src/team/server/app.ts";
 import type { TeamData } from "../../src/team/server/data.ts";
 import { makeJoin, makeSync } from "../../src/verbs/sync.ts";

@@ -1,7 +1,7 @@
 /** `memdir why`: when a memory came up, by which door, for which reasons. */
 
 import { expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { type Door, logSurfaced } from "../../src/recall/surface-log.ts";
 import { why } from "../../src/verbs/why.ts";
 import { errorOf, HOUR, makeWorld, note, type World } from "../world.ts";

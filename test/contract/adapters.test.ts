@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MAX_HOOK_CHARS } from "../../src/config.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
-import { answerRecall } from "../../src/web/answer-recall.ts";
+import { inspectRecall } from "../../src/web/answer-recall.ts";
 import { makeMcpOptions, openWire, type Wire } from "../mcp/wire.ts";
 import { makePage } from "../web/open-page.ts";
 import { DAY, makeWorld, type World } from "../world.ts";
@@ -210,7 +210,7 @@ describe("a prompt", () => {
       ]);
       const mcp = (await wire.call("recall", { prompt })).structuredContent;
       expect([prompt, mcp.method, mcp.memories.map((each: Seen) => each.file)]).toEqual([prompt, found.method, files]);
-      const page = await answerRecall(shownOnPage, prompt, "hook");
+      const page = await inspectRecall(shownOnPage, prompt, "hook");
       expect([prompt, page.method, page.text]).toEqual([prompt, found.method, found.text]);
     }
     expect(shown).toBeGreaterThan(10);

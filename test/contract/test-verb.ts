@@ -1,7 +1,7 @@
 /** The contract of a verb: whatever adapter calls it, it gives the same answer, says it harmlessly, and changes only what it says it changes. */
 
 import { describe, expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { type Context, readInput, type Verb, writes } from "../../src/verb.ts";
 import type { Row } from "../../src/verbs/table.ts";
 import { findVerbRoute } from "../../src/web/routes.ts";

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { findHead } from "../../src/project/git.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
 import { readAuthors } from "../../src/team/authors.ts";

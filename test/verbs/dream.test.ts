@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { dream as verb } from "../../src/verbs/dream.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { memoryText } from "../learn/dream-mess.ts";

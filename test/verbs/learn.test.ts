@@ -2,7 +2,7 @@
 
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { learn as verb } from "../../src/verbs/learn.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { contextOf } from "../contract/test-verb.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { runOf } from "../../src/cli/run-verb.ts";
+import { runOf } from "../../src/cli/command.ts";
 import { edit, save } from "../../src/verbs/save.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";

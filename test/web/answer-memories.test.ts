@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { answerMemories, answerSearch } from "../../src/web/answer-memories.ts";
-import type { MemoryList, Start } from "../../src/web/api.ts";
+import type { MemoryList } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
 import { call, HOSTILE, makePage, makeUserWorld, rowOf } from "./open-page.ts";
 
@@ -135,16 +135,13 @@ it("memories of the same file name in two directories have places of their own",
   expect(hits.map(({ directory }) => directory).sort()).toEqual([0, user]);
 });
 
-it("start tells the version, the project, its directories and whether anything may be changed", async () => {
+it("start tells the version, the project and whether anything may be changed", async () => {
   const { world, page } = await makePage({ readOnly: true });
   expect(await call(page, "GET", "/api/start")).toMatchObject({
     version: "1.2.3",
     project: "project",
     readOnly: true,
-    hasModel: false,
   });
-  const { directories } = (await call(page, "GET", "/api/start")) as Start;
-  expect(directories[0]).toEqual({ scope: "project", path: world.dir, readOnly: false });
   await world.open();
   expect((await answerMemories(page)).rows.every(({ isReadOnly }) => isReadOnly)).toBe(true);
 });

@@ -2,10 +2,14 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
-import { answerMemory } from "../../src/web/answer-memory.ts";
-import type { MemoryView } from "../../src/web/api.ts";
+
+import type { MemoryView, Ref } from "../../src/web/api.ts";
 import { errorOf, HOUR, note } from "../world.ts";
-import { call, HOSTILE, makePage, makeUserWorld } from "./open-page.ts";
+import { call, HOSTILE, makePage, makeUserWorld, type OpenPage } from "./open-page.ts";
+
+async function open(page: OpenPage["page"], ref: Ref): Promise<MemoryView> {
+  return (await call(page, "GET", "/api/memory", { ...ref })) as MemoryView;
+}
 
 it("shows fields, body, cues, links both ways, provenance, history and where it was surfaced", async () => {
   const { world, memdir, page } = await makePage();
@@ -51,7 +55,7 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   expect(view.history[0]!.diff.filter(({ kind }) => kind === "added").map(({ text }) => text)).toContain(
     "Another **body**.",
   );
-  const other = await answerMemory(page, { directory: 0, file: "user_other.md" });
+  const other = await open(page, { directory: 0, file: "user_other.md" });
   expect(other.links.to).toEqual([{ directory: 0, file: "user_target.md", name: "target" }, { name: "nobody" }]);
 });
 
@@ -66,7 +70,7 @@ it("claims come with their verdict and evidence, silenced ones too", async () =>
     "c.md",
     "---\nname: c\ntype: project\nverify_ignore:\n  - src/never.ts\n---\n\nLook at `src/auth.ts`, `src/never.ts` and `src/gone.ts`.\n",
   );
-  const { claims } = await answerMemory(page, { directory: 0, file: "c.md" });
+  const { claims } = await open(page, { directory: 0, file: "c.md" });
   expect(claims.find(({ text }) => text === "src/auth.ts")).toMatchObject({ kind: "path", line: 8, verdict: "holds" });
   expect(claims.length).toBeGreaterThan(1);
 });
@@ -99,7 +103,7 @@ it("takes no path out of the directories and no file that the listing does not s
       expect(JSON.stringify(error.details ?? "")).not.toContain("secret text");
     }
   }
-  expect((await errorOf(answerMemory(page, { directory: 99, file: "user_a.md" }))).code).toBe("not-found");
+  expect((await errorOf(open(page, { directory: 99, file: "user_a.md" }))).code).toBe("not-found");
   expect(fs.readFileSync(path.join(world.top, "outside.md"), "utf8")).toBe("secret text");
 });
 
@@ -108,10 +112,10 @@ it("shows what cannot be read with its problem, and a link without following it"
   world.write("fine.md", "Only text.\n");
   fs.writeFileSync(path.join(world.top, "outside.md"), "outside text");
   fs.symlinkSync(path.join(world.top, "outside.md"), world.path("link.md"));
-  const link = await answerMemory(page, { directory: 0, file: "link.md" });
+  const link = await open(page, { directory: 0, file: "link.md" });
   expect(link.text).toBe("");
   expect(link.row.problems[0]).toContain("symbolic link");
-  const fine = await answerMemory(page, { directory: 0, file: "fine.md" });
+  const fine = await open(page, { directory: 0, file: "fine.md" });
   expect(fine.fields).toEqual([]);
   expect(fine.row.problems[0]).toContain("no frontmatter");
 });
@@ -123,7 +127,7 @@ it("markup in name, description, cue, body and file name stays text", async () =
     file,
     `---\nname: ${HOSTILE.script}\ndescription: ${HOSTILE.image}\ntype: user\nwhen:\n  - ${HOSTILE.image}\nmetadata:\n  node: ${HOSTILE.script}\n---\n\n${HOSTILE.script}\n\n[a](javascript:alert(1)) ${HOSTILE.rtl} ${HOSTILE.cjk}\n`,
   );
-  const view = await answerMemory(page, { directory: 0, file });
+  const view = await open(page, { directory: 0, file });
   expect(view.row.name).toBe(HOSTILE.script);
   expect(view.cues).toEqual([HOSTILE.image]);
   expect(view.fields).toContainEqual({ key: "metadata.node", value: HOSTILE.script });
@@ -135,7 +139,7 @@ it("a memory of another directory is known by its number, and so is its journal"
   const { memdir, page } = await makePage({ world: await makeUserWorld("same") });
   await memdir.save(note("same"));
   const at = memdir.directories.findIndex(({ scope }) => scope === "user");
-  const view = await answerMemory(page, { directory: at, file: "user_same.md" });
+  const view = await open(page, { directory: at, file: "user_same.md" });
   expect(view.text).toContain("Of the user.");
   expect(view.history.map(({ id }) => id)).toEqual(["user:1"]);
 });

@@ -13,10 +13,11 @@ const rotOf = async (page: Parameters<typeof call>[0]) => (await call(page, "GET
 it("an empty project is a whole answer of nothing, and looking makes no files", async () => {
   const { world, page } = await makePage();
   const view = await overview(page);
-  expect(view).toMatchObject({ total: 0, byType: {}, byScope: {}, rot: { score: 100, first: [] } });
+  expect(view).toMatchObject({ total: 0, byType: {}, byScope: {} });
+  expect(await rotOf(page)).toEqual({ score: 100, first: [] });
   expect(view.byAge.map(({ label }) => label)).toEqual(["today", "this week", "this month", "this quarter", "older"]);
   expect(view.recalled).toEqual({ most: [], never: [], neverCount: 0, since: null });
-  expect(view.cost).toMatchObject({ month: "2026-03", total: 0, currency: "USD" });
+  expect(view.cost).toMatchObject({ month: "2026-03", total: 0 });
   expect(world.files()).toEqual([]);
 });
 
@@ -51,8 +52,6 @@ it("the score takes all directories together, and what to do first names the mem
   const mended = await rotOf(page);
   expect(mended.score).toBeGreaterThan(rot.score);
   expect(mended.first.some(({ todo }) => todo === "memdir dream --plan")).toBe(false);
-  expect((await overview(page)).rot).toEqual(mended);
-  expect(((await call(page, "GET", "/api/overview", { rot: false })) as Overview).rot).toBeNull();
   expect(world.logged).toEqual([]);
 });
 

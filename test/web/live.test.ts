@@ -33,8 +33,7 @@ it("tells the page of a change on disk, after a greeting", async () => {
 
 /** What each way of watching sees; the last one only looks. */
 const WAYS: [string, Watching][] = [
-  ["folder by folder", { seesTree: false }],
-  ["a whole tree", { seesTree: true }],
+  ["folder by folder", {}],
   ["only looking", { watch: null }],
   ["a system that refuses", { watch: refusing("ENOSPC") }],
 ];
@@ -92,7 +91,7 @@ it("waits for a directory that is not there yet, and finds one that was made ane
 });
 
 it("does not follow links out of the directory", async () => {
-  const { folder, changes, settle } = await watchTemporary({ seesTree: false });
+  const { folder, changes, settle } = await watchTemporary({});
   const outside = makeTemporary("outside", "memory");
   fs.symlinkSync(outside, path.join(folder, "link"));
   await settle();
@@ -104,7 +103,7 @@ it("does not follow links out of the directory", async () => {
 
 it("gathers many changes into few, and says nothing once it is closed", async () => {
   const quick = { settleMs: 500, pollMs: 1000 };
-  const { folder, changes, settle, arm, close } = await watchTemporary({ seesTree: false }, quick);
+  const { folder, changes, settle, arm, close } = await watchTemporary({}, quick);
   await arm("z.md");
   const first = changes();
   for (let i = 0; i < 100; i++) fs.writeFileSync(path.join(folder, `${i}.md`), "x");

@@ -2,8 +2,8 @@
 
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
+import type { Route } from "../../src/web/answer.ts";
 import { type Assets, makeAsset } from "../../src/web/assets.ts";
-import type { Route } from "../../src/web/routes.ts";
 import { type PageOptions, type PageServer, startPage } from "../../src/web/server.ts";
 import { makeWorld, type World } from "../world.ts";
 

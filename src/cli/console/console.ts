@@ -10,7 +10,7 @@ import { openAgentFor } from "../agent.ts";
 import { type Call, note } from "../command.ts";
 import { NO_PROGRESS } from "../terminal.ts";
 import { openInput } from "./input.ts";
-import type { Completion, Input } from "./input-state.ts";
+import type { Completion, Input } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
 import { openScreen, RESET, rowsAround, type Screen } from "./screen.ts";

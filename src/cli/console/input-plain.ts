@@ -2,8 +2,7 @@
 
 import { createInterface } from "node:readline";
 import { sanitise } from "../../text/sanitise.ts";
-import type { Input, InputOptions } from "./input-state.ts";
-import { PROMPT } from "./input-view.ts";
+import { type Input, type InputOptions, PROMPT } from "./input-view.ts";
 
 export function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
   const lines: string[] = [];

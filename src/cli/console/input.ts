@@ -3,8 +3,16 @@
 import { graphemes } from "../../text/wrap.ts";
 import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
 import { openPlainInput } from "./input-plain.ts";
-import type { Choice, Completion, Input, InputOptions, Typing } from "./input-state.ts";
-import { PROMPT, viewInput } from "./input-view.ts";
+import {
+  type Choice,
+  type Completion,
+  type Input,
+  type InputOptions,
+  PROMPT,
+  type Typing,
+  viewInput,
+} from "./input-view.ts";
+
 import { type Key, type KeyName, openKeys } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
 

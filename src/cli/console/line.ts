@@ -11,8 +11,8 @@ import { sanitise } from "../../text/sanitise.ts";
 import { count } from "../../verb.ts";
 import { saySaved } from "../../verbs/common.ts";
 import { describeSession } from "../agent.ts";
-import { print } from "../say.ts";
-import type { Paint, Terminal } from "../terminal.ts";
+import { type Paint, print, type Terminal } from "../terminal.ts";
+
 import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
 import { forgetSaid, saveSaid } from "./slash-memory.ts";

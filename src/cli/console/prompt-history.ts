@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PRIVATE_MODE } from "../../disk/atomic.ts";
 import { openToAppend, readTail } from "../../disk/fence.ts";
+import { attempt } from "../../errors.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
 
@@ -53,26 +54,16 @@ export function searchPrompts(prompts: readonly string[], from: number, words: s
 }
 
 function readPrompts(file: string): string[] {
-  try {
-    const all = readTail(file, MAX_READ_BYTES)
-      .split("\n")
-      .map(parseLine)
-      .filter((text) => text !== null);
-    // Said twice in a row is offered once.
-    return all.filter((text, at) => text !== all[at - 1]).slice(-MAX_PROMPTS);
-  } catch {
-    return [];
-  }
+  const lines = attempt(() => readTail(file, MAX_READ_BYTES).split("\n"), []);
+  const all = lines.map(parseLine).filter((text) => text !== null);
+  // Said twice in a row is offered once.
+  return all.filter((text, at) => text !== all[at - 1]).slice(-MAX_PROMPTS);
 }
 
 /** Null for half a line of a writer that died, and for anything else that is none of ours. */
 function parseLine(line: string): string | null {
-  try {
-    const text: unknown = JSON.parse(line)?.text;
-    return typeof text === "string" && text.trim() !== "" ? text : null;
-  } catch {
-    return null;
-  }
+  const text = attempt<unknown, null>(() => JSON.parse(line)?.text, null);
+  return typeof text === "string" && text.trim() !== "" ? text : null;
 }
 
 /** One write at the end, so that lines of several processes do not mix; half a line before it is ended first. */

@@ -5,9 +5,8 @@ import type { MemoryType } from "../../store/store.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/common.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
-import { findArity, readWords, type Words } from "../command.ts";
-import { runOf } from "../run-verb.ts";
-import { print } from "../say.ts";
+import { findArity, readWords, runOf, type Words } from "../command.ts";
+import { print } from "../terminal.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 
 export const MEMORY_COMMAND: SlashCommand = {

@@ -13,8 +13,8 @@ import { count } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
 import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
-import { print } from "../say.ts";
-import type { Paint } from "../terminal.ts";
+import { type Paint, print } from "../terminal.ts";
+
 import type { Console, SlashCommand } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
 

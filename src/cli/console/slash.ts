@@ -3,7 +3,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { Memdir } from "../../memdir.ts";
 import type { Call } from "../command.ts";
-import type { Choice } from "./input-state.ts";
+import type { Choice } from "./input-view.ts";
 
 /** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
 export interface Console extends Call {

@@ -1,5 +1,6 @@
 /** What every request passes: form, size, token, rate, tenant and role, in this order, then its body and its precondition. Each step may throw a `Refusal`. */
 
+import { attempt } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { readBody } from "../http.ts";
 import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
@@ -121,11 +122,7 @@ function checkType(header: string, types: readonly string[]): void {
 
 /** Byte for byte: a mark at its beginning stays. */
 function decode(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return attempt(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), null);
 }
 
 function parse(text: string): unknown {

@@ -17,9 +17,7 @@ export const start = makeStore<Start>({
   version: "",
   project: "",
   readOnly: true,
-  directories: [],
   warnings: [],
-  hasModel: false,
 });
 
 /** Grows with every change on disk. */

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { openInput } from "../../../src/cli/console/input.ts";
-import type { Completion } from "../../../src/cli/console/input-state.ts";
+import type { Completion } from "../../../src/cli/console/input-view.ts";
 import { openScreen } from "../../../src/cli/console/screen.ts";
 import { openPaint } from "../../../src/cli/terminal.ts";
 import { openGrid } from "../../pty.ts";

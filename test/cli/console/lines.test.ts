@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { drawWindow } from "../../../src/cli/console/slash-session.ts";
 import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
 import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
-import { diffLines } from "../../../src/cli/say.ts";
-import { openPaint } from "../../../src/cli/terminal.ts";
+import { diffLines, openPaint } from "../../../src/cli/terminal.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
 const plain = openPaint(false);

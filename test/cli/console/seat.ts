@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import type { Agent } from "../../../src/agent/agent.ts";
-import type { Choice } from "../../../src/cli/console/input-state.ts";
+import type { Choice } from "../../../src/cli/console/input-view.ts";
 import type { Console } from "../../../src/cli/console/slash.ts";
 import { runSlash } from "../../../src/cli/console/slash-commands.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";

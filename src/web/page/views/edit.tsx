@@ -1,25 +1,24 @@
-/**
- * The editor for a memory's file: checks while typing, shows a diff before saving, and never overwrites another change.
- */
+/** Writing: the editor for a memory's file, which checks while typing and never overwrites another change, and a new memory. */
+
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
+import type { ChangedAnswer, CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
-import { Button, Field } from "../parts/basics.tsx";
-import { tellChanged } from "../parts/change.ts";
+import { Button, Field, useForm } from "../parts/basics.tsx";
+import { tellChanged, tellDone } from "../parts/change.ts";
 import { Findings, useCheck } from "../parts/check.tsx";
 import { ask, useGuard } from "../parts/dialog.tsx";
-import { keyOf } from "../parts/format.ts";
+import { keyOf, linesOf } from "../parts/format.ts";
 import { useBusy, useLast } from "../parts/hooks.ts";
 import { Answered, Loading, PageHead, Section } from "../parts/layout.tsx";
-import { Notice, tell, tellFailure } from "../parts/notice.tsx";
+import { Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { Diff } from "../parts/texts.tsx";
-import { send } from "../remote.ts";
+import { type Failure, send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
 import { type Draft, dropDraft, findDraft, keepDraft, layOver, toField, toFile } from "./draft.ts";
 
-export function View({ params }: { params: URLSearchParams }): VNode {
+export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref });
   const { readOnly, version } = useStart();
@@ -207,4 +206,77 @@ function useSaveKey(go: () => void): void {
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   });
+}
+
+// --- A new memory, written by hand.
+
+const TYPES: [type: string, says: string][] = [
+  ["user", "who the person is and what they like"],
+  ["feedback", "how to work: corrections and what went well"],
+  ["project", "what is so in this project and cannot be read from its code"],
+  ["reference", "where something is found outside the project"],
+];
+
+const CUES = "Situations in which it should come to mind, one per line.";
+
+export function NewView(_: { params: URLSearchParams }): VNode {
+  const { readOnly, version } = useStart();
+  const { values, field } = useForm({ type: "feedback", name: "", description: "", cues: "", body: "" });
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isSaving, run] = useBusy();
+  const leave = useGuard(values.name + values.description + values.cues + values.body !== "");
+  const close = () => goBack("memories");
+  useKeys({ Escape: close });
+  const save = async () => {
+    const answer = await run(send<ChangedAnswer>("POST", "/api/new", { ...values, cues: linesOf(values.cues) }));
+    if (answer.failure !== null) return setFailure(answer.failure);
+    leave();
+    if (answer.value.ref === null) replace("memories");
+    else replace("memory", { ...answer.value.ref });
+    tellDone(answer.value);
+  };
+  if (readOnly && version !== "")
+    return (
+      <>
+        <PageHead title="New memory" />
+        <Notice>This page is read-only. Start `memdir ui` without --read-only to write.</Notice>
+      </>
+    );
+  return (
+    <>
+      <PageHead title="New memory">
+        <Button text="Cancel" kind="quiet" onClick={close} />
+        <Button text="Save" kind="primary" isBusy={isSaving} disabled={values.name.trim() === ""} onClick={save} />
+      </PageHead>
+      <Failed failure={failure} />
+      <div class="form stack">
+        <TypeField {...field("type")} />
+        <Field label="Name" says="A short title." autocomplete="off" {...field("name")} />
+        <Field
+          label="Description"
+          says="One line for the index: what it is about."
+          autocomplete="off"
+          {...field("description")}
+        />
+        <Field label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
+        <Field label="Cues" says={CUES} rows={3} {...field("cues")} />
+      </div>
+    </>
+  );
+}
+
+function TypeField({ value, onInput }: { value: string; onInput: (type: string) => void }): VNode {
+  return (
+    <fieldset class="field plain-set">
+      <legend>Type</legend>
+      {TYPES.map(([id, says]) => (
+        <label key={id} class="row">
+          <input type="radio" name="type" value={id} checked={id === value} onChange={() => onInput(id)} />
+          <span class="grow">
+            {id} <span class="soft">{says}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
 }

@@ -22,7 +22,7 @@ const NOTHING_SPENT =
 const NOTHING_RECALLED = "Nothing was recalled yet. The most recalled memories appear here with their counts.";
 
 export function View(_: { params: URLSearchParams }): VNode {
-  const live = useLive<Overview>("/api/overview", { rot: false });
+  const live = useLive<Overview>("/api/overview");
   const { value } = live;
   // With thousands of memories it takes seconds: everything else is shown first.
   const rot = useLive<RotView>(value === null ? null : "/api/rot").value;

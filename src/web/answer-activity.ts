@@ -1,13 +1,20 @@
-/** What happened when: changes, recalls, extractions, dreams and syncs of all directories, newest first. */
+/** What happened when: changes, recalls, extractions, dreams and syncs of all directories, newest first; and past conversations. */
 
+import { MemdirError } from "../errors.ts";
+import { checked, number, text } from "../input.ts";
 import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
+import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
+import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
+import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
+import { readTranscript } from "../session/transcripts.ts";
 import { type Action, type Entry, isMemoryFile, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { mainOf, openTitles, type Page } from "./answer.ts";
+import { sessions } from "../verbs/sessions.ts";
+import { clip, contextOf, get, mainOf, NAME, openTitles, type Page } from "./answer.ts";
 import { daysUntil } from "./answer-overview.ts";
-import type { Timeline, TimelineEvent } from "./api.ts";
+import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "./api.ts";
 
 /** Half a year fits on a page; older days are on the next pages. */
 const MAX_DAYS = 183;
@@ -17,20 +24,55 @@ const MAX_SAYS = 400;
 /** Events of one moment stay on one page, up to this many. */
 const MAX_AT_ONCE = 1_000;
 
-/** `before` as ISO: only what came before it. */
-export async function answerTimeline(page: Page, before: string | null, limit: number): Promise<Timeline> {
-  const all = readEvents(page).sort((a, b) => b.ms - a.ms);
-  const earlier = before === null ? all : all.filter(({ ms }) => ms < Date.parse(before));
-  let end = Math.min(limit, earlier.length);
-  // The next page begins before the last moment of this one.
-  const most = Math.min(earlier.length, limit + MAX_AT_ONCE);
-  while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
-  return {
-    events: earlier.slice(0, end).map(({ event }) => event),
-    days: countDays(all, page.now()),
-    hasMore: end < earlier.length,
-  };
-}
+/** More than people scroll through. */
+const MAX_LISTED = 500;
+const MAX_HITS = 50;
+const MAX_MESSAGES = 400;
+const MAX_BYTES = 400 * 1024;
+/** People rarely search for tool output. */
+const MAX_TOOL_CHARS = 2_000;
+
+const DEFAULT_EVENTS = 100;
+const MAX_EVENTS = 500;
+
+const TIME = checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time");
+
+export const ACTIVITY_ROUTES = [
+  /** `before` as ISO: only what came before it. */
+  get("/api/timeline", { before: TIME, limit: number() }, async (page, { before, limit = DEFAULT_EVENTS }) => {
+    const all = readEvents(page).sort((a, b) => b.ms - a.ms);
+    const earlier = before === undefined ? all : all.filter(({ ms }) => ms < Date.parse(before));
+    let end = Math.min(limit, MAX_EVENTS, earlier.length);
+    // The next page begins before the last moment of this one.
+    const most = Math.min(earlier.length, end + MAX_AT_ONCE);
+    while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
+    return {
+      events: earlier.slice(0, end).map(({ event }) => event),
+      days: countDays(all, page.now()),
+      hasMore: end < earlier.length,
+    } satisfies Timeline;
+  }),
+  /** Newest first; with words the best first. */
+  get("/api/sessions", { q: text() }, async (page, { q: words = "" }, signal): Promise<SessionList> => {
+    const search = words.trim() === "" ? { limit: MAX_LISTED } : { action: "search", words, limit: MAX_HITS };
+    const rows = await sessions.run(page.memdir, search, contextOf(page, signal));
+    return { sessions: rows.map((row) => rowOf(row, row.line)) };
+  }),
+  get("/api/session", { id: NAME }, async ({ memdir: { config, location } }, { id }): Promise<SessionView> => {
+    const found = await findSession(sessionPlaces(config, location.project), id);
+    const shown = JSON.stringify(id.slice(0, 40));
+    if (found && "ambiguous" in found)
+      throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
+    if (!found || !isSessionHere(found, config, location.project))
+      throw new MemdirError("not-found", `there is no session ${shown} in this project`);
+    const { messages, prompts } = await readTranscript(found.path);
+    const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
+    const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
+    const kept = cut(said);
+    const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
+    return { row: rowOf(found), messages: kept, isCut };
+  }),
+];
 
 type Dated = { ms: number; event: TimelineEvent };
 
@@ -152,3 +194,41 @@ function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
 }
 
 const DAY_MS = 86_400_000;
+
+// --- Past conversations: found by what was said in them, and read again.
+
+function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = null): SessionRow {
+  return { id, at, title, messages, excerpt };
+}
+
+type Said = SessionView["messages"][0];
+
+/** A message may contain text, tool calls and results: each becomes a separate one. Thinking is omitted. */
+function saidIn({ role, content }: Message, at: string | null): Said[] {
+  return content.flatMap((block): Said[] => {
+    if (block.type === "opaque") return [];
+    if (block.type === "tool_result") return [{ role: "tool", at, text: clipTool(block.content) }];
+    if (block.type === "tool_use")
+      return [{ role: "tool", at, text: clipTool(`${block.name} ${JSON.stringify(block.input)}`) }];
+    if (block.text.trim() === "") return [];
+    return [{ role: block.attachment === undefined ? role : "note", at, text: block.text.toWellFormed() }];
+  });
+}
+
+function clipTool(text: string): string {
+  const shown = text.slice(0, MAX_TOOL_CHARS).toWellFormed();
+  return text.length > MAX_TOOL_CHARS ? `${shown}\n… ${text.length - MAX_TOOL_CHARS} more characters` : shown;
+}
+
+/** From the beginning, as it was said. */
+function cut(said: readonly Said[]): Said[] {
+  const kept: Said[] = [];
+  let left = MAX_BYTES;
+  for (const one of said.slice(0, MAX_MESSAGES)) {
+    left -= Buffer.byteLength(one.text);
+    if (left < 0 && kept.length > 0) break;
+    kept.push(left < 0 ? { ...one, text: clip(one.text, MAX_BYTES / 4) } : one);
+    if (left < 0) break;
+  }
+  return kept;
+}
