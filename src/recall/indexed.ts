@@ -91,12 +91,14 @@ export function readRow({ bytes, list }: Rows, indexed: Indexed, at: number): Ro
   }
   const { at: start, bytes: buffer } = indexed.ahead;
   const place = rowAt - start;
-  if (!isRowAt(buffer, place, rowBytes)) return null;
+  if (!isRowAt(buffer, place, rowBytes, bytes.readUInt32LE(record + RECORD.hash))) return null;
   return viewEntry(buffer, place, () => readRank(indexed.directory, start, buffer, place));
 }
 
-function isRowAt(buffer: Buffer, place: number, bytes: number): boolean {
-  return bytes >= HEAD_BYTES && rowBytesAt(buffer, place) === bytes && isSoundRow(buffer, place, bytes);
+/** `hash` as the record has it: a damaged one may lead to another memory's row, which would then come twice. */
+function isRowAt(buffer: Buffer, place: number, bytes: number, hash: number): boolean {
+  if (bytes < HEAD_BYTES || rowBytesAt(buffer, place) !== bytes || !isSoundRow(buffer, place, bytes)) return false;
+  return buffer.readUInt32LE(place + AT.hash) === hash;
 }
 
 /** Reads a term's postings to `room`; how many there are. */
@@ -183,7 +185,8 @@ export function readWhole(rows: Rows, { fd }: OpenIndex, at: number, extend: (by
   const to = extend(rowBytes);
   // Each time anew: the memory may have grown.
   const read = (size: number, address: number, from: number) => readSync(fd, rows.bytes, address, size, from) === size;
-  if (!read(rowBytes, to, rowAt) || !isRowAt(rows.bytes, to, rowBytes)) return 0;
+  if (!read(rowBytes, to, rowAt) || !isRowAt(rows.bytes, to, rowBytes, rows.bytes.readUInt32LE(record + RECORD.hash)))
+    return 0;
   const rankAt = rowAt + rows.bytes.readUInt32LE(to + AT.rankAt);
   const rankBytes = rows.bytes.readUInt32LE(to + AT.rankBytes);
   if (rankBytes > MAX_RANK_BYTES || !read(rankBytes, extend(rankBytes), rankAt)) return 0;
