@@ -15,6 +15,7 @@ interface Found {
  * next one.
  */
 export async function writeDates(line: string, now: Date, isRule = false): Promise<string> {
+  if (line.length > MAX_LINE) return line;
   const found: Found[] = [];
   const add = (one: Found) => {
     const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
@@ -38,6 +39,9 @@ export async function writeDates(line: string, now: Date, isRule = false): Promi
   }, line);
 }
 
+/** What people say is shorter. */
+const MAX_LINE = 2_000;
+
 /** Whether a text still contains a relative day that was not dated. */
 export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
   return LEFT.test(text) || (await findRelativeDates(text, now)).length > 0;
@@ -51,25 +55,26 @@ function isCode(line: string, at: number): boolean {
 }
 
 /** English, by the finder that the lint uses. */
-async function addRelative(line: string, now: Date, add: (one: Found) => void): Promise<void> {
+async function addRelative(line: string, now: Date, add: (one: Found) => void, ranges = MAX_RANGES): Promise<void> {
   let from = 0;
   // Next to a full date the weekday would be taken as part of it.
   const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
   for (const { words, date } of await findRelativeDates(seen, now)) {
-    const range = /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words);
+    const range = ranges > 0 ? /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words) : null;
     const said = (range ? words.slice(0, range.index) : words).replace(TIME, "");
     const at = line.indexOf(said, from);
     if (at === -1) continue;
     from = at + said.length;
     add({ start: at, end: from, date: periodOf(said, pastOf(line, at, said, now) ?? date, now) });
-    if (range) {
-      const rest = at + words.length - (words.length - range.index - range[0].length);
-      await addRelative(line.slice(rest), now, ({ start, end, date }) =>
-        add({ start: start + rest, end: end + rest, date }),
-      );
-    }
+    if (!range) continue;
+    const rest = at + range.index + range[0].length;
+    const addRest = ({ start, end, date }: Found) => add({ start: start + rest, end: end + rest, date });
+    return addRelative(line.slice(rest), now, addRest, ranges - 1);
   }
 }
+
+/** Each range ("tomorrow until Friday", which is found as one date) costs another look at the rest of the line. */
+const MAX_RANGES = 5;
 
 const TIME =
   /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
@@ -195,14 +200,12 @@ const enDay = (name: string) => DAYS.en.indexOf(name.toLowerCase());
 const enMonth = (name: string) => MONTHS.en.findIndex((full) => full.startsWith(name.toLowerCase().slice(0, 3)));
 
 const ENGLISH: readonly Rule[] = [
+  // "two days before the meeting on Friday": the date of the deadline, that of the meeting follows.
   en(
-    `(${COUNT}) (day|week)s? (after|before|from) (?:(?:the )?[\\w-]+ (?:on|this|next) )?(?:(tomorrow)|(?:next |this |on )?${EN_DAY})\\b`,
+    `(${COUNT}) (day|week)s?(?= (after|before|from) (?:(?:the )?(?:[\\w-]+ ){1,3}(?:on|this) )?(?:(tomorrow)|(?:this |on )?${EN_DAY})\\b)`,
     (now, [, count, unit, way, soon, day]) => {
-      const base = soon ? 1 : daysUntil(now, enDay(day!)) || 7;
-      return shift(
-        now,
-        base + (way === "before" ? -1 : 1) * countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1),
-      );
+      const days = countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1);
+      return shift(now, (soon ? 1 : daysUntil(now, enDay(day!)) || 7) + (way === "before" ? -days : days));
     },
   ),
   en(
