@@ -16,27 +16,39 @@ interface Found {
  */
 export async function writeDates(line: string, now: Date, isRule = false): Promise<string> {
   if (line.length > MAX_LINE) return line;
-  const found: Found[] = [];
-  const add = (one: Found) => {
-    const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
-    const isDated =
-      /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
-    if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
-  };
+  const first = collect(line);
   for (const [pattern, write, isBare] of [...ENGLISH, ...FOREIGN]) {
     if (isBare && isRule) continue;
     for (const match of line.matchAll(pattern)) {
       const date = write(now, match);
-      if (date !== null) add({ start: match.index, end: match.index + match[0].trimEnd().length, date });
+      if (date !== null) first.add({ start: match.index, end: match.index + match[0].trimEnd().length, date });
     }
   }
-  await addRelative(line, now, add);
-  const sorted = found.sort((a, b) => b.start - a.start);
-  return sorted.reduce((text, { start, end, date }) => {
-    // "the Friday after next (…)" would still be read as the next one.
-    const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
-    return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
-  }, line);
+  await addRelative(line, now, first.add);
+  // What hung on another word before ("a week after Thursday") is found in the second round.
+  const second = collect(first.write());
+  await addRelative(first.write(), now, second.add);
+  return second.write();
+}
+
+/** Days of one line that do not overlap and are not dated yet. */
+function collect(line: string): { add: (one: Found) => void; write: () => string } {
+  const found: Found[] = [];
+  return {
+    add(one) {
+      const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
+      const isDated =
+        /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
+      if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
+    },
+    write: () => found.toSorted((a, b) => b.start - a.start).reduce(insert, line),
+  };
+}
+
+function insert(text: string, { start, end, date }: Found): string {
+  // "the Friday after next (…)" would still be read as the next one.
+  const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
+  return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
 }
 
 /** What people say is shorter. */
