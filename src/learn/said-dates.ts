@@ -15,28 +15,44 @@ interface Found {
  * next one.
  */
 export async function writeDates(line: string, now: Date, isRule = false): Promise<string> {
-  const found: Found[] = [];
-  const add = (one: Found) => {
-    const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
-    const isDated =
-      /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
-    if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
-  };
+  if (line.length > MAX_LINE) return line;
+  const first = collect(line);
   for (const [pattern, write, isBare] of [...ENGLISH, ...FOREIGN]) {
     if (isBare && isRule) continue;
     for (const match of line.matchAll(pattern)) {
       const date = write(now, match);
-      if (date !== null) add({ start: match.index, end: match.index + match[0].trimEnd().length, date });
+      if (date !== null) first.add({ start: match.index, end: match.index + match[0].trimEnd().length, date });
     }
   }
-  await addRelative(line, now, add);
-  const sorted = found.sort((a, b) => b.start - a.start);
-  return sorted.reduce((text, { start, end, date }) => {
-    // "the Friday after next (…)" would still be read as the next one.
-    const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
-    return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
-  }, line);
+  await addRelative(line, now, first.add);
+  // What hung on another word before ("a week after Thursday") is found in the second round.
+  const second = collect(first.write());
+  await addRelative(first.write(), now, second.add);
+  return second.write();
 }
+
+/** Days of one line that do not overlap and are not dated yet. */
+function collect(line: string): { add: (one: Found) => void; write: () => string } {
+  const found: Found[] = [];
+  return {
+    add(one) {
+      const isFree = found.every(({ start, end }) => one.end <= start || one.start >= end);
+      const isDated =
+        /^\s*[(（,]?\s*\d{4}/.test(line.slice(one.end)) || /\d{4}-\d\d-\d\d\W{0,3}$/.test(line.slice(0, one.start));
+      if (isFree && !isDated && !isCode(line, one.start)) found.push(one);
+    },
+    write: () => found.toSorted((a, b) => b.start - a.start).reduce(insert, line),
+  };
+}
+
+function insert(text: string, { start, end, date }: Found): string {
+  // "the Friday after next (…)" would still be read as the next one.
+  const isSplit = /\w+day\b(?=.+$)/i.test(text.slice(start, end)) && !/\w+day$/i.test(text.slice(start, end));
+  return `${isSplit ? text.slice(0, start) + date : `${text.slice(0, end)} (${date})`}${text.slice(end)}`;
+}
+
+/** What people say is shorter. */
+const MAX_LINE = 2_000;
 
 /** Whether a text still contains a relative day that was not dated. */
 export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
@@ -51,25 +67,26 @@ function isCode(line: string, at: number): boolean {
 }
 
 /** English, by the finder that the lint uses. */
-async function addRelative(line: string, now: Date, add: (one: Found) => void): Promise<void> {
+async function addRelative(line: string, now: Date, add: (one: Found) => void, ranges = MAX_RANGES): Promise<void> {
   let from = 0;
   // Next to a full date the weekday would be taken as part of it.
   const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
   for (const { words, date } of await findRelativeDates(seen, now)) {
-    const range = /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words);
+    const range = ranges > 0 ? /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words) : null;
     const said = (range ? words.slice(0, range.index) : words).replace(TIME, "");
     const at = line.indexOf(said, from);
     if (at === -1) continue;
     from = at + said.length;
     add({ start: at, end: from, date: periodOf(said, pastOf(line, at, said, now) ?? date, now) });
-    if (range) {
-      const rest = at + words.length - (words.length - range.index - range[0].length);
-      await addRelative(line.slice(rest), now, ({ start, end, date }) =>
-        add({ start: start + rest, end: end + rest, date }),
-      );
-    }
+    if (!range) continue;
+    const rest = at + range.index + range[0].length;
+    const addRest = ({ start, end, date }: Found) => add({ start: start + rest, end: end + rest, date });
+    return addRelative(line.slice(rest), now, addRest, ranges - 1);
   }
 }
+
+/** Each range ("tomorrow until Friday", which is found as one date) costs another look at the rest of the line. */
+const MAX_RANGES = 5;
 
 const TIME =
   /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
@@ -195,14 +212,12 @@ const enDay = (name: string) => DAYS.en.indexOf(name.toLowerCase());
 const enMonth = (name: string) => MONTHS.en.findIndex((full) => full.startsWith(name.toLowerCase().slice(0, 3)));
 
 const ENGLISH: readonly Rule[] = [
+  // "two days before the meeting on Friday": the date of the deadline, that of the meeting follows.
   en(
-    `(${COUNT}) (day|week)s? (after|before|from) (?:(?:the )?[\\w-]+ (?:on|this|next) )?(?:(tomorrow)|(?:next |this |on )?${EN_DAY})\\b`,
+    `(${COUNT}) (day|week)s?(?= (after|before|from) (?:(?:the )?(?:[\\w-]+ ){1,3}(?:on|this) )?(?:(tomorrow)|(?:this |on )?${EN_DAY})\\b)`,
     (now, [, count, unit, way, soon, day]) => {
-      const base = soon ? 1 : daysUntil(now, enDay(day!)) || 7;
-      return shift(
-        now,
-        base + (way === "before" ? -1 : 1) * countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1),
-      );
+      const days = countOf(count!) * (unit!.toLowerCase() === "week" ? 7 : 1);
+      return shift(now, (soon ? 1 : daysUntil(now, enDay(day!)) || 7) + (way === "before" ? -days : days));
     },
   ),
   en(

@@ -17,6 +17,10 @@ const WIDTH = 384;
 const MAX_ANSWER = 300;
 const MAX_MESSAGE = 800;
 
+/** A day or a month by its name: the vectors of some languages do not show it. */
+const DATED =
+  /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:next|last) (?:week|month|year)\b|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:nächste|kommende|letzte)\w* (?:woche|monat)|januar|februar|märz|juni|juli|oktober|dezember|lunes|martes|miércoles|jueves|viernes|sábado|domingo|(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janvier|février|avril|juillet|août|septembre|octobre|novembre|décembre|próxim[oa] (?:semana|mes)|(?:semaine|mois) prochaine?|[周期拜][一二三四五六日天]|[下上本]个?[周月]|[月火水木金土日]曜|[来先今][週月]|요일|(?:다음|지난|이번) ?[주달]|[\d一二三四五六七八九十][月号日월일]/i;
+
 /** Each is true or false of the sentence, or a small number. */
 const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
   (_, text) => /[?？]\s*$/.test(text),
@@ -33,6 +37,7 @@ const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
   (_, text) => /\uFFFC|[`"“”„«»「」]/.test(text),
   (_, text) => /\d/.test(text),
   (_, text) => /\d{4}-\d\d|\d{1,2}[.:]\d\d|\d{1,2}(?:st|nd|rd|th)\b|\d{1,2}[.号日월일月]/.test(text),
+  (_, text) => DATED.test(text),
   (_, text) => /[\p{Ll},] \p{Lu}\p{Ll}+/u.test(text),
   (_, text) => /\b\p{Lu}{2,}\b/u.test(text),
   (_, text) => /^\p{Lu}/u.test(text),

@@ -106,7 +106,8 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
     score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
-    if (judged && isKept(judged, sentence) && !isRefused(sentence.plain)) {
+    const isAskedAbout = WHY.test(sentences[at + 1]?.plain ?? "");
+    if (judged && isKept(judged, sentence) && !isRefused(sentence.plain) && !isAskedAbout) {
       const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
@@ -114,6 +115,9 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
   }
   return drafts;
 }
+
+/** "Driver 4471 still gets tours. Why?" is what is wrong now. */
+const WHY = /^(?:but )?(?:why|how come|wieso|warum|¿?por qué|pourquoi|为什么|なぜ|왜)\W{0,3}$/i;
 
 /** With the agent's words in it, a confirmation must be sure. */
 function isKept({ keep, kind, share }: Judged, { plain }: Sentence): boolean {
@@ -292,11 +296,19 @@ async function finish(draft: Draft, now: Date, before: { answer: string; asked: 
     act,
     explicit,
     type,
-    name: nameStatement(statement),
-    description: describeStatement(statement),
+    name: nameStatement(withDatesOnly(statement)),
+    description: describeStatement(statement.length > MAX_BOTH ? withDatesOnly(statement) : statement),
     body,
     isUnsure,
   };
+}
+
+/** A longer one would be cut between the words and their date. */
+const MAX_BOTH = 140;
+
+/** A name has no room for both: "next Wednesday (2026-09-09)" is "2026-09-09" there. */
+function withDatesOnly(statement: string): string {
+  return statement.replace(/(?:(?:on|next|last|this) )?[^\s()]+ \((\d{4}-\d\d[^)]*)\)/gi, "$1");
 }
 
 /** How what the agent had said is marked. */

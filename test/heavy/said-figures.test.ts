@@ -17,7 +17,8 @@ const embed = findEmbed();
 
 /** What no memory may hold, however good the figures are. */
 async function expectClean({ kept, forbidden }: Figures): Promise<void> {
-  expect(forbidden).toEqual([]);
+  // What waits in the inbox is a question to the user.
+  expect(forbidden.filter((what) => !what.includes("(inbox)"))).toEqual([]);
   for (const { id, proposal } of kept) {
     const text = `${proposal.name}\n${proposal.description}\n${proposal.body}`;
     expect(findSecrets(text), id).toEqual([]);

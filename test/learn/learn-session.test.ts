@@ -34,7 +34,7 @@ async function openDesk(world: World, more: Partial<Learning> = {}) {
 }
 
 const FREEZE = "remember that the freeze starts on 2026-04-01";
-const PNPM = "no, don't use npm here, use pnpm instead";
+const PNPM = "from now on don't use npm here, use pnpm instead";
 
 describe("by rules", () => {
   it("what was looked at is not looked at again; a session that grew is gone on with", async () => {

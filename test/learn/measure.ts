@@ -118,7 +118,8 @@ export async function measure(all: readonly Labelled[], embed: Embed | null, wit
     for (const proposal of proposals) {
       figures.kept.push({ id, proposal });
       const stored = `${proposal.name}\n${proposal.description}\n${proposal.body}`;
-      for (const words of never) if (isStored(stored, words)) figures.forbidden.push(`${id}: ${words}`);
+      for (const words of never)
+        if (isStored(stored, words)) figures.forbidden.push(`${id}${proposal.isUnsure ? " (inbox)" : ""}: ${words}`);
     }
     const kept = proposals.filter(({ isUnsure }) => withInbox || !isUnsure);
     const taken = new Set<Wanted>();

@@ -18,9 +18,9 @@ describe("writeDates", () => {
     ["due on the last Friday of this month", "due on 2026-11-27"],
     [
       "the report is due two days before the meeting on Friday",
-      "the report is due two days before the meeting on Friday (2026-11-18)",
+      "the report is due two days (2026-11-18) before the meeting on Friday (2026-11-20)",
     ],
-    ["a week after next Thursday it ships", "a week after next Thursday (2026-11-26) it ships"],
+    ["a week after Thursday it ships", "a week (2026-11-26) after Thursday (2026-11-19) it ships"],
     ["it moves to the Tuesday after next", "it moves to 2026-11-24"],
     ["it expires three weeks from today", "it expires three weeks from today (2026-12-07)"],
     ["the release moves to 5 March", "the release moves to 5 March (2027-03-05)"],

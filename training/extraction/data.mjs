@@ -57,8 +57,7 @@ const KINDS = {
   negation: "skip",
 };
 /** What rules refuse or keep, whatever the classifier says: it would learn the wrong thing from them. */
-const BY_RULES =
-  /^(?:explicit|in-claude-md|injection|no-remember|private|retracted|secret|remember-other|reference-secret)/;
+const BY_RULES = /^(?:explicit|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
 
 /** Messages of labelled conversations, sentence by sentence; what is not clear is left out. */
 export function readSet(file, split) {
