@@ -4,7 +4,7 @@ import path from "node:path";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
 
 /** As src/recall/confidence.ts has them. */
-const SHARE_OF_BEST = 0.6;
+const SHARE_OF_BEST = 0.7;
 const THRESHOLDS = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5];
 
 export function readCoding(file) {
