@@ -1,7 +1,11 @@
-// Coding sets: memories of one team, prompts by kind (paraphrase, overlap, misleading, language, none).
+// Sets of prompts with the memories that should be shown: invented teams (prompts by kind: paraphrase, overlap, misleading, language, none), and real stores.
 import fs from "node:fs";
 import path from "node:path";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
+
+/** As src/recall/confidence.ts has them. */
+const SHARE_OF_BEST = 0.7;
+const THRESHOLDS = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5];
 
 export function readCoding(file) {
   const { memories, queries } = JSON.parse(fs.readFileSync(file, "utf8"));
@@ -19,87 +23,99 @@ export function readCoding(file) {
   };
 }
 
-/** For every prompt the whole order and what a host would be shown. */
-export async function measureCoding(world, set, cues) {
-  const memories = set.memories.map(({ filename, ...memory }) => ({
-    file: filename,
-    ...memory,
-    when: cues?.[filename] ?? [],
-  }));
-  const dir = writeStore(world.root, memories);
-  const memdir = await openStore(world, dir);
+/** For every prompt the first five of the order, and what a host would be shown, with meaning and by words only. */
+export async function measureCoding(world, { memories, queries }, cues) {
+  const dir = writeStore(
+    world.root,
+    memories.map(({ filename, ...memory }) => ({
+      file: filename,
+      ...memory,
+      when: cues?.[filename] ?? memory.cues ?? [],
+    })),
+  );
+  return measureStore(world, dir, queries);
+}
+
+export async function measureStore(world, dir, queries) {
   const paths = [];
-  const full = async (q) => {
-    const options = { limit: 5, model: false };
-    const { memories: order, method } = await memdir.recall(q, { ...options, everything: true });
-    const { memories: shown } = await memdir.recall(q, options);
-    return { method, order, shown: shown.map(({ file }) => file) };
-  };
-  paths.push({ name: "full", answers: await answersOf(set, full) });
-  const plain = await openStore(world, dir, { embed: null });
-  const byWords = async (q) => {
-    const { memories: order } = await plain.recall(q, { limit: 5, model: false, everything: true });
-    const { memories: shown } = await plain.recall(q, { limit: 5, model: false });
-    return { order, shown: shown.map(({ file }) => file) };
-  };
-  paths.push({ name: "words only", answers: await answersOf(set, byWords) });
+  for (const [name, options] of [
+    ["full", {}],
+    ["words only", { embed: null }],
+  ]) {
+    const memdir = await openStore(world, dir, options);
+    const answers = [];
+    for (const query of queries) {
+      const ask = { limit: 5, model: false };
+      const { memories: order } = await memdir.recall(query.q, { ...ask, everything: true });
+      const { memories: shown } = await memdir.recall(query.q, ask);
+      answers.push({ ...query, order, shown: shown.map(({ file }) => file) });
+    }
+    paths.push({ name, answers });
+  }
   return paths;
 }
 
-async function answersOf(set, ask) {
-  const answers = [];
-  for (const query of set.queries) answers.push({ ...query, ...(await ask(query.q)) });
-  return answers;
-}
-
+/** R@5 of the order; silent, found, at least one right and precision of what is shown; then R@5 and what is shown by kind. */
 export function codingRows(paths) {
   const kinds = [...new Set(paths[0].answers.map(({ kind }) => kind))].filter((kind) => kind !== "none");
   return [
-    `| path | ${kinds.map((kind) => `${kind} R@5`).join(" | ")} | all R@5 | shown: R@5 | precision | per prompt | none gets nothing |`,
-    `| --- |${" ---: |".repeat(kinds.length + 5)}`,
+    `| path | R@5 | silent | found | at least one right | precision | per prompt | ${kinds.map((kind) => `${kind}: R@5 · found`).join(" | ")} |`,
+    `| --- |${" ---: |".repeat(kinds.length + 6)}`,
     ...paths.map(({ name, answers }) => {
-      const answerable = answers.filter(({ relevant }) => relevant.length > 0);
-      const none = answers.filter(({ relevant }) => relevant.length === 0);
-      const ranked = (of) => percent(mean(of.map(({ order, relevant }) => recallAt(5, filesOf(order), relevant))));
-      const shown = answers.flatMap((answer) => answer.shown.map((file) => answer.relevant.includes(file)));
-      return `| ${name} | ${kinds.map((kind) => ranked(answers.filter((a) => a.kind === kind))).join(" | ")} | ${ranked(answerable)} | ${percent(
-        mean(answerable.map((a) => recallAt(5, a.shown, a.relevant))),
-      )} | ${percent(mean(shown.map(Number)))} | ${(shown.length / answers.length).toFixed(2)} | ${percent(
-        mean(none.map((a) => Number(a.shown.length === 0))),
-      )} |`;
+      const all = figuresOf(answers, ({ shown }) => shown);
+      const byKind = kinds.map((kind) =>
+        figuresOf(
+          answers.filter((answer) => answer.kind === kind),
+          ({ shown }) => shown,
+        ),
+      );
+      const cells = [all.ranked, all.silent, all.found, all.one].map(percent);
+      return `| ${[name, ...cells, all.precision.toFixed(2), all.perPrompt.toFixed(2), ...byKind.map(({ ranked, found }) => `${percent(ranked)} · ${percent(found)}`)].join(" | ")} |`;
     }),
   ];
 }
 
-/** Every threshold that silences a share of the prompts that need nothing, and what it costs. */
+/** What each threshold for the best memory would give: silent · found · precision. */
 export function curveRows(paths) {
-  const rows = ["| path | threshold | none gets nothing | R@5 | precision |", "| --- | ---: | ---: | ---: | ---: |"];
-  for (const { name, answers } of paths) {
-    const best = ({ order }) => Math.max(-1, ...order.slice(0, 5).map(({ confidence }) => confidence));
-    const none = answers.filter(({ relevant }) => relevant.length === 0);
-    const answerable = answers.filter(({ relevant }) => relevant.length > 0);
-    if (none.length === 0) continue;
-    const floors = none.map(best).sort((a, b) => a - b);
-    for (const share of [0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]) {
-      const floor = share === 0 ? -1 : floors[Math.ceil(share * floors.length) - 1] + 1e-6;
-      const shown = answerable.map((answer) => {
-        // As recall/score.ts does it.
-        const limit = best(answer) < floor ? Infinity : Math.max(floor * 0.8, best(answer) * 0.65);
-        return {
-          ...answer,
-          files: answer.order
-            .slice(0, 5)
-            .filter(({ confidence }) => confidence >= limit)
-            .map(({ file }) => file),
-        };
-      });
-      const right = shown.flatMap(({ files, relevant }) => files.map((file) => Number(relevant.includes(file))));
-      const found = mean(shown.map(({ files, relevant }) => recallAt(5, files, relevant)));
-      const silent = mean(none.map((answer) => Number(best(answer) < floor)));
-      rows.push(`| ${name} | ${floor.toFixed(2)} | ${percent(silent)} | ${percent(found)} | ${percent(mean(right))} |`);
-    }
-  }
-  return rows;
+  const cell = (answers, threshold) => {
+    const { silent, found, precision } = figuresOf(answers, ({ order }) => shownAt(order, threshold));
+    return `${(100 * silent).toFixed(0)} · ${(100 * found).toFixed(0)} · ${precision.toFixed(2)}`;
+  };
+  return [
+    `| threshold | ${paths.map(({ name }) => name).join(" | ")} |`,
+    `| ---: |${" --- |".repeat(paths.length)}`,
+    ...THRESHOLDS.map(
+      (threshold) =>
+        `| ${threshold.toFixed(2)} | ${paths.map(({ answers }) => cell(answers, threshold)).join(" | ")} |`,
+    ),
+  ];
 }
 
-const filesOf = (order) => order.map(({ file }) => file);
+function shownAt(order, threshold) {
+  const best = Math.max(-1, ...order.map(({ confidence }) => confidence));
+  const least = Math.max(threshold, best * SHARE_OF_BEST);
+  return order.filter(({ confidence }) => confidence >= least).map(({ file }) => file);
+}
+
+function figuresOf(answers, shownOf) {
+  const asked = answers.filter(({ relevant }) => relevant.length > 0);
+  const none = answers.filter(({ relevant }) => relevant.length === 0);
+  const right = answers.flatMap((answer) => shownOf(answer).map((file) => Number(answer.relevant.includes(file))));
+  const found = asked.map((answer) => recallAt(5, shownOf(answer), answer.relevant));
+  return {
+    ranked: mean(
+      asked.map(({ order, relevant }) =>
+        recallAt(
+          5,
+          order.map(({ file }) => file),
+          relevant,
+        ),
+      ),
+    ),
+    silent: mean(none.map((answer) => Number(shownOf(answer).length === 0))),
+    found: mean(found),
+    one: mean(found.map((share) => Number(share > 0))),
+    precision: mean(right),
+    perPrompt: right.length / Math.max(1, answers.length),
+  };
+}

@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
 
-export async function measureLocomo(world, file) {
+export async function measureLocomo(world, file, kinds) {
   const conversations = JSON.parse(fs.readFileSync(file, "utf8")).map(readConversation);
   const rows = ["| what | memories | questions | R@5 | R@10 |", "| --- | ---: | ---: | ---: | ---: |"];
-  for (const kind of ["sessions", "turns", "notes"]) {
+  for (const kind of kinds) {
     const found = [];
     let memories = 0;
     for (const conversation of conversations) {

@@ -174,6 +174,33 @@ class MiniLm(torch.nn.Module):
         for layer in self.layers: x = layer(x, bias.to(x.dtype))
         m = mask[..., None].to(x.dtype)
         return F.normalize((x * m).sum(1) / m.sum(1), dim=-1)
+    def together(self, texts, limit, parts=3):
+        """As one batch, but without filling short texts up to the longest."""
+        ids = self.encode(texts, limit); order = sorted(range(len(ids)), key=lambda i: len(ids[i])); size = -(-len(ids) // parts)
+        out = torch.cat([self([ids[j] for j in order[i : i + size]]) for i in range(0, len(order), size)])
+        return out[torch.tensor(order).argsort()]
+    def load_tuning(self, path):
+        """What export.py wrote."""
+        data = Path(path).read_bytes(); at = 12
+        _, _, first = struct.unpack("<III", data[:12])
+        def floats(count):
+            nonlocal at
+            at += 4 * count
+            return torch.from_numpy(np.frombuffer(data[at - 4 * count : at], dtype="<f4").copy())
+        def linear(layer, parts=1):
+            nonlocal at
+            size, columns = layer.weight.shape[0] // parts, layer.weight.shape[1]
+            for part in range(parts):
+                rows = slice(part * size, (part + 1) * size); stride = 4 + columns // 2
+                block = np.frombuffer(data[at : at + size * stride], dtype=np.uint8).reshape(size, stride); at += size * stride
+                scales = torch.from_numpy(block[:, :4].copy().view("<f4")); packed = block[:, 4:]
+                steps = np.empty((size, columns), dtype=np.int8); steps[:, 0::2] = packed & 15; steps[:, 1::2] = packed >> 4
+                layer.weight.data[rows] += torch.from_numpy(np.where(steps > 7, steps - 16, steps).astype(np.float32)) * scales
+                layer.bias.data[rows] = floats(size)
+        def norm(layer): layer.weight.data.copy_(floats(WIDTH)); layer.bias.data.copy_(floats(WIDTH))
+        for layer in self.layers[first:]:
+            linear(layer.attention, 3); linear(layer.out); norm(layer.attention_norm); linear(layer.up); linear(layer.down); norm(layer.norm)
+        assert at == len(data)
     def encode(self, texts, limit=256): return [self.tokenizer.encode(t, limit) for t in texts]
     @torch.no_grad()
     def embed(self, texts, limit=256, batch=64):

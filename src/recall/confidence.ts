@@ -71,14 +71,23 @@ export function confidenceOf(features: readonly number[], hasMeaning: boolean): 
   return 1 / (1 + Math.exp(-sum));
 }
 
+/** How much more the words count for the order than for the confidence: long conversations are told apart by their words. */
+const COVERAGE_IN_ORDER = 1;
+
+/** What the order goes by, 0 to 1: the confidence, lifted by the words that the memory shares with the prompt. */
+export function standingOf(confidence: number, coverage: number): number {
+  const lifted = confidence * Math.exp(COVERAGE_IN_ORDER * coverage);
+  return lifted / (lifted + 1 - confidence);
+}
+
 /** Whether a prompt needs a memory at all, by its vector alone; 0 for maybe. */
 export function needOf(vector: Float32Array | null): number {
   if (!vector || vector.length !== DIMENSIONS) return 0;
   return vector.reduce((sum, value, i) => sum + value * (PROMPT_HEAD.weights[i] ?? 0), PROMPT_HEAD.bias);
 }
 
-/** The best one must be this likely to help. Chosen on the curve in docs/recall.md: four of five prompts that need nothing get nothing. */
-const FLOORS = { hybrid: 0.25, lexical: 0.5 } as const;
+/** The best one must be this likely to help: on stores that the network had not seen, four of five prompts that need nothing get nothing. */
+const FLOORS = { hybrid: 0.24, lexical: 0.5 } as const;
 /** What comes with it must be about as likely: one memory is the usual answer. */
 const SHARE_OF_BEST = 0.7;
 /** Below this it is marked: it helps less often than not. */

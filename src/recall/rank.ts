@@ -3,7 +3,7 @@
 import { AT, type Bulk, countsFrom, isBulkTime, type RowEntry, TYPES, viewEntry } from "../store/store.ts";
 import { findSorted } from "../text/sorted.ts";
 import { hasCjk } from "../text/terms.ts";
-import { confidenceOf, featuresOf, needOf, type Signs } from "./confidence.ts";
+import { confidenceOf, featuresOf, needOf, type Signs, standingOf } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";
 import type { Links } from "./links.ts";
 import type { Resident } from "./resident.ts";
@@ -18,7 +18,7 @@ export interface Ranked {
   owner: number;
   /** ISO time's number that its age counts from. */
   fromMs: number;
-  /** The order: the confidence, less for age. */
+  /** The order: the confidence and the shared words, less for age. */
   score: number;
   confidence: number;
   evidence: Evidence;
@@ -67,7 +67,7 @@ function choose(
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
     const type = TYPES[bytes.readUInt32LE((list[at] as number) + AT.type)] ?? "user";
-    const score = sureness(at) * decayOf(type, fromOf(at), nowMs);
+    const score = standingOf(sureness(at), signs(at).coverage) * decayOf(type, fromOf(at), nowMs);
     // A damaged cache may hold any number.
     if (Number.isFinite(score)) scores.set(at, score);
   }

@@ -3,7 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseMemories } from "../../src/recall/choose.ts";
-import { confidenceOf, featuresOf } from "../../src/recall/confidence.ts";
+import { confidenceOf, featuresOf, standingOf } from "../../src/recall/confidence.ts";
 import { rank } from "../../src/recall/rank.ts";
 import { addEntry, openResident, readAppended } from "../../src/recall/resident.ts";
 import { openScan } from "../../src/recall/scan.ts";
@@ -172,7 +172,7 @@ describe("ranking", () => {
             else expect(found).toBeCloseTo(value, 2);
           }
           expect(confidence).toBe(confidenceOf(featuresOf(signs), method === "hybrid"));
-          expect(score).toBeCloseTo(confidence * decay, 10);
+          expect(score).toBeCloseTo(standingOf(confidence, signs.coverage) * decay, 10);
         }
       }),
       { numRuns: 60 },
