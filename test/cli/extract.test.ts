@@ -29,19 +29,21 @@ function putSession(box: Sandbox, ...turns: [string, string][]): string {
 }
 
 describe("extract", () => {
-  it("B3.7 without a model: corrections and requests are kept by rules, tasks are not; twice is once", async () => {
+  it("B3.7 without a model: corrections and requests are kept, tasks are not; twice is once", async () => {
     const box = openSandbox();
     const file = putSession(
       box,
-      ["fix the failing test please", "Done."],
-      ["no, don't use npm here, use pnpm instead", "Understood."],
+      ["fix the failing test please", "I put a sleep of two seconds before the check."],
+      ["no, not with sleeps: wait for the event, the builds were flaky for a week", "Understood."],
       ["remember that the freeze starts on 2026-04-01", "Noted."],
     );
-    const first = await box.json(["extract", "--transcript", file]);
+    const first = await box.json(["extract", "--transcript", file], { env: { MEMDIR_MEANING: "1" } });
     expect(first.skipped).toBeNull();
     expect(first.saved).toHaveLength(2);
     const rows = await box.json(["list"]);
-    expect(rows.map(({ type }: { type: string }) => type).sort()).toEqual(["feedback", "project"]);
+    // The correction is saved, or waits in the inbox if the classifier is not sure.
+    expect(rows.map(({ type }: { type: string }) => type)).toContain("project");
+    expect(rows).toHaveLength(first.saved.filter(({ action }: { action: string }) => action === "saved").length);
     const again = await box.json(["extract", "--transcript", file]);
     expect(again.saved.filter(({ action }: { action: string }) => action !== "unchanged")).toEqual([]);
   });
