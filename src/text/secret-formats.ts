@@ -114,6 +114,13 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ],
   ["square-token", "sq0", /sq0[a-z]{3}-[\w-]{22,}/],
   ["stripe-key", "k_", /[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}/],
+  // As many vendors have it since, publishable keys apart; a name of the code has words here, not digits among letters.
+  ["vendor-key", "_live_", /(?<![A-Za-z0-9])(?!pk_)[a-z]{2,8}_live_(?=[A-Za-z]{0,24}\d)[A-Za-z0-9]{14,}/],
+  [
+    "vendor-key",
+    "_test_",
+    /(?<![A-Za-z0-9])(?!pk_)[a-z]{2,8}_test_(?=[A-Za-z]{0,24}\d[A-Za-z0-9]{0,24}[A-Z])[A-Za-z0-9]{14,}/,
+  ],
   ["stripe-webhook-secret", "whsec_", /whsec_[A-Za-z0-9+/=]{24,}/],
   ["supabase-key", "sbp_", /sbp_[0-9a-f]{40,}/],
   ["supabase-key", "sb_secret_", /sb_secret_[\w-]{20,}/],

@@ -53,6 +53,8 @@ const FORMATS: Positive[] = [
   ["Stripe live", "stripe-key", `sk_live_${chars(ALNUM, 24)}`],
   ["Stripe restricted", "stripe-key", `rk_live_${chars(ALNUM, 24)}`],
   ["Stripe webhook", "stripe-webhook-secret", `whsec_${chars(ALNUM, 32)}`],
+  ["another vendor's live key", "vendor-key", `tk_live_Ab7${chars(ALNUM, 12)}`],
+  ["another vendor's test key", "vendor-key", `acme_test_x9Q${chars(ALNUM, 14)}`],
   ["Slack bot", "slack-token", `xoxb-${chars(DIGITS, 12)}-${chars(DIGITS, 12)}-${chars(ALNUM, 24)}`],
   ["Slack session", "slack-token", `xoxc-${chars(DIGITS, 12)}-${chars(DIGITS, 12)}-${chars(HEX, 64)}`],
   ["Slack app", "slack-token", `xapp-1-A${chars(DIGITS, 10)}-${chars(DIGITS, 12)}-${chars(HEX, 64)}`],
