@@ -26,15 +26,8 @@ export const TYPE_OF: Readonly<Record<Kind, MemoryType>> = {
   person: "user",
 };
 
-/** From here on it is shown to the user in the inbox. */
-export const { unsure: UNSURE } = CLASSIFIER;
-
-/** From here on it is kept. Vectors of other languages come from a glossary, and what is worth keeping scores lower. */
-export function keptFrom(sentence: string): number {
-  return ENGLISH.test(sentence) ? CLASSIFIER.keep : CLASSIFIER.keepOther;
-}
-
-const ENGLISH = /\b(?:the|is|are|and|of|to|we|i|i'm|it|for|not|you|that|this|our|with|don't)\b/i;
+/** From `UNSURE` on it is shown to the user in the inbox, from `SURE` on it is kept. */
+export const { unsure: UNSURE, sure: SURE } = CLASSIFIER;
 
 const weights = lazily(() => ({ hidden: unpack(CLASSIFIER.hidden), out: unpack(CLASSIFIER.out) }));
 

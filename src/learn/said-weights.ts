@@ -1,8 +1,7 @@
 /** The weights of said-classifier.ts; written by training/extraction/train.mjs. */
 
 export const CLASSIFIER = {
-  keep: 0.96,
-  keepOther: 0.9,
+  sure: 0.99,
   unsure: 0.6,
   hidden: {
     scales: [

@@ -4,7 +4,7 @@
  */
 
 import type { MemoryType } from "../store/store.ts";
-import { type Judged, judge, type Kind, keptFrom, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
 import { hasRelativeDate, writeDates } from "./said-dates.ts";
 import type { Embed } from "./said-features.ts";
 import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
@@ -107,7 +107,7 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
     const isAskedAbout = WHY.test(sentences[at + 1]?.plain ?? "");
-    if (judged && isKept(judged, sentence) && !isRefused(sentence.plain) && !isAskedAbout) {
+    if (judged && isKept(judged) && !isRefused(sentence.plain) && !isAskedAbout) {
       const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
@@ -119,11 +119,12 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
 /** "Driver 4471 still gets tours. Why?" is what is wrong now. */
 const WHY = /^(?:but )?(?:why|how come|wieso|warum|¿?por qué|pourquoi|为什么|なぜ|왜)\W{0,3}$/i;
 
-/** With the agent's words in it, a confirmation must be sure. */
-function isKept({ keep, kind, share }: Judged, { plain }: Sentence): boolean {
-  return kind === "confirmation" ? keep >= keptFrom(plain) && share >= CONFIRMED : keep >= UNSURE;
+/** With the agent's words in it, a confirmation has to be likely even to be asked about. */
+function isKept({ keep, kind, share }: Judged): boolean {
+  return kind === "confirmation" ? keep >= LIKELY && share >= CONFIRMED : keep >= UNSURE;
 }
 
+const LIKELY = 0.9;
 /** Below this it may just as well be a correction of what the agent said. */
 const CONFIRMED = 0.6;
 /** Below this it would often get the wrong type. */
@@ -156,7 +157,7 @@ function draftJudged(
   const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
   const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
-  const isUnsure = judged.keep < keptFrom(told) || judged.share < SURE_OF_KIND;
+  const isUnsure = judged.keep < SURE || judged.share < SURE_OF_KIND;
   return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
 

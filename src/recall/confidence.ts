@@ -87,7 +87,7 @@ export function needOf(vector: Float32Array | null): number {
 }
 
 /** The best one must be this likely to help: on stores that the network had not seen, four of five prompts that need nothing get nothing. */
-const FLOORS = { hybrid: 0.24, lexical: 0.5 } as const;
+const FLOORS = { hybrid: 0.22, lexical: 0.5 } as const;
 /** What comes with it must be about as likely: one memory is the usual answer. */
 const SHARE_OF_BEST = 0.7;
 /** Below this it is marked: it helps less often than not. */
