@@ -105,9 +105,10 @@ function weighFinding(finding: Finding, writtenAt: number | null): Evidence {
   const { claim, by } = finding;
   const order = orderOf(finding, writtenAt);
   const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1);
-  const base = claim.declared ? 1 : baseOf(finding, order);
+  const written = writtenAt === null ? null : dayOf(writtenAt);
+  const base = claim.declared ? 1 : baseOf(finding, order, by?.day === written);
   return {
-    written: writtenAt === null ? null : dayOf(writtenAt),
+    written,
     changed: claim.day ?? (by ? by.day : null),
     order,
     confidence: Math.round(base * factor * 100) / 100,
@@ -125,7 +126,7 @@ function orderOf({ claim, by, isUncommitted }: Finding, writtenAt: number | null
 const REFS: ReadonlySet<ClaimKind> = new Set(["branch", "tag", "commit"]);
 
 /** Measured on labelled findings of real repositories. */
-function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order): number {
+function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, isSameDay: boolean): number {
   if (REFS.has(claim.kind)) return 0.1;
   // A name in [[brackets]] is often a memory of another store, or one that is yet to be written.
   if (claim.kind === "link") return /\.md$/i.test(claim.text) ? 0.8 : 0.4;
@@ -133,6 +134,8 @@ function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order): n
   if (verdict === "changed" && claim.kind === "path") return 0.7;
   if (isUncommitted) return 0.9;
   if (!by) return 0.2;
+  // What is written during the work often speaks of how it was before, or will be after.
+  if (order === "after" && isSameDay) return 0.5;
   if (order === "after") return verdict === "built" ? 0.75 : 0.9;
   return 0.3;
 }

@@ -55,6 +55,14 @@ describe("in a store in the repository, git knows when a line was written", () =
     expect(hidden).toBe(0);
   });
 
+  it("a removal later on the same day is shown on request only: such lines are about half right", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts.") });
+    commit(world, 0.1, { "src/pool.ts": null });
+    expect(await verify(world)).toMatchObject({ problems: [], hidden: 1 });
+    expect((await verify(world, { all: true })).problems).toMatchObject([{ order: "after", confidence: 0.5 }]);
+  });
+
   it.each([
     ["younger than", "before", /before this was written on 2026-03-15$/],
     ["written by the commit of", "with", /by the commit that wrote this$/],
