@@ -35,7 +35,7 @@ function hoursAgo(hours: number): Date {
   return new Date(Date.now() - hours * HOUR);
 }
 
-const PNPM: [string, string] = ["no, don't use npm here, use pnpm instead", "Understood."];
+const PNPM: [string, string] = ["remember: don't use npm here, use pnpm instead", "Understood."];
 const FREEZE: [string, string] = ["remember that the freeze starts on 2026-04-01", "Noted."];
 const TASK: [string, string] = ["fix the failing test please", "Done."];
 

@@ -324,7 +324,8 @@ describe("the end of a session", () => {
 
   it.each(["PreCompact", "SessionEnd"])("at %s what was said is learnt from as at Stop", async (name) => {
     const desk = makeDesk();
-    desk.say("no, never use npm here, use pnpm instead");
+    // Without the sentence model, only what is asked for is kept.
+    desk.say("remember: never use npm here, use pnpm instead");
     desk.answer("Understood.");
     expectGood(await send(desk, inputOf(desk, name)));
     await desk.until(() => desk.cursor() !== null && desk.children().length === 0, "the process works and ends");
