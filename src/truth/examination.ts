@@ -134,8 +134,8 @@ function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, is
   if (verdict === "changed" && claim.kind === "path") return 0.7;
   if (isUncommitted) return 0.9;
   if (!by) return 0.2;
-  // What is written during the work often speaks of how it was before, or will be after.
-  if (order === "after" && isSameDay) return 0.5;
+  // What is written during the work often speaks of how it was before, or will be after: 27 of 52 were right.
+  if (order === "after" && isSameDay) return SHOWN;
   if (order === "after") return verdict === "built" ? 0.75 : 0.9;
   return 0.3;
 }

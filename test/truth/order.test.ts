@@ -55,12 +55,16 @@ describe("in a store in the repository, git knows when a line was written", () =
     expect(hidden).toBe(0);
   });
 
-  it("a removal later on the same day is shown on request only: such lines are about half right", async () => {
+  it("a removal later on the same day is less certain, and comes last", async () => {
     const world = makeWorld();
-    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts.") });
+    commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts and src/main.ts.") });
     commit(world, 0.1, { "src/pool.ts": null });
-    expect(await verify(world)).toMatchObject({ problems: [], hidden: 1 });
-    expect((await verify(world, { all: true })).problems).toMatchObject([{ order: "after", confidence: 0.5 }]);
+    commit(world, 5, { "src/main.ts": null });
+    const { problems } = await verify(world);
+    expect(problems.map(({ claim, confidence }) => [claim, confidence])).toEqual([
+      ["src/main.ts", 0.9],
+      ["src/pool.ts", 0.6],
+    ]);
   });
 
   it.each([
