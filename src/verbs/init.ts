@@ -148,6 +148,7 @@ function sayWired({ applied, notes, problems, learner }: Wired, call: Reader["ca
     ...notes.map((note) => `  ${note}`),
     ...(learner === undefined ? [] : [learns, dim(`learn.model in memdir.json; ${call("doctor --model")} tries it`)]),
     ...(applied.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
+    ...(applied.length > 0 ? [`Next: ${call("learn --since 30d")} proposes what your last sessions taught.`] : []),
   ];
 }
 
