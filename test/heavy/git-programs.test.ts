@@ -254,7 +254,9 @@ const LINES = [
     "|",
   ),
   ..."export|export --format json|export --format agents-md|import|sessions|sessions search build|rewind".split("|"),
-  ..."extract --transcript SESSION|extract --since 7d|learn --since 7d|dream --status|dream --plan|inbox|ledger|enrich".split("|"),
+  ..."extract --transcript SESSION|extract --since 7d|learn --since 7d|dream --status|dream --plan|inbox|ledger|enrich".split(
+    "|",
+  ),
   ..."init --dry-run|init --team --yes|doctor|uninstall --team --yes|uninstall --dry-run|adopt|trust|trust --revoke".split(
     "|",
   ),
