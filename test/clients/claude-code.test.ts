@@ -91,17 +91,21 @@ describeClient("claude-code", () => {
     expect(fs.readdirSync(desk.dir()).sort()).toEqual([".memdir", "MEMORY.md", "deploy-rule.md"]);
   });
 
+  /** Memories without cues would be asked about in the background. */
+  const CUES = "when:\n  - before a release\n";
+
   it("with a model, the same is asked of it, once, and the client's own writes are not extracted again", async () => {
     const desk = await openDesk("claude-code", { learns: true });
     claudeCode.prepare(desk, { hook: { command: HOOK_COMMAND, moments: ["stop"] } });
     const model = { MEMDIR_MODEL: "anthropic/claude-test" };
-    const note = `---\nname: use pnpm\ndescription: npm is not used here\ntype: feedback\nsource: m1\n---\n\nNever use npm, use pnpm.\n`;
+    const note = `---\nname: use pnpm\ndescription: npm is not used here\ntype: feedback\nsource: m1\n${CUES}---\n\nNever use npm, use pnpm.\n`;
     desk.server.queue({ text: "Understood." }, writeOf(desk, "use-pnpm.md", note), { text: "Kept one." });
     await claudeCode.start(desk, "no, never use npm here, use pnpm instead", model);
     await untilExtracted(desk);
     expect([desk.server.requests.length, await desk.json(["list"])]).toMatchObject([3, [{ name: "use pnpm" }]]);
 
-    desk.server.queue(writeOf(desk, "deploy-rule.md", noteOf("deploy-rule", BODY)), { text: "Noted." });
+    const cued = noteOf("deploy-rule", BODY).replace("\n---\n", `\n${CUES}---\n`);
+    desk.server.queue(writeOf(desk, "deploy-rule.md", cued), { text: "Noted." });
     await claudeCode.start(desk, "set up the deploys to staging", model);
     const ledger = async () => JSON.stringify((await desk.json(["ledger"])) ?? null);
     await until(
