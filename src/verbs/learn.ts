@@ -22,7 +22,7 @@ interface Found {
   model: string | null;
 }
 
-interface Learnt {
+export interface Learnt {
   found: Found;
   /** What was kept, or waits for a person with the action `inbox`. */
   saved: { file: string; action: string }[];
