@@ -26,10 +26,7 @@ test("C35 200,000 commits: the newest are looked at, and what is older stays unk
   expect(code, err).toBe(1);
   const { problems, notes } = JSON.parse(out) as { problems: { claim: string; verdict: string }[]; notes: string[] };
   expect(problems.map(({ claim, verdict }) => `${claim} ${verdict}`)).toEqual(["src/moved.ts moved", "lateThing gone"]);
-  expect(notes).toEqual([
-    "only the newest 20000 commits were checked, back to 2017-11-16",
-    "not all changes were searched, so removals from long ago are unknown",
-  ]);
+  expect(notes).toEqual(["only the newest 20000 commits were checked, back to 2017-11-16"]);
 });
 
 /** One file goes at the beginning, one is renamed and one loses a line near the end; between them a counter is written. */
