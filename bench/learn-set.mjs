@@ -1,11 +1,11 @@
 // What the offline extractor keeps of labelled conversations: learn.mjs --set FILE [--set FILE …] [--talk FILE].
 // FILE is a set as training/extraction/FORMAT.md describes it; --talk is a text file with one message a line and nothing to keep.
 import path from "node:path";
-import { loadKit } from "../training/extraction/bundle.mjs";
+import { loadSource } from "../training/bundle.mjs";
 
 /** @param {{ set?: string[], talk?: string[] }} files */
 export async function measureSets({ set = [], talk = [] }) {
-  const kit = await loadKit(path.join(import.meta.dirname, "../training/extraction/kit.ts"));
+  const kit = await loadSource(path.join(import.meta.dirname, "../training/extraction/kit.ts"));
   const embed = kit.findEmbed();
   const parts = embed ? [] : ["The sentence model is not installed: only explicit requests are kept."];
   for (const file of set) {

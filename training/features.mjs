@@ -1,10 +1,10 @@
 // Writes what ranking finds for prompts on written stores, a line for each prompt, for fit.py: node training/features.mjs SITUATIONS STORES OUT [--sets FILE...]
 import fs from "node:fs";
 import path from "node:path";
-import { loadRank } from "./bundle.mjs";
+import { loadSource } from "./bundle.mjs";
 
 const [situations, stores, out, ...sets] = process.argv.slice(2).filter((arg) => arg !== "--sets");
-const { embed, openWritten } = await loadRank();
+const { embed, openWritten } = await loadSource(path.join(import.meta.dirname, "rank.ts"));
 const NOW_MS = Date.parse("2026-11-01");
 const random = seeded(7);
 const output = fs.createWriteStream(out);

@@ -120,7 +120,7 @@ function sumUp({ sessions, tokens }: Walk, context: Context): Found {
 function sayFound({ sessions, messages, tokens, model }: Found, since: string, memdir?: Memdir): Line[] {
   if (sessions === 0) return [`There is nothing new in the sessions since ${since}.`];
   const what = `${count(sessions, "session")} since ${since}, ${count(messages, "new message")}`;
-  if (model === null) return [`${what}. Reading them is free: no model is configured, so it is done by rules.`];
+  if (model === null) return [`${what}. Reading them is free: no model is configured, so it is done offline.`];
   const left = memdir && tokensLeft(openLearning(memdir).ledger, memdir.config.learn);
   const isTight = left !== undefined && left < tokens;
   return [

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { loadKit } from "./bundle.mjs";
+import { loadSource } from "../bundle.mjs";
 import { CLASSES } from "./data.mjs";
 import { learnNetwork, predict } from "./fit.mjs";
 import { makeSamples } from "./samples.mjs";
@@ -19,7 +19,7 @@ const MODEL = { classes: CLASSES.length, hidden: 16, epochs: 16 };
 /** Several networks agree better than one: their average is one network with all of their hidden units. */
 const SEEDS = [1, 2];
 
-const kit = await loadKit(path.join(import.meta.dirname, "features.ts"));
+const kit = await loadSource(path.join(import.meta.dirname, "features.ts"));
 const samples = makeSamples(
   kit,
   SETS.map((name) => path.join(root, `test/learn/data/extraction-${name}.json`)),
