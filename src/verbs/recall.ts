@@ -1,8 +1,10 @@
 /** `recall`: the memories that an agent would be shown for a prompt. */
 
-import { bold, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
+import { bold, countMemories, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
 
-/** A new store gets its vectors in the course of some calls; a person does not notice two seconds after the answer. */
+/** Vectors that are missing are made first where half a second is enough: some fifty new memories, so that a first recall shows what an agent would get. */
+const BEFORE_MS = 500;
+/** A large new store gets the rest in the course of some calls; a person does not notice two seconds after the answer. */
 const AFTER_MS = 2_000;
 
 export const recall = verb({
@@ -13,11 +15,12 @@ export const recall = verb({
     limit: number("at most this many (default: 5)"),
     exclude: list("leave this memory out; may be given several times", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
-    "no-wait": flag("do not make missing vectors after the answer"),
+    "no-wait": flag("do not make missing vectors before and after the answer"),
     all: flag("also those that are not sure enough to be shown"),
   },
   examples: ['recall "can I stub the database in this spec?"'],
   async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { signal }) {
+    if (!given["no-wait"]) await memdir.warm({ budgetMs: BEFORE_MS, signal });
     const model = given["no-model"] ? false : undefined;
     return memdir.recall(prompt, { exclude, limit, maxBytes, model, everything: given.all, signal });
   },
@@ -33,7 +36,7 @@ export const recall = verb({
         ...why.map((reason) => dim(`    ${reason}`)),
       ]),
       ...(leftOut.length > 0 ? [dim(`Did not fit: ${leftOut.join(", ")}`)] : []),
-      dim(`${found}, of ${considered} memories (${method}, ${Math.round(tookMs)} ms)`),
+      dim(`${found}, of ${countMemories(considered)} (${method}, ${Math.round(tookMs)} ms)`),
       ...notes(warnings),
     ];
   },

@@ -14,7 +14,7 @@ it("prints what it shows", async () => {
   expect(steps.length).toBeGreaterThan(5);
   const box = openSandbox();
   fs.writeFileSync(box.at("memdir"), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`, { mode: 0o755 });
-  const env = { ...box.env, PATH: `${box.top}:${box.env.PATH}`, NO_COLOR: "1", TERM: "xterm" };
+  const env = { ...box.env, PATH: `${box.top}:${box.env.PATH}`, NO_COLOR: "1", TERM: "xterm", MEMDIR_MEANING: "1" };
   for (const step of steps) {
     const [command = "", ...shown] = step.trimEnd().split("\n");
     const pty = openPty("sh", ["-c", command], { cwd: box.cwd, env, cols: 80 });
