@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
 import type { Machine } from "./machine.ts";
@@ -136,7 +136,7 @@ const codex: Client = {
   calls: { program: "codex", since: "0.166.0" },
   findDisabled(machine) {
     const file = join(codexFolder(machine), "config.toml");
-    const values = attempt(() => readTable(readPlain(file), ["mcp_servers", "memdir"], file));
+    const values = attempt(() => readTable(readPlain(file), ["mcp_servers", "memdir"], file), undefined);
     return String(values?.enabled) === "false" ? `${file} (enabled = false)` : null;
   },
   parts: (machine, form = COMMANDS) => [
@@ -359,15 +359,7 @@ function isExecutable(file: string): boolean {
 
 /** Undefined when it is missing or cannot be read, which is reported when the file is changed. */
 function readSetting(file: string, ...at: string[]): unknown {
-  return attempt(() => readAt(readPlain(file), at, file));
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readAt(readPlain(file), at, file), undefined);
 }
 
 /** Whether a file has neither comments nor trailing commas; Claude Code ignores a settings file that has them. */

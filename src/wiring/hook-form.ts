@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { findProject } from "../project/locate.ts";
 import { type Directory, listEntries, peekForHooks } from "../store/store.ts";
 import { CLIENTS, type Client, claudeFolder, findProgram, type HookForm } from "./clients.ts";
@@ -78,11 +79,7 @@ export function hasRules(machine: Machine, directories: readonly Directory[]): b
 }
 
 function projectsIn(folder: string): string[] {
-  try {
-    return readdirSync(join(folder, "projects"));
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(join(folder, "projects")), []);
 }
 
 function findRule(directory: Directory): boolean {
@@ -99,11 +96,7 @@ function findRule(directory: Directory): boolean {
 export function findForms(machine: Machine, client: Client): Map<string, "command" | "mcp_tool"> {
   const [part] = client.parts(machine).filter((each) => each.kind === "hooks");
   const known = commandsOf([...client.parts(machine), ...readReceipt(machine).entries.flatMap(({ parts }) => parts)]);
-  try {
-    return part ? readForms(readPlain(part.file), part.file, known) : new Map();
-  } catch {
-    return new Map();
-  }
+  return attempt(() => (part ? readForms(readPlain(part.file), part.file, known) : new Map()), new Map());
 }
 
 /** Clients whose rules do not hold when memdir's server is switched off. */
