@@ -16,11 +16,14 @@ const running = new Map<ChildProcess, Signal>();
  * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first. Null when
  * there is none that starts without a shell.
  */
-export function findProgram(env: Env, name: string): string | null {
-  const file = process.platform === "win32" ? `${name}.exe` : name;
+export function findProgram(
+  env: Env,
+  name: string,
+  endings = [process.platform === "win32" ? ".exe" : ""],
+): string | null {
   const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, file)).find(isProgram) ?? null;
+  return folders.flatMap((folder) => endings.map((end) => join(folder, `${name}${end}`))).find(isProgram) ?? null;
 }
 
 function isProgram(file: string): boolean {

@@ -1,10 +1,10 @@
 /** Memory directories and the projects they belong to: those whose project was moved, renamed or removed, and those that two projects share. */
 
-import { attempt } from "../errors.ts";
 import fs from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { readPart, realPath, statOrNull, withRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { slugOf } from "./locate.ts";
 import { agreement, type Identity, readOwner } from "./owner.ts";
 import { countMemories, listEntries } from "./scopes.ts";
@@ -114,5 +114,5 @@ const HEAD_BYTES = 64 * 1024;
 function findCwd(file: string): string | null {
   const head = attempt(() => withRegular(file, (fd) => readPart(fd, 0, HEAD_BYTES), { follow: true }), null);
   const quoted = /"cwd":("(?:[^"\\]|\\.){1,4096}")/.exec(head?.toString("utf8") ?? "")?.[1];
-  return attempt(() => quoted === undefined ? null : (JSON.parse(quoted) as string), null);
+  return attempt(() => (quoted === undefined ? null : (JSON.parse(quoted) as string)), null);
 }

@@ -1,7 +1,8 @@
 /** The clients that can be wired: where their files are, which parts of those files are memdir's, and what is left for the user to do. */
 
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { findProgram } from "../child-group.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
@@ -336,25 +337,12 @@ function toolEntry(fields: readonly string[]): HookEntry {
 
 /** The first of the paths that exists, else the program's path, or null. */
 function findTrace({ env, platform }: Pick<Machine, "env" | "platform">, program: string, ...paths: string[]) {
-  return paths.find((path) => existsSync(path)) ?? findProgram({ env, platform }, program);
+  return paths.find((path) => existsSync(path)) ?? findClient({ env, platform }, program);
 }
 
-/** A program's path by the user's PATH, or null. */
-export function findProgram({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
-  const isWindows = platform === "win32";
-  const endings = isWindows ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : [""];
-  const folders = (env.PATH ?? env.Path ?? "").split(isWindows ? ";" : delimiter).filter((folder) => folder !== "");
-  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${program}${ending}`)));
-  return files.find(isExecutable) ?? null;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+export function findClient({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
+  const endings = platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : undefined;
+  return findProgram(env, program, endings);
 }
 
 /** Undefined when it is missing or cannot be read, which is reported when the file is changed. */

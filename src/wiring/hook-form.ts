@@ -7,7 +7,7 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { findProject } from "../project/locate.ts";
 import { type Directory, listEntries, peekForHooks } from "../store/store.ts";
-import { CLIENTS, type Client, claudeFolder, findProgram, type HookForm } from "./clients.ts";
+import { CLIENTS, type Client, claudeFolder, findClient, type HookForm } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 import { commandsOf, readForms } from "./parts.ts";
 import { type HOOK_CHOICES, readReceipt } from "./receipt.ts";
@@ -35,7 +35,7 @@ const VERSION_MS = 3_000;
 
 /** As the client says itself; null when that cannot be told. A program inside the project is never run: a repository may bring any. */
 export function findVersion(machine: Machine, { calls }: Client): string | null {
-  const program = calls ? findProgram(machine, calls.program) : null;
+  const program = calls ? findClient(machine, calls.program) : null;
   if (program === null || !isAbsolute(program) || isInProject(machine, program)) return null;
   try {
     const said = execFileSync(program, ["--version"], {

@@ -2,7 +2,7 @@
 
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { exchange, isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { isAlive, PRIVATE_MODE, removeQuietly, replaceSame, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath } from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 
@@ -52,22 +52,9 @@ export function replaceUserFile({ file, target, text: before }: UserFile, text: 
     makeFolders(dirname(target));
     sweep(dirname(target));
     const stat = lstatSync(target, { throwIfNoEntry: false });
-    const isUnchanged = () => sameText(target, before);
-    if (!isUnchanged()) throw conflict(file);
     const temporary = writeTemporary(dirname(target), text, PRIVATE_MODE, TEMPORARY);
     if (stat) keepAttributes(temporary, stat);
-    const done = exchange(temporary, target, isUnchanged);
-    if (done === "changed") {
-      removeQuietly(temporary);
-      throw conflict(file);
-    }
-    if (done.replaced !== null) {
-      if (!sameText(done.replaced, before)) {
-        moveInto(done.replaced, target);
-        throw conflict(file);
-      }
-      removeQuietly(done.replaced);
-    }
+    if (!replaceSame(temporary, target, (path) => sameText(path, before))) throw conflict(file);
   });
 }
 
