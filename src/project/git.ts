@@ -1,9 +1,8 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import type { ChildProcess } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { endGroup, endOnExit, findProgram } from "../child-group.ts";
+import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
 
@@ -200,72 +199,27 @@ const GRACE_MS = 500;
 async function run(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
   const { input, timeoutMs = TIMEOUT_MS, maxBytes = MAX_OUTPUT_BYTES } = call;
   if (git.signal?.aborted) return unfinished("stopped");
-  // Loaded late: it is slow to load, and most commands need no git.
-  const { spawn } = process.getBuiltinModule("node:child_process");
   const program = findProgram(git.env, "git");
   if (program === null) return unfinished("no git", "it is not in PATH");
-  return new Promise((done) => {
-    let child: ChildProcess;
-    try {
-      child = spawn(program, args, {
-        cwd: git.root,
-        env: gitEnv(git),
-        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-        // A group of its own, so that ssh and helpers end with it, and no terminal that ssh could ask on.
-        detached: process.platform !== "win32",
-        windowsHide: true,
-      });
-    } catch (error) {
-      // A working directory with a NUL in its name.
-      done(unfinished("no git", (error as Error).message));
-      return;
-    }
-    const chunks: Buffer[] = [];
-    const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
-    let bytes = 0;
-    let said = "";
-    let cut: GitAnswer["cut"] = null;
-    let late: NodeJS.Timeout | undefined;
-    const stop = (why: GitAnswer["cut"]) => {
-      if (cut !== null) return;
-      cut = why;
-      endGroup(child, "SIGTERM");
-      late = setTimeout(() => {
-        endGroup(child, "SIGKILL");
-        // A helper that left the group may still hold the pipes: it is not waited for.
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }, GRACE_MS);
-    };
-    const timer = setTimeout(() => stop("timeout"), timeoutMs);
-    const abort = () => stop("stopped");
-    git.signal?.addEventListener("abort", abort, { once: true });
-    const forget = endOnExit(child, "SIGTERM");
-    const finish = (answer: GitAnswer) => {
-      clearTimeout(timer);
-      clearTimeout(late);
-      git.signal?.removeEventListener("abort", abort);
-      forget();
-      done(answer);
-    };
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (cut !== null) return;
+  const chunks: Buffer[] = [];
+  const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
+  let bytes = 0;
+  let said = "";
+  // In a group of its own, ssh and helpers end with it, and there is no terminal that ssh could ask on.
+  const { code, cut, problem } = await runChild<"too much">(program, args, {
+    ...{ cwd: git.root, env: gitEnv(git), input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+    onOut(chunk, stop) {
       const room = maxBytes - bytes;
       bytes += chunk.length;
-      take(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (room > 0) take(chunk.length > room ? chunk.subarray(0, room) : chunk);
       if (bytes > maxBytes) stop("too much");
-    });
-    child.stderr?.on("data", (chunk: Buffer) => {
+    },
+    onErr(chunk) {
       said = (said + chunk.toString("utf8")).slice(-MAX_SAID_CHARS);
-    });
-    child.stdin?.on("error", () => {});
-    child.on("error", (error) => finish(unfinished("no git", error.message)));
-    child.on("close", (code) => {
-      if (cut !== null) endGroup(child, "SIGKILL");
-      finish({ code: cut === null ? code : null, output: Buffer.concat(chunks), said, cut });
-    });
-    if (input !== undefined) child.stdin?.end(input);
+    },
   });
+  if (cut === "not started") return unfinished("no git", problem);
+  return { code: cut === null ? code : null, output: Buffer.concat(chunks), said, cut };
 }
 
 // --- When the files of a directory were last committed: their age where a checkout has reset every file time.
