@@ -225,33 +225,48 @@ async function run(git: Git, args: readonly string[], call: GitCall): Promise<Gi
 // --- When the files of a directory were last committed: their age where a checkout has reset every file time.
 
 /** A listing does not wait longer; the newest commits come first, so what has come by then is right. */
-const LIMITS = { timeoutMs: 3000, maxBytes: 64 << 20 };
+const LISTING_MS = 3000;
+const MAX_LISTING_BYTES = 64 << 20;
 /** Of those that touch the directory: files older than these are simply old. */
 const MAX_COMMITS = 20_000;
 
-/**
- * Paths below `dir` with the time of the last commit that changed their text: a file that was only renamed within `dir` is
- * as old as it was. Empty outside git; after a very long history, or where git takes too long, without the oldest.
- */
+export interface LastCommit {
+  ms: number;
+  author: string;
+  /** ISO time. */
+  at: string;
+}
+
 export async function lastCommitTimes(dir: string): Promise<Map<string, number>> {
-  const form = ["--format=%x00%ct", "--name-status", "--relative", "-M100%", "-z", `--max-count=${MAX_COMMITS}`];
-  const { output } = await runGit({ root: dir, env: processEnv() }, ["log", ...form, "--", "."], LIMITS);
+  const commits = await lastCommits(dir, processEnv());
+  return new Map([...commits].map(([file, { ms }]) => [file, ms]));
+}
+
+/**
+ * Paths below `dir` with the last commit that changed their text: a file that was only renamed within `dir` is as old as it
+ * was. Empty outside git; after a very long history, or where git takes too long, without the oldest.
+ */
+export async function lastCommits(dir: string, env: Env, timeoutMs = LISTING_MS): Promise<Map<string, LastCommit>> {
+  const form = ["--format=%x00%ct %aI %aN", "--name-status", "--relative", "-M100%", "-z"];
+  const args = ["log", ...form, `--max-count=${MAX_COMMITS}`, "--", "."];
+  const { output } = await runGit({ root: dir, env }, args, { timeoutMs, maxBytes: MAX_LISTING_BYTES });
   return parseLog(output.toString("utf8").split("\0"));
 }
 
-/** An empty part and a time begin a commit; then a status and one name, or two for a rename, again and again. */
-function parseLog(parts: readonly string[]): Map<string, number> {
-  const times = new Map<string, number>();
-  /** Names before a rename, with the name of today; null for one that another file had before. */
+/** An empty part and a head begin a commit; then a status and one name, or two for a rename, again and again. */
+function parseLog(parts: readonly string[]): Map<string, LastCommit> {
+  const commits = new Map<string, LastCommit>();
+  /** Names before a rename, with the name of today; null for one that another file had before, or that was removed. */
   const today = new Map<string, string | null>();
   const nameToday = (name: string) => (today.has(name) ? (today.get(name) as string | null) : name);
-  let time = 0;
+  let commit: LastCommit = { ms: 0, author: "", at: "" };
   // The last part is empty, or was cut off.
   for (let i = 0; i < parts.length - 1; ) {
     const status = (parts[i] as string).trim();
     const name = parts[i + 1] as string;
     if (status === "") {
-      if (/^\d+\n?$/.test(name)) time = Number(name) * 1000;
+      const [, seconds, at = "", author = ""] = /^(\d+) (\S+) (.*)$/s.exec(name.trimEnd()) ?? [];
+      if (seconds !== undefined) commit = { ms: Number(seconds) * 1000, author, at };
       i += 2;
     } else if (status.startsWith("R")) {
       const to = parts[i + 2] ?? "";
@@ -260,11 +275,13 @@ function parseLog(parts: readonly string[]): Map<string, number> {
       i += 3;
     } else {
       const known = nameToday(name);
-      if (known !== null && !times.has(known)) times.set(known, time);
+      // What was removed, and perhaps created again since, is not committed yet.
+      if (status === "D" && known !== null && !commits.has(known)) today.set(name, null);
+      else if (known !== null && !commits.has(known)) commits.set(known, commit);
       i += 2;
     }
   }
-  return times;
+  return commits;
 }
 
 /** Names of refs of a very large repository; more is not read. */
