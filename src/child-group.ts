@@ -8,6 +8,31 @@ import { accessSync, constants, readdirSync, readFileSync, statSync } from "node
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Env } from "./world.ts";
 
+export interface ChildCall<Why extends string> {
+  cwd: string;
+  env: Env;
+  /** Without one it has no standard input. */
+  input?: string | Uint8Array | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Time to clean up between being asked to end and being killed; 0 kills it at once. */
+  graceMs: number;
+  /** What it leaves running is killed with it, and holds its output open for so long at most. Without, that is waited for. */
+  drainMs?: number;
+  windowsVerbatimArguments?: boolean;
+  onOut(chunk: Buffer, stop: (why: Why) => void): void;
+  onErr(chunk: Buffer, stop: (why: Why) => void): void;
+}
+
+export interface ChildEnd<Why extends string> {
+  code: number | null;
+  by: NodeJS.Signals | null;
+  /** Why it did not run to its end. */
+  cut: "timeout" | "stopped" | "not started" | Why | null;
+  /** Why it could not be started. */
+  problem: string;
+}
+
 type Signal = "SIGTERM" | "SIGKILL";
 
 const running = new Map<ChildProcess, Signal>();
@@ -16,11 +41,14 @@ const running = new Map<ChildProcess, Signal>();
  * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first. Null when
  * there is none that starts without a shell.
  */
-export function findProgram(env: Env, name: string): string | null {
-  const file = process.platform === "win32" ? `${name}.exe` : name;
+export function findProgram(
+  env: Env,
+  name: string,
+  endings = [process.platform === "win32" ? ".exe" : ""],
+): string | null {
   const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, file)).find(isProgram) ?? null;
+  return folders.flatMap((folder) => endings.map((end) => join(folder, `${name}${end}`))).find(isProgram) ?? null;
 }
 
 function isProgram(file: string): boolean {
@@ -32,8 +60,71 @@ function isProgram(file: string): boolean {
   }
 }
 
+/** Runs a program to its end, in a group of its own. Never rejects. */
+export function runChild<Why extends string = never>(
+  program: string,
+  args: readonly string[],
+  { cwd, env, input, timeoutMs, signal, graceMs, drainMs, onOut, onErr, ...more }: ChildCall<Why>,
+): Promise<ChildEnd<Why>> {
+  // Loaded late: it is slow to load, and most commands start nothing.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  return new Promise((resolve) => {
+    const unstarted = { code: null, by: null, problem: "" };
+    if (signal?.aborted) return resolve({ ...unstarted, cut: "stopped" });
+    let child: ChildProcess;
+    try {
+      const stdio = [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] as const;
+      const how = { detached: process.platform !== "win32", windowsHide: true, ...more };
+      child = spawn(program, args, { cwd, env, stdio: [...stdio], ...how });
+    } catch (error) {
+      // A working directory with a NUL in its name.
+      return resolve({ ...unstarted, cut: "not started", problem: (error as Error).message });
+    }
+    let cut: ChildEnd<Why>["cut"] = null;
+    const kill = () => endGroup(child, "SIGKILL");
+    const stop = (why: "timeout" | "stopped" | Why) => {
+      if (cut !== null) return;
+      cut = why;
+      if (graceMs === 0) return kill();
+      endGroup(child, "SIGTERM");
+      timers.push(setTimeout(leave, graceMs));
+    };
+    /** What left the group may still hold the pipes: it is not waited for. */
+    const leave = () => {
+      kill();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    const abort = () => stop("stopped");
+    const timers = [setTimeout(() => stop("timeout"), timeoutMs)];
+    signal?.addEventListener("abort", abort, { once: true });
+    const forget = endOnExit(child, drainMs === undefined ? "SIGTERM" : "SIGKILL");
+    const finish = (end: Omit<ChildEnd<Why>, "cut">, otherwise: ChildEnd<Why>["cut"] = null) => {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      forget();
+      resolve({ ...end, cut: cut ?? otherwise });
+    };
+    child.stdout?.on("data", (chunk: Buffer) => onOut(chunk, stop));
+    child.stderr?.on("data", (chunk: Buffer) => onErr(chunk, stop));
+    // It may end without reading.
+    child.stdin?.on("error", () => {});
+    if (input !== undefined) child.stdin?.end(input);
+    child.on("error", ({ message }) => child.pid ?? finish({ ...unstarted, problem: message }, "not started"));
+    child.on("exit", () => {
+      if (drainMs === undefined) return;
+      kill();
+      timers.push(setTimeout(leave, drainMs));
+    });
+    child.on("close", (code, by) => {
+      if (cut !== null) kill();
+      finish({ code, by, problem: "" });
+    });
+  });
+}
+
 /** Until the returned function is called, the group is ended when our process exits: nothing else would do it. */
-export function endOnExit(child: ChildProcess, signal: Signal): () => void {
+function endOnExit(child: ChildProcess, signal: Signal): () => void {
   if (running.size === 0) process.on("exit", endAll);
   running.set(child, signal);
   return () => {

@@ -52,6 +52,15 @@ export function diskError(error: unknown, doing: string, file: string): MemdirEr
   return new MemdirError("disk", `cannot ${doing} ${file}${code ? ` (${code})` : ""}: ${remedy}`, { cause: error });
 }
 
+/** What the work returns; an error of the file system names the file and a remedy. */
+export function onDisk<T>(doing: string, file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw diskError(error, doing, file);
+  }
+}
+
 /** For a file that the user named with `option` and that cannot be read; ours pass through. */
 export function givenFileError(error: unknown, option: string, file: string): MemdirError {
   if (error instanceof MemdirError) return error;

@@ -6,9 +6,9 @@ import type { InstructionOptions, Memdir } from "./memdir.ts";
 import { findNamed } from "./memory/find.ts";
 import { openMemories } from "./memory/memories.ts";
 import { type Location, warningsOf } from "./project/locate.ts";
-import { findOrphans, findTopMemory } from "./project/older.ts";
+import { findOrphans } from "./project/orphans.ts";
 import { claimDirectory, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
-import { findDirectories, findPlace, type PlaceOptions } from "./project/scopes.ts";
+import { findDirectories, findPlace, findTopMemory, type PlaceOptions } from "./project/scopes.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
@@ -31,7 +31,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...warningsOf(location), ...(ownerWarning ? [ownerWarning] : [])];
 
-  const recaller = openLate(options, config, env, directories);
+  const { recaller, note } = openLate(options, config, env, directories);
   /** A directory is recorded as this project's when something was written into it. */
   const claim = async (directory: Store) => {
     // Only a record of whose the directory is: what was asked for is done.
@@ -40,7 +40,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
   const memories = openMemories(directories, async (directory, file) => {
     await claim(directory);
-    (await recaller()).note(directory, file);
+    note(directory, file);
   });
   const instructions = async (asked: InstructionOptions = {}) => {
     const { openInstructions } = await import("./instructions/instructions.ts");
@@ -134,13 +134,27 @@ function openLate(options: OpenOptions, config: Config, env: Env, directories: r
     return config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null;
   };
   let opened: Recaller | null = null;
-  return async (): Promise<Recaller> => {
+  const recaller = async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
     const ask = options.ask === undefined ? await findAsk(env, log) : options.ask;
     opened ??= openRecaller(directories, { findEmbed, ask, now, ticks: () => performance.now(), log });
     return opened;
   };
+  const waiting: [directory: Store, file: string][] = [];
+  /** At once where recall is open. Else when it is quiet: a process that has ended by then need not load recall, which finds changed files by itself. */
+  const note = (directory: Store, file: string): void => {
+    opened?.note(directory, file);
+    if (opened || waiting.push([directory, file]) > 1) return;
+    const noteAll = ({ note }: Recaller) => {
+      for (const [at, name] of waiting.splice(0)) note(at, name);
+    };
+    setTimeout(() => void recaller().then(noteAll, (error: Error) => log(error.message)), QUIET_MS).unref();
+  };
+  return { recaller, note };
 }
+
+/** Whoever saves one memory often saves another. */
+const QUIET_MS = 300;
 
 /** The model that the user's own environment names, never one from a repository's settings; its SDK is loaded when it is first asked. */
 async function findAsk(env: Env, log: (message: string) => void): Promise<SideQuery | null> {

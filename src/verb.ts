@@ -3,7 +3,7 @@
 import { type Adapter, type Field, type Fields, type Input, required } from "./input.ts";
 import type { LearningModel } from "./learn/model-extractor.ts";
 import type { Memdir } from "./memdir.ts";
-import { count } from "./text/count.ts";
+import { count } from "./text/sanitise.ts";
 import type { World } from "./world.ts";
 
 export type { Adapter, Field, Fields, Input } from "./input.ts";

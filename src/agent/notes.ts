@@ -4,7 +4,7 @@
 
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
+import { PRIVATE_MODE, replaceSame, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, filled, flag, readInput, required, text } from "../input.ts";
@@ -143,11 +143,11 @@ function writeNotes(options: NotesOptions, base: ReturnType<typeof readBase>, te
   try {
     const target = join(folder.path, FILE);
     // The model took a while: another process or the user may have written in the meantime.
-    const now = readRegular(target);
-    const isSame = base === null ? !lstatSync(target, { throwIfNoEntry: false }) : now?.equals(base.bytes) === true;
-    if (!isSame) throw new MemdirError("conflict", "the notes were changed in the meantime; that version stays");
+    const isSame = (path: string) =>
+      base === null ? !lstatSync(path, { throwIfNoEntry: false }) : readRegular(path)?.equals(base.bytes) === true;
     const bytes = encodeText(text, base?.bom ?? false);
-    moveInto(writeTemporary(folder.path, bytes, PRIVATE_MODE, ".summary"), target);
+    if (!replaceSame(writeTemporary(folder.path, bytes, PRIVATE_MODE, ".summary"), target, isSame))
+      throw new MemdirError("conflict", "the notes were changed in the meantime; that version stays");
   } finally {
     folder.close();
   }

@@ -62,21 +62,19 @@ export function moveInto(temporary: string, target: string, flush = true): void 
 
 /** A file that can be rebuilt: whole for every reader, but not worth waiting for the disk. */
 export function writeCacheFile(temporaries: string, target: string, data: string | Uint8Array): void {
-  const temporary = writeTemporary(temporaries, data, PRIVATE_MODE, "cache", false);
-  try {
-    renameSync(temporary, target);
-  } catch (error) {
-    removeQuietly(temporary);
-    throw error;
-  }
+  moveInto(writeTemporary(temporaries, data, PRIVATE_MODE, "cache", false), target, false);
 }
 
 /**
  * Appends lines in one write, which systems keep apart from those of other processes; how large the file is afterwards. What was
  * written of a failed one stays, since others may have appended meanwhile, unless the file is ours alone.
  */
-export function appendLines(path: string, lines: string, { flush = false, isOurs = false } = {}): number {
-  const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
+export function appendLines(
+  path: string,
+  lines: string,
+  { flush = false, isOurs = false, mode = PRIVATE_MODE } = {},
+): number {
+  const { fd, size, torn } = openToAppend(path, mode);
   try {
     const data = Buffer.from(torn ? `\n${lines}` : lines);
     try {
@@ -140,6 +138,20 @@ export function exchange(
   if (!isDirectory && !unchanged()) return "changed";
   moveInto(temporary, target);
   return { replaced: null };
+}
+
+/**
+ * Whether the temporary file took the place of `target`: only if that is still what was read, and if it was changed in between,
+ * the change is put back. The temporary file is gone in any case.
+ */
+export function replaceSame(temporary: string, target: string, isSame: (path: string) => boolean): boolean {
+  const done = isSame(target) ? exchange(temporary, target, () => isSame(target)) : "changed";
+  if (done === "changed") removeQuietly(temporary);
+  if (done === "changed" || done.replaced === null) return done !== "changed";
+  const wasSame = isSame(done.replaced);
+  if (wasSame) removeQuietly(done.replaced);
+  else moveInto(done.replaced, target);
+  return wasSame;
 }
 
 /** Runs a call that leaves the temporary file alone when it fails: the code of an expected failure, else it is cleared up. */

@@ -15,7 +15,7 @@ import fs, {
   statSync,
 } from "node:fs";
 import path, { dirname, isAbsolute, resolve } from "node:path";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 
 /**
  * The absolute path of `relative` below `root`. Throws `outside` for anything that leads or might lead elsewhere:
@@ -83,11 +83,10 @@ function look(path: string, shown: string): Stats | undefined {
 /** One layer of percent-encoding and of look-alike characters taken off. */
 function decode(text: string): string {
   const folded = text.normalize("NFKC");
-  try {
-    return decodeURIComponent(folded);
-  } catch {
-    return folded.replace(/%([0-7][0-9a-fA-F])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  }
+  return attempt(
+    () => decodeURIComponent(folded),
+    folded.replace(/%([0-7][0-9a-fA-F])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+  );
 }
 
 function outside(name: string, reason: string, cause?: unknown): MemdirError {
@@ -106,9 +105,9 @@ export function realPath(file: string, links = 0): string {
   const missing: string[] = [];
   for (let at = absolute; ; at = path.dirname(at)) {
     const isThere = exists(at);
-    const real = isThere ? attempt(() => resolveLinks(at)) : null;
+    const real = isThere ? attempt(() => resolveLinks(at), null) : null;
     if (real !== null) return path.join(real, ...missing);
-    const target = isThere && links < MAX_LINKS ? attempt(() => fs.readlinkSync(at)) : null;
+    const target = isThere && links < MAX_LINKS ? attempt(() => fs.readlinkSync(at), null) : null;
     if (target !== null) return path.join(realPath(path.resolve(path.dirname(at), target), links + 1), ...missing);
     if (path.dirname(at) === at) return absolute;
     missing.unshift(path.basename(at));
@@ -128,19 +127,7 @@ function resolveLinks(file: string): string {
 
 /** Asked first: an error takes far longer to make than an answer. */
 function exists(file: string): boolean {
-  try {
-    return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
-
-function attempt(read: () => string): string | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+  return attempt(() => fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined, true);
 }
 
 // --- Reading what should be a regular file, where anything may stand: a fifo must not hold us up, a link not lead away.
@@ -168,39 +155,42 @@ export function openRegular(path: string, options: { follow?: boolean } = {}): {
 /** Nothing there; a link that must not be followed; a socket. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENXIO", "ENOTDIR"]);
 
-/** Also null for a file of more than `maxBytes`, of which nothing is read. */
-export function readRegular(path: string, options: { follow?: boolean; maxBytes?: number } = {}): Buffer | null {
+/** The same, closed again when the work is done; null where there is nothing to work on. */
+export function withRegular<T>(
+  path: string,
+  work: (fd: number, size: number) => T,
+  options: { follow?: boolean } = {},
+): T | null {
   const opened = openRegular(path, options);
   if (!opened) return null;
   try {
-    return opened.size > (options.maxBytes ?? Number.POSITIVE_INFINITY) ? null : readFileSync(opened.fd);
+    return work(opened.fd, opened.size);
   } finally {
     closeSync(opened.fd);
   }
+}
+
+/** Also null for a file of more than `maxBytes`, of which nothing is read. */
+export function readRegular(path: string, options: { follow?: boolean; maxBytes?: number } = {}): Buffer | null {
+  const { maxBytes = Number.POSITIVE_INFINITY } = options;
+  return withRegular(path, (fd, size) => (size > maxBytes ? null : readFileSync(fd)), options);
 }
 
 /** The same as text, which is quicker for a process that has read nothing yet. */
 export function readRegularText(path: string, maxBytes: number): string | null {
-  const opened = openRegular(path);
-  if (!opened) return null;
-  try {
-    return opened.size > maxBytes ? null : readFileSync(opened.fd, "utf8");
-  } finally {
-    closeSync(opened.fd);
-  }
+  return withRegular(path, (fd, size) => (size > maxBytes ? null : readFileSync(fd, "utf8")));
+}
+
+/** At most so many bytes of an open file. */
+export function readPart(fd: number, from: number, maxBytes: number): Buffer {
+  const bytes = Buffer.alloc(maxBytes);
+  return bytes.subarray(0, readSync(fd, bytes, 0, maxBytes, from));
 }
 
 /** The last so many bytes as text; "" when there is not a regular file. The first line of it may be half a one. */
 export function readTail(path: string, maxBytes: number): string {
-  const opened = openRegular(path);
-  if (!opened) return "";
-  try {
-    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
-    const count = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
-    return bytes.toString("utf8", 0, count);
-  } finally {
-    closeSync(opened.fd);
-  }
+  const read = (fd: number, size: number) => readPart(fd, Math.max(0, size - maxBytes), Math.min(size, maxBytes));
+  return withRegular(path, read)?.toString("utf8") ?? "";
 }
 
 /**
@@ -227,20 +217,12 @@ const NEWLINE = 10;
 
 /** Links followed; null also for a loop of links, a file in place of a folder, a name that is too long or none at all. */
 export function statOrNull(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false }) ?? null, null);
 }
 
 /** The same without following a link. */
 export function lstatOrNull(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? null, null);
 }
 
 // --- * Folders held open while they are written to: a symbolic link that is swapped into their place meanwhile leads nowhere. Works through /proc on Linux, where Node has no `openat`; elsewhere a pin is only the path, checked once.

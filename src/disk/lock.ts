@@ -8,7 +8,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { isAlive, loadNative, type Native, removeQuietly } from "./atomic.ts";
 
 export interface Lock {
@@ -135,11 +135,9 @@ export function tryLock(path: string, native: Native | null): Lock | null {
 }
 
 function open(path: string): number {
-  try {
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
-  } catch (error) {
-    throw diskError(error, "open the lock", path);
-  }
+  return onDisk("open the lock", path, () =>
+    openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600),
+  );
 }
 
 let counter = 0;

@@ -3,7 +3,7 @@
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
-import { countMemories, listEntries } from "../project/older.ts";
+import { countMemories, listEntries } from "../project/scopes.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, walk } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
 import { describeBody, type Harvest, type Imported, readFiles, readSource, type Source } from "./imported.ts";

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
@@ -273,14 +273,10 @@ function readReceipt(path: string): Map<string, string> {
 
 /** Null when there is nothing. Throws for a directory or a pipe in the file's place. */
 function readThere(path: string): string | null {
-  try {
-    const data = readRegular(path, { follow: true });
-    if (data && isUtf8(data)) return data.toString("utf8");
-    if (data)
-      throw new MemdirError("conflict", `${path} is not valid UTF-8 and would not survive it: nothing was written`);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  }
+  const data = onDisk("read", path, () => readRegular(path, { follow: true }));
+  if (data && isUtf8(data)) return data.toString("utf8");
+  if (data)
+    throw new MemdirError("conflict", `${path} is not valid UTF-8 and would not survive it: nothing was written`);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   throw new MemdirError("conflict", `${path} is not a regular file: choose another --output`);
 }
@@ -293,11 +289,9 @@ function replace(path: string, text: string): void {
       "outside",
       `${path} is a link to ${target}, outside its folder: give that file with --output`,
     );
-  try {
+  onDisk("write", path, () => {
     if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true });
     const mode = statOrNull(target)?.mode ?? SHARED_MODE;
     moveInto(writeTemporary(dirname(target), text, mode & 0o777, `.${basename(target)}`), target);
-  } catch (error) {
-    throw diskError(error, "write", path);
-  }
+  });
 }

@@ -17,8 +17,8 @@ import {
   type Store,
   scan,
 } from "../store/store.ts";
-import { count } from "../text/count.ts";
 import { openLikeness, plain, type Said } from "../text/likeness.ts";
+import { count } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { termsOf } from "../text/terms.ts";
 import { type Arrival, formatArrival, importedFrom, prepare } from "./arrival.ts";

@@ -2,8 +2,8 @@
 
 import { attempt } from "../errors.ts";
 import { isMemoryType, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
-import { count } from "../text/count.ts";
 import { sha256 } from "../text/hash.ts";
+import { count } from "../text/sanitise.ts";
 import {
   describeBody,
   type Harvest,

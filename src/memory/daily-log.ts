@@ -1,9 +1,10 @@
 /** The daily log: one line per event in a file per day, which a dream distils later. */
 
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { appendLines } from "../disk/atomic.ts";
 import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
@@ -27,15 +28,6 @@ const MAX_ENTRY_BYTES = 64 * 1024;
 /** Enough for a day of many agents; a larger file was not written line by line. */
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
-/** One write at the end of the file: entries of several processes never mix, and existing ones are not touched. */
-const FLAGS =
-  constants.O_RDWR |
-  constants.O_APPEND |
-  constants.O_CREAT |
-  (constants.O_NOFOLLOW ?? 0) |
-  // Opening a fifo in place of the file would wait for a reader.
-  (constants.O_NONBLOCK ?? 0);
-
 /** Where the log of a day is; days are local. */
 export function logPath(directory: Store, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
@@ -48,16 +40,14 @@ export async function appendLog(directory: Store, text: string, world: { now: ()
   refuseSecrets(line);
   prepareDirectory(directory);
   const path = logPath(directory, at);
-  try {
+  onDisk("write to", path, () => {
     const folder = openFolder(directory, relativePath(at));
     try {
-      append(join(folder.path, `${localDay(at)}.md`), Buffer.from(`${line}\n`), fileMode(directory));
+      appendLines(join(folder.path, `${localDay(at)}.md`), `${line}\n`, { mode: fileMode(directory) });
     } finally {
       folder.close();
     }
-  } catch (error) {
-    throw diskError(error, "write to", path);
-  }
+  });
   return { path, line };
 }
 
@@ -86,28 +76,6 @@ function openFolder(directory: Store, file: string): Pin {
   mkdirSync(folder, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
   resolveInside(directory.path, file);
   return pinFolder(folder);
-}
-
-function append(path: string, bytes: Buffer, mode: number): void {
-  const fd = openSync(path, FLAGS, mode);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new MemdirError("broken", "today's log is not a regular file: move it away");
-    // It was edited by hand, or the disk filled up in the middle of a line, or another process is writing right now;
-    // then there is a harmless empty line between its entry and ours.
-    const whole = endsLine(fd, stat.size) ? bytes : Buffer.concat([Buffer.from("\n"), bytes]);
-    const written = writeSync(fd, whole);
-    if (written < whole.length) {
-      throw new MemdirError("disk", "only part of the entry was written: free some disk space and log it again");
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function endsLine(fd: number, size: number): boolean {
-  const last = Buffer.alloc(1);
-  return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last.toString() === "\n");
 }
 
 /**

@@ -4,7 +4,8 @@ import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync }
 import { type Env, processEnv } from "../config.ts";
 import { isAlive, loadNative } from "../disk/atomic.ts";
 import { runGit } from "../project/git.ts";
-import { findCollisions, type OlderDirectory, type Orphan } from "../project/older.ts";
+import { findCollisions, type Orphan } from "../project/orphans.ts";
+import type { OlderDirectory } from "../project/scopes.ts";
 import {
   checkState,
   hasFrontmatter,

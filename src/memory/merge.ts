@@ -1,11 +1,10 @@
 /** Two memories made into one, as a single change: the text of one is replaced, the other goes. */
 
-import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 
 import { checkBase, checkEdit, stamp } from "./edit.ts";
 import type { Found } from "./find.ts";
-import type { SaveResult } from "./save.ts";
+import { type SaveResult, writeMemory } from "./save.ts";
 
 export interface MergeRequest {
   /** The new text of the one that stays, whole. */
@@ -28,21 +27,8 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
     checkBase(directory, keep.file, base.keep);
     checkBase(directory, other.file, base.other);
     const stamped = stamp(directory, base.keep, checked.text);
-    const applied = directory.apply({
-      action: "edit",
-      reason: `merged with ${other.file}`,
-      writes: new Map([
-        [keep.file, Buffer.from(stamped)],
-        [other.file, null],
-      ]),
-      saved: keep.file,
-    });
-    return {
-      file: keep.file,
-      path: join(directory.path, keep.file),
-      action: "updated",
-      notices: [...checked.notices, ...applied.notices],
-      undo: applied.entry.id,
-    };
+    const reason = `merged with ${other.file}`;
+    const merged = writeMemory(directory, keep.file, stamped, { action: "edit", reason }, [other.file]);
+    return { ...merged, notices: [...checked.notices, ...merged.notices] };
   });
 }

@@ -7,6 +7,7 @@ import {
   checkGiven,
   cleanName,
   fileNameFor,
+  findText,
   oneLine,
   parseMemory,
   readBytes,
@@ -17,7 +18,7 @@ import {
 } from "../store/store.ts";
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
-import type { SaveResult } from "./save.ts";
+import { type SaveResult, writeMemory } from "./save.ts";
 
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
 export async function renameMemory(directory: Store, file: string, newName: string): Promise<SaveResult> {
@@ -41,22 +42,11 @@ export async function renameMemory(directory: Store, file: string, newName: stri
     const renamed = document.hasFrontmatter
       ? editFields(text, { name, modified: directory.now().toISOString() })
       : text;
-    const writes = new Map<string, Uint8Array | null>([[target, Buffer.from(renamed)]]);
-    if (target !== file) writes.set(file, null);
-    const applied = directory.apply({
-      action: "rename",
-      reason: "",
-      writes,
-      renames: new Map(target === file ? [] : [[file, target]]),
-      saved: target,
-    });
-    return {
-      file: target,
-      path,
-      action: "updated",
-      notices: [...applied.notices, ...linkNotices(directory, memory.name, file)],
-      undo: applied.entry.id,
-    };
+    const gone = target === file ? [] : [file];
+    const entry = { action: "rename", reason: "", renames: new Map(gone.map((old) => [old, target])) } as const;
+    const written = writeMemory(directory, target, renamed, entry, gone);
+    const notices = [...written.notices, ...linkNotices(directory, memory.name, file)];
+    return { ...written, action: "updated", notices };
   });
 }
 
@@ -65,12 +55,8 @@ function linkNotices(directory: Store, oldName: string, oldFile: string): string
   const linking = scan(directory)
     .memories.map(({ header }) => header.file)
     .filter((file) => {
-      try {
-        const text = readBytes(directory, file).toString("utf8");
-        return marks.some((mark) => text.includes(mark));
-      } catch {
-        return false;
-      }
+      const text = findText(directory, file) ?? "";
+      return marks.some((mark) => text.includes(mark));
     });
   return linking.length === 0
     ? []

@@ -123,16 +123,22 @@ export function writeMemory(
   directory: Writer,
   file: string,
   text: string,
-  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm" | "isPlaced">,
+  entry: Omit<Change, "writes" | "saved">,
+  /** Files that go in the same change. */
+  gone: readonly string[] = [],
 ): SaveResult {
   checkGiven(text, "text");
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
-  if (before === text) {
+  if (before === text && gone.length === 0) {
     restoreIndex(directory);
     return { file, path, action: "unchanged", notices: [], undo: null };
   }
-  const applied = directory.apply({ ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
+  const writes = new Map<string, Buffer | null>([
+    [file, Buffer.from(text)],
+    ...gone.map((each) => [each, null] as const),
+  ]);
+  const applied = directory.apply({ ...entry, writes, saved: file });
   const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }

@@ -1,11 +1,10 @@
 /** A command line client as a model: started for one question in an empty folder, told it on standard input, and ended with all it started. */
 
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { endGroup, endOnExit, findProgram } from "../child-group.ts";
+import { type ChildCall, findProgram, runChild } from "../child-group.ts";
 import { attempt } from "../errors.ts";
 import { CHILD_VARIABLE, type Env } from "../world.ts";
 import { type Ask, type AskAnswer, type AskError, type AskRequest, type Message, textOf, usedNothing } from "./ask.ts";
@@ -25,7 +24,9 @@ const LIMIT_MS = 90_000;
 /** It reads files. */
 const LIST_MS = 20_000;
 /** Far more than an answer with its events; whatever prints more is not answering. */
-const MAX_OUT_CHARS = 8 << 20;
+const MAX_OUT_BYTES = 8 << 20;
+/** Whatever it started and left keeps our pipes open, and has nothing more to do. */
+const DRAIN_MS = 1000;
 /** Some try for ever while an account's limit is reached, and only say so in their log; a moment's limit has passed by then. */
 const LIMITED_LINES = 3;
 /** Enough of what it says beside the answer to see why there is none. */
@@ -127,68 +128,29 @@ function promptOf(messages: readonly Message[]): string {
   return texts.map(({ role, text }) => `[${role === "user" ? "User" : "You"}]\n${text}`).join("\n\n");
 }
 
-interface Ran {
-  code: number | null;
-  out: string;
-  /** The end of standard error. */
-  said: string;
-  cut: "timeout" | "aborted" | "limited" | "too much" | "not started" | null;
-  limitMs: number;
-}
+type Ran = Awaited<ReturnType<typeof runProgram>>;
 
-interface RunOptions {
-  cwd: string;
-  env: Env;
-  input: string;
-  limitMs: number;
-  signal: AbortSignal | undefined;
-}
-
-/** Never rejects. */
-function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
-  const { cwd, env, input, limitMs, signal } = options;
-  return new Promise((resolve) => {
-    let [out, said] = ["", ""];
-    let cut: Ran["cut"] = signal?.aborted ? "aborted" : null;
-    const settle = (code: number | null) => resolve({ code, out, said, cut, limitMs });
-    if (cut) return settle(null);
-    const detached = process.platform !== "win32";
-    const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
-    const child = spawn(program, args, { cwd, env: given, detached, stdio: "pipe", windowsHide: true });
-    const release = endOnExit(child, "SIGKILL");
-    const end = (why: Ran["cut"]) => {
-      cut ??= why;
-      endGroup(child, "SIGKILL");
-    };
-    const timer = setTimeout(() => end("timeout"), limitMs);
-    const stop = () => end("aborted");
-    signal?.addEventListener("abort", stop, { once: true });
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      out += text;
-      if (out.length > MAX_OUT_CHARS) end("too much");
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-MAX_SAID_CHARS);
-      if (said.split("\n").filter((line) => LIMITED.test(line)).length >= LIMITED_LINES) end("limited");
-    });
-    // It may end without reading.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-    // Whatever it started and left keeps our pipes open, and has nothing more to do.
-    child.on("exit", () => endGroup(child, "SIGKILL"));
-    child.on("error", (error) => {
-      said ||= error.message;
-      cut ??= "not started";
-      if (child.pid === undefined) finish(null);
-    });
-    child.on("close", (code) => finish(code));
-    function finish(code: number | null) {
-      clearTimeout(timer);
-      release();
-      signal?.removeEventListener("abort", stop);
-      settle(code);
-    }
+/** Never rejects. `said` is the end of standard error. */
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  { limitMs, ...call }: Pick<ChildCall<never>, "cwd" | "env" | "input" | "signal"> & { limitMs: number },
+) {
+  const out: Buffer[] = [];
+  let [bytes, said] = [0, ""];
+  const { code, cut, problem } = await runChild<"limited" | "too much">(program, args, {
+    ...{ ...call, timeoutMs: limitMs, graceMs: 0, drainMs: DRAIN_MS },
+    onOut(chunk, stop) {
+      out.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_OUT_BYTES) stop("too much");
+    },
+    onErr(chunk, stop) {
+      said = (said + chunk.toString("utf8")).slice(-MAX_SAID_CHARS);
+      if (said.split("\n").filter((line) => LIMITED.test(line)).length >= LIMITED_LINES) stop("limited");
+    },
   });
+  return { code, cut, out: Buffer.concat(out).toString("utf8"), said: said || problem, limitMs };
 }
 
 function answerOf(client: Client, ran: Ran, heard: Heard): AskAnswer {
@@ -216,7 +178,7 @@ const KINDS: readonly (readonly [AskError["kind"], RegExp])[] = [
 function whyFailed(client: Client, ran: Ran, heard: Pick<Heard, "text" | "problem" | "status" | "isMisfit">): AskError {
   const { title, login } = client;
   const no = { retriable: false };
-  if (ran.cut === "aborted") return fault("aborted", `stopped before ${title} had answered`);
+  if (ran.cut === "stopped") return fault("aborted", `stopped before ${title} had answered`);
   if (heard.isMisfit)
     return fault("bad-answer", `${title} did not answer in the form it was asked for; name another model`);
   const words = heard.problem || ran.said;

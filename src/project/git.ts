@@ -1,9 +1,8 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import type { ChildProcess } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { endGroup, endOnExit, findProgram } from "../child-group.ts";
+import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
 
@@ -200,104 +199,74 @@ const GRACE_MS = 500;
 async function run(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
   const { input, timeoutMs = TIMEOUT_MS, maxBytes = MAX_OUTPUT_BYTES } = call;
   if (git.signal?.aborted) return unfinished("stopped");
-  // Loaded late: it is slow to load, and most commands need no git.
-  const { spawn } = process.getBuiltinModule("node:child_process");
   const program = findProgram(git.env, "git");
   if (program === null) return unfinished("no git", "it is not in PATH");
-  return new Promise((done) => {
-    let child: ChildProcess;
-    try {
-      child = spawn(program, args, {
-        cwd: git.root,
-        env: gitEnv(git),
-        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-        // A group of its own, so that ssh and helpers end with it, and no terminal that ssh could ask on.
-        detached: process.platform !== "win32",
-        windowsHide: true,
-      });
-    } catch (error) {
-      // A working directory with a NUL in its name.
-      done(unfinished("no git", (error as Error).message));
-      return;
-    }
-    const chunks: Buffer[] = [];
-    const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
-    let bytes = 0;
-    let said = "";
-    let cut: GitAnswer["cut"] = null;
-    let late: NodeJS.Timeout | undefined;
-    const stop = (why: GitAnswer["cut"]) => {
-      if (cut !== null) return;
-      cut = why;
-      endGroup(child, "SIGTERM");
-      late = setTimeout(() => {
-        endGroup(child, "SIGKILL");
-        // A helper that left the group may still hold the pipes: it is not waited for.
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }, GRACE_MS);
-    };
-    const timer = setTimeout(() => stop("timeout"), timeoutMs);
-    const abort = () => stop("stopped");
-    git.signal?.addEventListener("abort", abort, { once: true });
-    const forget = endOnExit(child, "SIGTERM");
-    const finish = (answer: GitAnswer) => {
-      clearTimeout(timer);
-      clearTimeout(late);
-      git.signal?.removeEventListener("abort", abort);
-      forget();
-      done(answer);
-    };
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (cut !== null) return;
+  const chunks: Buffer[] = [];
+  const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
+  let bytes = 0;
+  let said = "";
+  // In a group of its own, ssh and helpers end with it, and there is no terminal that ssh could ask on.
+  const { code, cut, problem } = await runChild<"too much">(program, args, {
+    ...{ cwd: git.root, env: gitEnv(git), input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+    onOut(chunk, stop) {
       const room = maxBytes - bytes;
       bytes += chunk.length;
-      take(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (room > 0) take(chunk.length > room ? chunk.subarray(0, room) : chunk);
       if (bytes > maxBytes) stop("too much");
-    });
-    child.stderr?.on("data", (chunk: Buffer) => {
+    },
+    onErr(chunk) {
       said = (said + chunk.toString("utf8")).slice(-MAX_SAID_CHARS);
-    });
-    child.stdin?.on("error", () => {});
-    child.on("error", (error) => finish(unfinished("no git", error.message)));
-    child.on("close", (code) => {
-      if (cut !== null) endGroup(child, "SIGKILL");
-      finish({ code: cut === null ? code : null, output: Buffer.concat(chunks), said, cut });
-    });
-    if (input !== undefined) child.stdin?.end(input);
+    },
   });
+  if (cut === "not started") return unfinished("no git", problem);
+  return { code: cut === null ? code : null, output: Buffer.concat(chunks), said, cut };
 }
 
 // --- When the files of a directory were last committed: their age where a checkout has reset every file time.
 
 /** A listing does not wait longer; the newest commits come first, so what has come by then is right. */
-const LIMITS = { timeoutMs: 3000, maxBytes: 64 << 20 };
+const LISTING_MS = 3000;
+const MAX_LISTING_BYTES = 64 << 20;
 /** Of those that touch the directory: files older than these are simply old. */
 const MAX_COMMITS = 20_000;
 
-/**
- * Paths below `dir` with the time of the last commit that changed their text: a file that was only renamed within `dir` is
- * as old as it was. Empty outside git; after a very long history, or where git takes too long, without the oldest.
- */
+export interface LastCommit {
+  ms: number;
+  author: string;
+  /** ISO time. */
+  at: string;
+}
+
 export async function lastCommitTimes(dir: string): Promise<Map<string, number>> {
-  const form = ["--format=%x00%ct", "--name-status", "--relative", "-M100%", "-z", `--max-count=${MAX_COMMITS}`];
-  const { output } = await runGit({ root: dir, env: processEnv() }, ["log", ...form, "--", "."], LIMITS);
+  const commits = await lastCommits(dir, processEnv());
+  return new Map([...commits].map(([file, { ms }]) => [file, ms]));
+}
+
+/**
+ * Paths below `dir` with the last commit that changed their text: a file that was only renamed within `dir` is as old as it
+ * was. Empty outside git; after a very long history, or where git takes too long, without the oldest.
+ */
+export async function lastCommits(dir: string, env: Env, timeoutMs = LISTING_MS): Promise<Map<string, LastCommit>> {
+  const form = ["--format=%x00%ct %aI %aN", "--name-status", "--relative", "-M100%", "-z"];
+  const args = ["log", ...form, `--max-count=${MAX_COMMITS}`, "--", "."];
+  const { output } = await runGit({ root: dir, env }, args, { timeoutMs, maxBytes: MAX_LISTING_BYTES });
   return parseLog(output.toString("utf8").split("\0"));
 }
 
-/** An empty part and a time begin a commit; then a status and one name, or two for a rename, again and again. */
-function parseLog(parts: readonly string[]): Map<string, number> {
-  const times = new Map<string, number>();
-  /** Names before a rename, with the name of today; null for one that another file had before. */
+/** An empty part and a head begin a commit; then a status and one name, or two for a rename, again and again. */
+function parseLog(parts: readonly string[]): Map<string, LastCommit> {
+  const commits = new Map<string, LastCommit>();
+  /** Names before a rename, with the name of today; null for one that another file had before, or that was removed. */
   const today = new Map<string, string | null>();
   const nameToday = (name: string) => (today.has(name) ? (today.get(name) as string | null) : name);
-  let time = 0;
+  let commit: LastCommit = { ms: 0, author: "", at: "" };
   // The last part is empty, or was cut off.
   for (let i = 0; i < parts.length - 1; ) {
     const status = (parts[i] as string).trim();
     const name = parts[i + 1] as string;
     if (status === "") {
-      if (/^\d+\n?$/.test(name)) time = Number(name) * 1000;
+      const [, seconds, at = "", author = ""] = /^(\d+) (\S+) (.*)$/s.exec(name.trimEnd()) ?? [];
+      if (seconds !== undefined) commit = { ms: Number(seconds) * 1000, author, at };
       i += 2;
     } else if (status.startsWith("R")) {
       const to = parts[i + 2] ?? "";
@@ -306,11 +275,13 @@ function parseLog(parts: readonly string[]): Map<string, number> {
       i += 3;
     } else {
       const known = nameToday(name);
-      if (known !== null && !times.has(known)) times.set(known, time);
+      // What was removed, and perhaps created again since, is not committed yet.
+      if (status === "D" && known !== null && !commits.has(known)) today.set(name, null);
+      else if (known !== null && !commits.has(known)) commits.set(known, commit);
       i += 2;
     }
   }
-  return times;
+  return commits;
 }
 
 /** Names of refs of a very large repository; more is not read. */

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ProjectScope, SETTING_SOURCES, type SettingSource } from "../config.ts";
 import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
 export interface Location {
@@ -263,11 +263,7 @@ export function refusedName(name: string): string | null {
 }
 
 function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text), text);
 }
 
 // --- Which project a directory belongs to: the nearest `.git`, and for a linked worktree the repository it was made from.
@@ -349,9 +345,5 @@ function readLine(file: string): string | null {
 const MAX_BYTES = 64 * 1024;
 
 function readSmall(file: string): string | null {
-  try {
-    return readRegular(file, { follow: true, maxBytes: MAX_BYTES })?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => readRegular(file, { follow: true, maxBytes: MAX_BYTES })?.toString("utf8") ?? null, null);
 }

@@ -5,7 +5,7 @@ import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
 import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
 
@@ -183,13 +183,11 @@ export function setUserEntry(
   const entries = { ...(content[map] as Record<string, string | readonly string[]> | undefined) };
   if (value === null) delete entries[key];
   else entries[key] = value;
-  try {
+  onDisk("write", file, () => {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     const text = `${JSON.stringify({ ...content, [map]: entries }, null, 2)}\n`;
     moveInto(writeTemporary(path.dirname(file), text, PRIVATE_MODE, ".memdir"), file);
-  } catch (error) {
-    throw diskError(error, "write", file);
-  }
+  });
 }
 
 function readObject(file: string): Record<string, unknown> {

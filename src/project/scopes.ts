@@ -4,9 +4,17 @@ import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
 import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
-import { findProject, type Location, locate, type Project, refusedName } from "./locate.ts";
-import { findOlderDirectories, listEntries } from "./older.ts";
+import { attempt, MemdirError } from "../errors.ts";
+import {
+  findProject,
+  type Location,
+  locate,
+  type Project,
+  refusedName,
+  separatorSlug,
+  sha256Key,
+  slugOf,
+} from "./locate.ts";
 
 export interface PlaceOptions {
   /** The working directory whose project is meant. */
@@ -91,9 +99,9 @@ export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirec
 
 /** Every scope that exists on disk, the project's first, each directory once. */
 export function listScopes(context: ScopeContext): ScopeDirectory[] {
-  const named = (name: string) => attempt(() => scopeDirectory(name, context));
+  const named = (name: string) => attempt(() => scopeDirectory(name, context), null);
   // A team may share through its server and through the repository.
-  const team = context.config.team ? [named("team"), attempt(() => teamInRepository(context.project))] : [];
+  const team = context.config.team ? [named("team"), attempt(() => teamInRepository(context.project), null)] : [];
   const scopes = [named("project"), named("user"), ...team, ...listAgentScopes(context).map(named)];
   const seen = new Set<string>();
   const found: ScopeDirectory[] = [];
@@ -204,14 +212,6 @@ function listAgentScopes({ config, project }: ScopeContext): string[] {
   return scopes.sort();
 }
 
-function attempt<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
 export type AgentScope = "user" | "project" | "local";
 
 /** The folder name of an agent; plugins' agents are called `plugin:agent`. */
@@ -245,13 +245,113 @@ export function findAgentScope(name: string, config: Config, repository: string)
 const HEAD_CHARS = 16 * 1024;
 
 function readMemoryLine(file: string): AgentScope | null {
-  let head: string;
-  try {
-    head = fs.readFileSync(file, "utf8").slice(0, HEAD_CHARS);
-  } catch {
-    return null;
-  }
+  const head = attempt(() => fs.readFileSync(file, "utf8"), "").slice(0, HEAD_CHARS);
   const frontmatter = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(head)?.[1] ?? "";
   const value = /^memory:[ \t]*["']?(user|project|local)["']?[ \t]*(?:#.*)?\r?$/m.exec(frontmatter)?.[1];
   return (value as AgentScope | undefined) ?? null;
+}
+
+// --- Directories in which other versions and products, or another keying of ours, kept memories of the same project.
+
+type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
+
+export interface OlderDirectory {
+  dir: string;
+  layout: OlderLayout;
+  /** False where the directory also holds other things in subfolders, as the flat layout does. */
+  recursive: boolean;
+}
+
+/** Only those that hold a memory, and never the directory in use. Nothing is changed: they are for reading and migrating. */
+export function findOlderDirectories(options: { config: Config; project: Project; dir: string }): OlderDirectory[] {
+  const seen = new Set([realPath(options.dir)]);
+  const found: OlderDirectory[] = [];
+  for (const older of candidatesOf(options.config, options.project)) {
+    const real = realPath(older.dir);
+    if (seen.has(real)) continue;
+    seen.add(real);
+    if (countMemories(older.dir, { recursive: older.recursive, limit: 1 }) > 0) found.push(older);
+  }
+  return found;
+}
+
+/** `memory/` at the top of the repository, where many projects keep what their agents share; null if it is in use or is none. */
+export function findTopMemory({ worktreeRoot }: Project, used: readonly { path: string }[]): string | null {
+  const dir = path.join(worktreeRoot ?? "", "memory");
+  if (worktreeRoot === null || !statOrNull(path.join(dir, "MEMORY.md"))?.isFile()) return null;
+  return used.some((each) => realPath(each.path) === realPath(dir)) ? null : dir;
+}
+
+function candidatesOf(config: Config, project: Project): OlderDirectory[] {
+  const { cwd, root, worktreeRoot } = project;
+  const projects = path.join(config.claudeDir, "projects");
+  const mini = path.join(config.home, ".mini-claude", "projects");
+  const nested = (layout: OlderLayout, base: string, name: string): OlderDirectory => ({
+    dir: path.join(base, name, "memory"),
+    layout,
+    recursive: true,
+  });
+  // Claude Code keeps transcripts beside `memory`, so in a flat folder only its own files are memories.
+  const flat = (name: string): OlderDirectory => ({
+    dir: path.join(projects, name),
+    layout: "flat-000",
+    recursive: false,
+  });
+
+  return [
+    nested("slug", projects, slugOf(root)),
+    flat(separatorSlug(root)),
+    flat(slugOf(root)),
+    nested("worktree-slug", projects, slugOf(worktreeRoot ?? root)),
+    nested("cwd-slug", projects, slugOf(cwd)),
+    ...(hasHashes(projects) ? [root, cwd].map((at) => nested("sha256-16", projects, sha256Key(at))) : []),
+    ...(hasHashes(mini) ? [root, cwd].map((at) => nested("mini-claude", mini, sha256Key(at))) : []),
+  ];
+}
+
+/** Hashing needs a module that is slow to load: only where a folder has such a name. */
+function hasHashes(projects: string): boolean {
+  return listEntries(projects).some((entry) => /^[0-9a-f]{16}$/.test(entry.name));
+}
+
+// --- How many memories a directory holds, without opening one.
+
+/** A store has a few folders one or two levels deep; looking deeper would delay every command. */
+const MAX_DEPTH = 4;
+const MAX_ENTRIES = 20_000;
+
+/** The index and its overflow page are not memories. */
+const NOT_MEMORIES: ReadonlySet<string> = new Set(["MEMORY.md", "MEMORY.more.md"]);
+
+/** Skips links, hidden entries and what cannot be read. Stops counting at `limit`. */
+export function countMemories(dir: string, options: { recursive: boolean; limit?: number }): number {
+  const { recursive, limit = MAX_ENTRIES } = options;
+  let left = MAX_ENTRIES;
+  let count = 0;
+  const visit = (folder: string, depth: number): void => {
+    for (const entry of listEntries(folder)) {
+      if (count >= limit || left-- <= 0) return;
+      if (entry.name.startsWith(".")) continue;
+      if (entry.isFile() && entry.name.endsWith(".md") && !NOT_MEMORIES.has(entry.name)) count++;
+      else if (recursive && depth < MAX_DEPTH && entry.isDirectory() && !isLogs(folder, entry.name))
+        visit(path.join(folder, entry.name), depth + 1);
+    }
+  };
+  visit(dir, 1);
+  return count;
+}
+
+/** A year of daily logs, which are not memories. */
+function isLogs(folder: string, name: string): boolean {
+  return path.basename(folder) === "logs" && /^\d{4}$/.test(name);
+}
+
+/** The entries of a folder in a fixed order; none if it cannot be read. */
+export function listEntries(folder: string): fs.Dirent[] {
+  try {
+    if (!fs.statSync(folder, { throwIfNoEntry: false })) return [];
+    return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
 }

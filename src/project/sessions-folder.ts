@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Project, slugOf } from "./locate.ts";
 
 export function sessionsFolder(config: Config, { cwd }: Project): string {
@@ -31,9 +32,5 @@ export function isSessionHere(
 }
 
 function foldersIn(projects: string): string[] {
-  try {
-    return readdirSync(projects).map((name) => path.join(projects, name));
-  } catch {
-    return []; // no client has been here yet
-  }
+  return attempt(() => readdirSync(projects).map((name) => path.join(projects, name)), []);
 }

@@ -16,7 +16,7 @@ import {
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
 import { isWithin } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
 import { isRecord } from "./transcript-line.ts";
 
@@ -50,7 +50,7 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
     throw new MemdirError("disk", message);
   }
   if (status.kind === "absent") return { version, at, content: null, missingFolders: countMissing(path) };
-  try {
+  return onDisk("keep a copy, so nothing is changed, of", path, () => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     let free = version;
     while (existsSync(join(dir, backupName(path, free)))) free++;
@@ -59,9 +59,7 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
     // The mode is the original's; the rest describes what was really copied, in case someone writes meanwhile.
     const content = { name, hash: kept.hash, mode: status.mode, size: kept.size };
     return { version: free, at, content, missingFolders: 0 };
-  } catch (error) {
-    throw diskError(error, "keep a copy, so nothing is changed, of", path);
-  }
+  });
 }
 
 /** Whether a file is as it was then, including its mode. */
@@ -108,12 +106,10 @@ export function restoreBackup(dir: string, path: string, content: BackupContent,
 
 export function removeFile(path: string, isExpected: () => boolean): void {
   if (!isExpected()) throw meddled(path);
-  try {
+  onDisk("remove", path, () => {
     unlinkSync(path);
     syncDirectory(dirname(path));
-  } catch (error) {
-    throw diskError(error, "remove", path);
-  }
+  });
 }
 
 /** A line may name nothing else: it becomes a path. */

@@ -1,9 +1,9 @@
 /** What the model has seen of files, so that it cannot change what it has not read in its current state. */
 
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { fstatSync, lstatSync, readSync } from "node:fs";
 import { dirname } from "node:path";
-import { openRegular, realPath } from "../disk/fence.ts";
+import { realPath, withRegular } from "../disk/fence.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** A file is identified by its real path: a link and its target are one. */
@@ -240,13 +240,7 @@ export function statusAt(path: string): FileStatus {
     if (stat.isSymbolicLink()) return other("a symbolic link");
     if (stat.isDirectory()) return other("a directory");
     if (!stat.isFile()) return other("something that is not a regular file");
-    const opened = openRegular(path);
-    if (!opened) return other("something that changes while it is read");
-    try {
-      return hashOpen(opened.fd);
-    } finally {
-      closeSync(opened.fd);
-    }
+    return withRegular(path, hashOpen) ?? other("something that changes while it is read");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     // A file is where a parent folder should be: nothing can be at this path.

@@ -3,7 +3,7 @@
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError } from "../errors.ts";
-import { count } from "../text/count.ts";
+import { count } from "../text/sanitise.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
 const CHUNK_BYTES = 1 << 19;

@@ -2,7 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
-import { count } from "../text/count.ts";
+import { count } from "../text/sanitise.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
 import { eachRecord, type OpenedLines, withLines } from "./line-stream.ts";
 import {

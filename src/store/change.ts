@@ -1,19 +1,49 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
 import { lstatSync, mkdirSync, rmSync, utimesSync } from "node:fs";
-import { dirname } from "node:path";
-import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { dirname, join } from "node:path";
+import { loadNative, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
-import { acquireLock } from "../disk/lock.ts";
+import { acquireLock, tryLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 import { admit, findNamesake } from "./admit.ts";
-import { type Directory, findBytes, isMemoryFile, modeFor, statePath, withPins } from "./directory.ts";
-import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
-import { fileKey } from "./index-line.ts";
-import { type Action, beginEntry, type Entry, endEntry, keepPages, thinImages } from "./journal.ts";
+import {
+  type Directory,
+  fileMode,
+  findBytes,
+  isMemoryFile,
+  leftovers,
+  modeFor,
+  readHeader,
+  statePath,
+  withPins,
+} from "./directory.ts";
+import { addLine } from "./index.ts";
+import {
+  headerChanges,
+  indexPath,
+  ownMark,
+  type PageRequest,
+  readRecord,
+  readText,
+  restoreIndex,
+  writePages,
+} from "./index-file.ts";
+import { fileKey, formatIndexLine, openListing, type Pages, parseIndexLine } from "./index-line.ts";
+import {
+  type Action,
+  beginEntry,
+  type Entry,
+  endEntry,
+  type FileChange,
+  findUnfinished,
+  keepPages,
+  readImage,
+  thinImages,
+} from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
-import { recover } from "./recover.ts";
 import { scan } from "./rows.ts";
 
 /** New content by file; null removes it. */
@@ -207,4 +237,108 @@ function moveAll(
 function copyTimes(from: string, to: string): void {
   const stat = lstatSync(from, { throwIfNoEntry: false });
   if (stat) utimesSync(to, stat.atime, stat.mtime);
+}
+
+// --- Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files.
+
+/** The lock must be held. */
+export function recover(directory: Directory): void {
+  const unfinished = findUnfinished(directory);
+  if (unfinished) finish(directory, unfinished);
+  sweep(directory);
+}
+
+/** Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. */
+function finish(directory: Directory, entry: Entry): void {
+  const happened = entry.files.filter(({ file, before }) => currentHash(directory, file) !== before);
+  const complete = happened.length === entry.files.length || entry.purged === true;
+  if (happened.length > 0)
+    directory.log(`${complete ? "finishing" : "reverting"} the interrupted ${entry.action} ${entry.id}`);
+  if (!complete) for (const change of happened) moveBack(directory, change);
+  if (happened.length > 0) {
+    const read = ({ before }: FileChange) => (before === null ? null : readImage(directory, before));
+    const befores = new Map(happened.map((change) => [change.file, read(change)]));
+    const now = new Map(
+      happened.map(({ file }) => [file, isFile(directory, file) ? findBytes(directory, file) : null]),
+    );
+    const renames = new Map(complete ? entry.renames : []);
+    writePages(directory, { changes: headerChanges(now, befores, renames) });
+  }
+  endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
+}
+
+/** Only what is still exactly what the dead writer left; another program's later edit stays. */
+function moveBack(directory: Directory, { file, before, after }: FileChange): void {
+  if (currentHash(directory, file) !== after) return;
+  const path = resolveInside(directory.path, file);
+  const image = before === null ? null : readImage(directory, before);
+  if (before === null) removeQuietly(path);
+  else if (image) moveInto(writeTemporary(statePath(directory, "tmp"), image, fileMode(directory)), path);
+}
+
+function currentHash(directory: Directory, file: string): string | null {
+  const data = findBytes(directory, file);
+  return data ? sha256(data) : null;
+}
+
+function isFile(directory: Directory, file: string): boolean {
+  return lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function sweep(directory: Directory): void {
+  for (const name of leftovers(directory)) {
+    const path = statePath(directory, "tmp", name);
+    if (name.startsWith("index-")) rescueLines(directory, path);
+    removeQuietly(path);
+  }
+}
+
+/** A writer killed between swapping and looking leaves another program's index here: what was worded by hand goes back. */
+function rescueLines(directory: Directory, path: string): void {
+  const theirs = readText(path) ?? "";
+  if (path.endsWith(ownMark(theirs))) return;
+  const { text, retired } = readRecord(directory);
+  const known = new Set(
+    [...splitLines(text ?? ""), ...splitLines(readText(indexPath(directory)) ?? "")].map((line) => line.trimEnd()),
+  );
+  const lost = splitLines(theirs)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
+  if (lost.length > 0)
+    writePages(directory, {
+      changes: [],
+      plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
+    });
+}
+
+/** Somebody's words for a memory take the place of ours; other text goes to the end. */
+function putBack(directory: Directory, pages: Pages, line: string): Pages {
+  const file = parseIndexLine(line)?.file;
+  if (file === undefined) return { ...pages, index: addLine(pages.index ?? "", line) };
+  if (!isFile(directory, file)) return pages;
+  const header = readHeader(directory, file);
+  const own = formatIndexLine(header);
+  if (line === own) return pages;
+  const lines = splitLines(pages.index ?? "");
+  const at = lines.findIndex((each) => each.trimEnd() === own);
+  if (at >= 0) {
+    lines[at] = line + (lines[at] as string).slice(own.length);
+    return { ...pages, index: lines.join("") };
+  }
+  const isListed = openListing(pages.index ?? "", pages.more);
+  return isListed(header) ? pages : { ...pages, index: addLine(pages.index ?? "", line) };
+}
+
+/** Never waits: whoever holds the lock does the same first. */
+export async function repair(directory: Directory): Promise<void> {
+  await withPins(directory, (pinned) => {
+    const lock = tryLock(statePath(pinned, "lock"), loadNative());
+    if (!lock) return;
+    try {
+      recover(pinned);
+      restoreIndex(pinned);
+    } finally {
+      lock.release();
+    }
+  });
 }

@@ -4,8 +4,8 @@ import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
+import { findEnforced } from "./admit.ts";
 import { type Directory, filePath, readBytes, readStart } from "./directory.ts";
-import { findEnforced } from "./enforce.ts";
 import { findDay, type Header, type Memory, parseMemory } from "./memory.ts";
 import { agrees, quantise, type Ranking, type RowEntry, type Stamp, type Vector, WEIGHT_UNIT } from "./row-entry.ts";
 

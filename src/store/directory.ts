@@ -11,15 +11,15 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  type Stats,
   statSync,
 } from "node:fs";
-import { join, sep } from "node:path";
-import { PRIVATE_MODE, SHARED_MODE } from "../disk/atomic.ts";
-import { openRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { basename, join, sep } from "node:path";
+import { isAlive, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
+import { type Pin, pinFolder, readPart, withRegular } from "../disk/fence.ts";
+import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
-import { findFolder, hideFromGit, type OpenFolder, openFolder } from "./state-folder.ts";
 
 export interface Directory {
   /** Absolute path; it need not exist before the first save. */
@@ -253,11 +253,7 @@ export function findBytes(directory: Directory, file: string): Buffer | null {
 
 /** The text, or null for what is not there or cannot be read. */
 export function findText(directory: Directory, file: string): string | null {
-  try {
-    return findBytes(directory, file)?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => findBytes(directory, file)?.toString("utf8") ?? null, null);
 }
 
 export function readMemory(directory: Directory, file: string): Memory {
@@ -267,19 +263,12 @@ export function readMemory(directory: Directory, file: string): Memory {
 /** Whole lines of at most so many bytes, unless there is only one; nothing where there is not a regular file. Links are not followed. */
 export function readStart(directory: Pick<Directory, "path">, file: string, maxBytes: number): Buffer {
   const path = join(directory.path, file);
-  let opened: ReturnType<typeof openRegular> = null;
-  try {
-    opened = openRegular(path);
-    if (!opened) return Buffer.alloc(0);
-    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
-    const start = bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, 0));
-    const end = start.length < opened.size ? start.lastIndexOf(10) : -1;
+  const read = (fd: number, size: number) => {
+    const start = readPart(fd, 0, Math.min(size, maxBytes));
+    const end = start.length < size ? start.lastIndexOf(10) : -1;
     return end < 0 ? start : start.subarray(0, end + 1);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  } finally {
-    if (opened) closeSync(opened.fd);
-  }
+  };
+  return onDisk("read", path, () => withRegular(path, read)) ?? Buffer.alloc(0);
 }
 
 /** Never throws: a file that cannot be read is a header that says so. */
@@ -336,4 +325,116 @@ function wholeCharacters(data: Buffer): Buffer {
 function errnoOf(error: unknown): string {
   const cause = error instanceof MemdirError ? error.cause : error;
   return (cause as NodeJS.ErrnoException)?.code ?? "unknown error";
+}
+
+// --- What killed writers left.
+
+/** A temporary file of a living writer is younger than this. */
+const TEMPORARY_MS = 60_000;
+
+/** Temporary files whose writer is dead, or that are too old to be in use. */
+export function leftovers(directory: Directory): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(statePath(directory, "tmp"));
+  } catch {
+    return [];
+  }
+  return names.filter((name) => {
+    const pid = Number(/^[a-z]+-(\d+)-/.exec(name)?.[1]);
+    const stat = lstatSync(statePath(directory, "tmp", name), { throwIfNoEntry: false });
+    // In a container the next writer often has the number of the dead one; its own files are younger than itself.
+    if (pid === process.pid) return stat !== undefined && stat.mtimeMs < performance.timeOrigin;
+    if (Number.isInteger(pid) && !isAlive(pid)) return true;
+    return stat !== undefined && directory.now().getTime() - stat.mtimeMs > TEMPORARY_MS;
+  });
+}
+
+// --- A folder of state, held open while it is used: nothing is read or written through a link in its place or on the way to it.
+
+/** `path` stands for the folder in every file call. */
+export type OpenFolder = Pin;
+
+/** A base is made when something is written in it; the folder around it only if `parents` says so. */
+export interface Base {
+  path: string;
+  parents: boolean;
+}
+
+/**
+ * The folder for reading, or null when there is none. Not held open: whoever can swap a folder here can as well put another text
+ * into it, and hooks have little time. Throws `outside` for a link.
+ */
+export function findFolder(base: Base, names: readonly string[]): string | null {
+  let { path } = base;
+  for (let depth = 0; ; depth++) {
+    const stat = look(path);
+    if (!stat) return null;
+    if (!stat.isDirectory()) throw notOurs(path);
+    if (depth === names.length) return path;
+    path = join(path, names[depth] as string);
+  }
+}
+
+/** Made when it is not there, and held open. Throws `outside` for a link. */
+export function openFolder(base: Base, names: readonly string[]): OpenFolder {
+  const pins: Pin[] = [];
+  const close = () => {
+    for (const pin of pins) pin.close();
+  };
+  try {
+    let { path } = base;
+    for (let depth = 0; depth <= names.length; depth++) {
+      if (depth > 0) path = join(path, names[depth - 1] as string);
+      const there = look(path);
+      const stat = there ?? makeFolder(path, depth === 0 && base.parents);
+      // Where a folder cannot be held open, it is at least looked at.
+      if (!stat.isDirectory()) throw notOurs(join(base.path, ...names.slice(0, depth)));
+      const pin = pinFolder(path);
+      pins.push(pin);
+      path = pin.path;
+      if (!there && depth === 0 && basename(base.path) === ".memdir") hideFromGit(path);
+    }
+    return { ...(pins.at(-1) as Pin), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** For writing. Throws when the folder cannot be made. */
+export function inFolder<T>(base: Base, names: readonly string[], work: (folder: string) => T): T {
+  const folder = openFolder(base, names);
+  try {
+    return work(folder.path);
+  } finally {
+    folder.close();
+  }
+}
+
+/** Undefined when nothing is there. */
+export function look(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+export function notOurs(path: string): MemdirError {
+  return new MemdirError(
+    "outside",
+    `${path} is a symbolic link, or not what memdir keeps there: nothing was written; remove it and try again`,
+  );
+}
+
+function makeFolder(path: string, recursive: boolean): Stats {
+  try {
+    mkdirSync(path, { mode: 0o700, recursive });
+  } catch (error) {
+    // Another process made it just now.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return lstatSync(path);
+}
+
+export function hideFromGit(folder: string): void {
+  const file = join(folder, ".gitignore");
+  if (!look(file)?.size) writeCacheFile(folder, file, "*\n");
 }

@@ -8,7 +8,7 @@ import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync 
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
 import { TICK_MS } from "./digest.ts";
@@ -199,6 +199,11 @@ export function previewPages(directory: Directory, request: PageRequest): Reconc
   const left: Left = { ...record, sameMore: overflow.isLeft };
   const next = reconcile(pages, left, request.changes, optionsFor(directory, request));
   return { ...next, isChange: next.pages.index !== pages.index || next.pages.more !== pages.more };
+}
+
+/** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
+export function restoreIndex(directory: Directory): void {
+  if (hasLostLines(directory)) writePages(directory, { changes: [] });
 }
 
 /** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */
@@ -410,21 +415,13 @@ export function readText(path: string): string | null {
 }
 
 function readBytes(path: string): Buffer | null {
-  try {
-    return readRegular(path, { follow: true });
-  } catch (error) {
-    throw diskError(error, "read", path);
-  }
+  return onDisk("read", path, () => readRegular(path, { follow: true }));
 }
 
 /** The file as it is spelled on disk: index lines are compared composed (NFC), a disk may hold the other form. */
 export function findName(directory: Directory, file: string): string | null {
   const isFile = (name: string) => lstatSync(join(directory.path, name), { throwIfNoEntry: false })?.isFile() === true;
-  try {
-    return [file, file.normalize("NFC"), file.normalize("NFD")].find(isFile) ?? null;
-  } catch {
-    return null; // no file can have such a name
-  }
+  return attempt(() => [file, file.normalize("NFC"), file.normalize("NFD")].find(isFile) ?? null, null);
 }
 
 function isLink(path: string): boolean {

@@ -1,5 +1,6 @@
 /** A line of MEMORY.md: written in one form, read in every form that real indexes have. */
 
+import { attempt } from "../errors.ts";
 import { blankComments, eolOf, splitLines } from "../text/lines.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 import { type Header, stemOf } from "./memory.ts";
@@ -209,11 +210,7 @@ function leadsUp(file: string): boolean {
 
 /** A percent sign that encodes nothing is part of the name. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text), text);
 }
 
 const PATH_CHARACTER = /[\p{L}\p{N}\p{M}_.~%+/-]/u;

@@ -3,10 +3,10 @@
  * an end line follows it; a last intent without an end belongs to a writer that died.
  */
 
-import { closeSync, existsSync, readdirSync, readSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { appendLines, moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { findNameProblem, openRegular, readRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { findNameProblem, readPart, readRegular, withRegular } from "../disk/fence.ts";
+import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, findBytes, statePath, walk } from "./directory.ts";
 import type { Pages } from "./index-line.ts";
@@ -237,20 +237,12 @@ export function journalPath(directory: Directory): string {
 
 function append(directory: Directory, line: Entry | End, flush: boolean): void {
   const path = journalPath(directory);
-  try {
-    appendLines(path, `${JSON.stringify(line)}\n`, { flush, isOurs: true });
-  } catch (error) {
-    throw diskError(error, "write the journal", path);
-  }
+  onDisk("write the journal", path, () => appendLines(path, `${JSON.stringify(line)}\n`, { flush, isOurs: true }));
 }
 
 function readLines(directory: Directory): (Entry | End)[] {
   const path = journalPath(directory);
-  try {
-    return parseLines(readRegular(path)?.toString("utf8") ?? "");
-  } catch (error) {
-    throw diskError(error, "read the journal", path);
-  }
+  return onDisk("read the journal", path, () => parseLines(readRegular(path)?.toString("utf8") ?? ""));
 }
 
 function readTail(directory: Directory): { lastId: string; unfinished: Entry | null } {
@@ -269,40 +261,26 @@ function readTail(directory: Directory): { lastId: string; unfinished: Entry | n
 
 function tailText(directory: Directory): string {
   const path = journalPath(directory);
-  let opened: ReturnType<typeof openRegular>;
-  try {
-    opened = openRegular(path);
-  } catch (error) {
-    throw diskError(error, "read the journal", path);
-  }
-  if (!opened) return "";
-  const { fd, size } = opened;
-  try {
+  const read = (fd: number, size: number) => {
     // A change of many files has a long line: read on until a whole one is in the tail.
     for (let want = TAIL_BYTES; ; want *= 4) {
       const length = Math.min(size, want);
-      const data = Buffer.alloc(length);
-      readSync(fd, data, 0, length, size - length);
-      const text = data.toString("utf8");
+      const text = readPart(fd, size - length, length).toString("utf8");
       if (length === size) return text;
       const whole = text.slice(text.indexOf("\n") + 1);
       if (parseLines(whole).some((line) => !("end" in line))) return whole;
     }
-  } finally {
-    closeSync(fd);
-  }
+  };
+  return onDisk("read the journal", path, () => withRegular(path, read)) ?? "";
 }
 
 function parseLines(text: string): (Entry | End)[] {
   const lines: (Entry | End)[] = [];
   for (const line of text.split("\n")) {
     if (line === "") continue;
-    try {
-      const value: unknown = JSON.parse(line);
-      if (isLine(value)) lines.push(value);
-    } catch {
-      // Torn by a power cut: whatever it announced did not happen, because the change comes after the flush.
-    }
+    // Torn by a power cut: whatever it announced did not happen, because the change comes after the flush.
+    const value = attempt<unknown, null>(() => JSON.parse(line), null);
+    if (isLine(value)) lines.push(value);
   }
   return lines;
 }

@@ -3,7 +3,7 @@
  * which only recall needs. Numbers are little-endian, and both parts begin on a multiple of 16, so that views of any kind fit.
  */
 
-import type { Enforced } from "./enforce.ts";
+import type { Enforced } from "./admit.ts";
 import type { Header, MemoryType } from "./memory.ts";
 
 /** How a file looked when it was read: while these agree, the entry is up to date. */

@@ -4,8 +4,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular, statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
 import { blankComments } from "../text/lines.ts";
+import type { Enforced } from "./admit.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
 import {
@@ -19,7 +21,6 @@ import {
   type Walked,
   walk,
 } from "./directory.ts";
-import type { Enforced } from "./enforce.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import {
   appendEntries,
@@ -385,11 +386,7 @@ export function openIndexNames({ path }: Pick<Directory, "path">): (file: string
 }
 
 function readIndexText(path: string): string | null {
-  try {
-    return readRegular(path, { follow: true, maxBytes: MAX_INDEX_BYTES })?.toString("utf8") ?? null;
-  } catch {
-    return "";
-  }
+  return attempt(() => readRegular(path, { follow: true, maxBytes: MAX_INDEX_BYTES })?.toString("utf8") ?? null, "");
 }
 
 /** When each file of a directory was last committed, and the commit at which that was asked. */

@@ -7,8 +7,8 @@ import { accessSync, closeSync, constants, fstatSync, readSync, renameSync } fro
 import { basename, dirname, join } from "node:path";
 import { appendLines } from "../disk/atomic.ts";
 import { openRegular } from "../disk/fence.ts";
-import { diskError } from "../errors.ts";
-import { type Base, findFolder, inFolder, look, notOurs } from "./state-folder.ts";
+import { attempt, diskError, onDisk } from "../errors.ts";
+import { type Base, findFolder, inFolder, look, notOurs } from "./directory.ts";
 
 export interface StateLog<T> {
   /** One write for all of them. With `flush` they are on the disk when this returns. Throws when they are not written. */
@@ -79,34 +79,24 @@ export function openLog<T>(
   return {
     append(values, { flush = false } = {}) {
       const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
-      let size: number;
-      try {
-        size = inFolder(base, folders, (folder) => {
-          refuseOthers(join(folder, name), shown);
-          return appendLines(join(folder, name), lines, { flush });
-        });
-      } catch (error) {
-        throw diskError(error, "write", shown);
-      }
-      if (size <= cap / 2) return;
-      try {
-        rotate();
-      } catch {
-        // The lines are written; the next one tries again.
-      }
+      const add = (folder: string) => {
+        refuseOthers(join(folder, name), shown);
+        return appendLines(join(folder, name), lines, { flush });
+      };
+      const size = onDisk("write", shown, () => inFolder(base, folders, add));
+      // Should it fail, the lines are written all the same, and the next one tries again.
+      if (size > cap / 2) attempt(rotate, undefined);
     },
     read: (broken) => tail(broken ? { broken } : {}),
     tail,
     check() {
-      try {
+      return onDisk("write", shown, () => {
         const folder = findFolder(base, folders);
         if (folder === null) return;
         accessSync(folder, constants.W_OK);
         refuseOthers(join(folder, name), shown);
         if (look(join(folder, name))) accessSync(join(folder, name), constants.W_OK);
-      } catch (error) {
-        throw diskError(error, "write", shown);
-      }
+      });
     },
   };
 }

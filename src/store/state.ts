@@ -5,10 +5,10 @@ import { basename, dirname, join } from "node:path";
 import { loadNative, moveInto, type Native, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegularText } from "../disk/fence.ts";
 import { acquireLock, tryLock } from "../disk/lock.ts";
-import { diskError } from "../errors.ts";
+import { attempt, diskError, onDisk } from "../errors.ts";
 import { hashOf } from "../text/hash.ts";
+import { type Base, findFolder, inFolder, look, openFolder } from "./directory.ts";
 import { FILE_HEAD_BYTES } from "./row-cache.ts";
-import { type Base, findFolder, inFolder, look, openFolder } from "./state-folder.ts";
 import { openLog, type StateLog } from "./state-log.ts";
 
 /**
@@ -112,18 +112,18 @@ function keptAs(base: Base, name: string): Kept[] {
 }
 
 function namesIn(base: Base, folders: string[]): string[] {
-  return orElse([], () => {
+  return attempt(() => {
     const folder = findFolder(base, folders);
     return folder === null ? [] : readdirSync(folder);
-  });
+  }, []);
 }
 
 /** Whether it was done: for what is only a convenience, in hooks that must not fail. */
 export function quietly(work: () => void): boolean {
-  return orElse(false, () => {
+  return attempt(() => {
     work();
     return true;
-  });
+  }, false);
 }
 
 /** A session is called what its host likes: only a hash of it becomes a file name, a cheap one as hooks have little time. */
@@ -131,20 +131,12 @@ export function sessionKey(session: string): string {
   return `${hashOf(session).toString(36)}-${session.length}`;
 }
 
-function orElse<T>(value: T, work: () => T): T {
-  try {
-    return work();
-  } catch {
-    return value;
-  }
-}
-
 function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): StateRecord<T> {
   return {
     read(broken) {
       const text = file.read(broken);
       if (text === null) return null;
-      const value = orElse(null, () => parse(JSON.parse(text)));
+      const value = attempt(() => parse(JSON.parse(text)), null);
       if (value === null) broken?.("it is not what is kept there");
       return value;
     },
@@ -177,7 +169,7 @@ function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = fals
       }
     },
     write(text) {
-      try {
+      onDisk("write", shown, () => {
         inFolder(base, folders, (folder) => {
           const file = join(folder, name);
           const isNew = cap !== undefined && !look(file);
@@ -185,18 +177,14 @@ function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = fals
           moveInto(temporary, file, flush);
           if (isNew) sweep(folder, cap, name);
         });
-      } catch (error) {
-        throw diskError(error, "write", shown);
-      }
+      });
     },
     remove() {
-      try {
+      onDisk("remove", shown, () => {
         if (look(find() ?? "")) inFolder(base, folders, (folder) => rmSync(join(folder, name), { force: true }));
-      } catch (error) {
-        throw diskError(error, "remove", shown);
-      }
+      });
     },
-    time: () => orElse(null, () => look(find() ?? "")?.mtime ?? null),
+    time: () => attempt(() => look(find() ?? "")?.mtime ?? null, null),
     touch: (at) =>
       void quietly(() => {
         if (look(find() ?? "")?.isFile()) inFolder(base, folders, (folder) => utimesSync(join(folder, name), at, at));

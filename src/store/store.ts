@@ -1,8 +1,10 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
+import { existsSync } from "node:fs";
 import type { Change, Changed } from "./change.ts";
-import { type Directory, readMemory } from "./directory.ts";
-import { type Entry, readJournal } from "./journal.ts";
+import { checkState, type Directory, leftovers, readMemory, statePath } from "./directory.ts";
+import { hasLostLines } from "./index-file.ts";
+import { type Entry, findUnfinished, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
 import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
@@ -12,10 +14,14 @@ export {
   type Admitted,
   admit,
   checkGiven,
+  compilePattern,
+  type Enforced,
+  findEnforced,
   findNamesake,
   findNewDates,
   findObjections,
   type Gate,
+  lintEnforce,
   MAX_MEMORY_BYTES,
   type Objection,
   readGiven,
@@ -54,7 +60,6 @@ export {
   unreadable,
   walk,
 } from "./directory.ts";
-export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
 export { CLIENT_LIMITS } from "./index-cap.ts";
 export {
@@ -66,6 +71,7 @@ export {
   previewPages,
   readOverflow,
   readRecord,
+  restoreIndex,
 } from "./index-file.ts";
 export {
   fileKey,
@@ -118,7 +124,6 @@ export {
   type Trust,
   trustOf,
 } from "./memory.ts";
-export { needsRecovery, repairDirectory, restoreIndex } from "./recover.ts";
 export {
   appendEntries,
   FEW_FILES,
@@ -247,3 +252,23 @@ const VERBS: Pick<Store, "rows" | "read" | "change" | "history" | "undo" | "stat
     return openState(this.path);
   },
 };
+
+// --- At every opening: repairs what a killed writer or a stale editor left, if there is anything and no one else is writing.
+
+/** Never throws and never waits: reading works without it. */
+export async function repairDirectory(directory: Directory): Promise<void> {
+  if (directory.readOnly) return;
+  try {
+    if (!existsSync(statePath(directory))) return;
+    // Before anything is read or swept there: a link may lead to somebody else's files.
+    checkState(directory);
+    if (needsRecovery(directory)) await (await import("./change.ts")).repair(directory);
+  } catch (error) {
+    directory.log(`${directory.path} was not repaired: ${(error as Error).message}`);
+  }
+}
+
+/** Cheap: is there anything to repair? Asked without the lock. */
+export function needsRecovery(directory: Directory): boolean {
+  return findUnfinished(directory) !== null || hasLostLines(directory) || leftovers(directory).length > 0;
+}

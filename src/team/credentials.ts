@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import * as v from "valibot";
 import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { openRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { withRegular } from "../disk/fence.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 
 /** Whose token; one person may be in several teams of a server. */
 interface Audience {
@@ -36,13 +36,11 @@ export function keepToken(config: Pick<Config, "userFile">, audience: Audience, 
   const file = tokensFile(config);
   const { [keyOf(audience)]: _, ...tokens } = readTokens(file);
   if (token !== null) tokens[keyOf(audience)] = checkToken(token, "the token");
-  try {
+  onDisk("write", file, () => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const text = `${JSON.stringify(tokens, null, 2)}\n`;
     moveInto(writeTemporary(dirname(file), text, PRIVATE_MODE, ".memdir"), file);
-  } catch (error) {
-    throw diskError(error, "write", file);
-  }
+  });
 }
 
 /** More servers than ever shared one folder. */
@@ -90,23 +88,13 @@ function keyOf({ server, team }: Audience): string {
 }
 
 function readTokens(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    const opened = openRegular(file);
-    if (!opened) return {};
-    try {
-      const { mode } = fstatSync(opened.fd);
-      // Windows has no such bits; there the user's own folder is closed to others.
-      if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-        throw new MemdirError("untrusted", `${file} can be read by others and is not used: run chmod 600 on it`);
-      }
-      text = readFileSync(opened.fd, "utf8");
-    } finally {
-      closeSync(opened.fd);
-    }
-  } catch (error) {
-    throw diskError(error, "read", file);
-  }
+  const read = (fd: number) => {
+    // Windows has no such bits; there the user's own folder is closed to others.
+    if (process.platform !== "win32" && (fstatSync(fd).mode & 0o077) !== 0)
+      throw new MemdirError("untrusted", `${file} can be read by others and is not used: run chmod 600 on it`);
+    return readFileSync(fd, "utf8");
+  };
+  const text = onDisk("read", file, () => withRegular(file, read)) ?? "";
   try {
     return v.parse(v.record(v.string(), v.unknown()), text.trim() === "" ? {} : JSON.parse(text));
   } catch {

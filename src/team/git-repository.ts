@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
 import { openStateIn } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
@@ -147,12 +147,10 @@ export function noGit({ said }: GitAnswer): MemdirError {
 
 /** The repository and what was worked out from it. Only what bears our names: the folder may hold other things. */
 function clearRepository({ cache }: Repository): void {
-  try {
+  onDisk("clear", cache, () => {
     const notes = readdirSync(cache).filter((name) => /^history-[0-9a-f]{16}\.json$/.test(name));
     for (const name of [FOLDER, ...notes]) rmSync(join(cache, name), { recursive: true, force: true, maxRetries: 3 });
-  } catch (error) {
-    throw diskError(error, "clear", cache);
-  }
+  });
 }
 
 /** The branch's last commit as the remote last showed it; null for none. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
-import { attempt, diskError, MemdirError } from "../errors.ts";
+import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { type Check, check, names } from "../memory/doctor.ts";
 import { editIndex } from "../memory/edit.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
@@ -148,16 +148,12 @@ function readAttributes(file: string): string | null {
   if (!stat) return null;
   if (!stat.isFile())
     throw new MemdirError("broken", `${file} is a link or not a regular file, so git does not read it: replace it`);
-  try {
-    return readRegular(file)?.toString("latin1") ?? null;
-  } catch (error) {
-    throw diskError(error, "read", file);
-  }
+  return onDisk("read", file, () => readRegular(file)?.toString("latin1") ?? null);
 }
 
 function writeAttributes({ team, root }: TeamCheckout, before: string | null, after: string | null): void {
   const file = attributesFile(root);
-  try {
+  onDisk("write", file, () => {
     if (readAttributes(file) !== before)
       throw new MemdirError("conflict", `${file} was changed by another program just now: run the command again`);
     if (after === null) {
@@ -168,9 +164,7 @@ function writeAttributes({ team, root }: TeamCheckout, before: string | null, af
     const aside = statePath(team, "tmp");
     const folder = existsSync(aside) ? aside : root;
     moveInto(writeTemporary(folder, Buffer.from(after, "latin1"), mode), file);
-  } catch (error) {
-    throw diskError(error, "write", file);
-  }
+  });
 }
 
 /** The file without our lines, null when there was none; and the hash of the file with nothing but our lines added. */

@@ -1,5 +1,4 @@
 /** Makes foreign text safe for a terminal: nothing in it can move the cursor, set a title, or hide what it says. */
-
 /** The width of a tab, as in most editors and in Markdown. */
 const TAB = "    ";
 
@@ -67,4 +66,10 @@ export function excerptAround(text: string, at: number, length: number, maxChara
   if (start > 0) start += /^\S{0,20}\s/.exec(text.slice(start, at))?.[0].length ?? 0;
   if (end < text.length) end -= /\s\S{0,20}$/.exec(text.slice(at + length, end))?.[0].length ?? 0;
   return `${start > 0 ? "…" : ""}${plainLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
+}
+
+// --- A number with its noun in the singular or plural.
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
 }

@@ -1,7 +1,6 @@
 /** Finds and redacts credentials in a text: by format, by the name of a value, and by the words around it. */
 
 import { FORMATS } from "./secret-formats.ts";
-import { type Label, readLabels } from "./secret-names.ts";
 import {
   isFiller,
   isMixed,
@@ -11,6 +10,8 @@ import {
   isTechnical,
   isWordy,
   JUDGED,
+  type Label,
+  readLabels,
   SEALED_WITHIN,
   type Strength,
   strengthOf,

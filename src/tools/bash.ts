@@ -2,10 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { runChild } from "../child-group.ts";
 import { filled, number, required, text } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { WHOLE } from "./permission.ts";
-import { type CommandEnd, runCommand, type Shell } from "./shell-run.ts";
 import { defineTool, type Workbench } from "./workbench.ts";
 
 /** Long enough for a test suite. */
@@ -205,3 +205,90 @@ function takeApart(command: string): string[][] | null {
 
 /** A comment, and a pattern that could match a file named like an option. */
 const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);
+
+// --- Runs a command in a shell, in its own process group that does not outlive it.
+
+export interface Shell {
+  program: string;
+  kind: "posix" | "cmd";
+}
+
+interface RunOptions {
+  shell: Shell;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export interface CommandEnd {
+  /** Standard output and errors in the order they came; the middle is left out when there is too much. */
+  output: string;
+  /** The exit code, or why there is none. */
+  ended: number | string;
+}
+
+/** Time to clean up lock files and the like between SIGTERM and SIGKILL. */
+const GRACE_MS = 500;
+
+/** A process that left the group keeps the output open; it is not waited for any longer. */
+const DRAIN_MS = 200;
+
+/** Must not throw. */
+export async function runCommand(command: string, options: RunOptions): Promise<CommandEnd> {
+  const { shell, timeoutMs, ...place } = options;
+  const output = openOutput();
+  const isCmd = shell.kind === "cmd";
+  // Both streams through one pipe, so that lines keep the order in which they were printed.
+  const posix = ["-c", 'exec 2>&1; exec "$0" -c "$1"', shell.program, command];
+  const { code, by, cut, problem } = await runChild(shell.program, isCmd ? ["/d", "/s", "/c", `"${command}"`] : posix, {
+    ...{ ...place, timeoutMs, graceMs: GRACE_MS, drainMs: DRAIN_MS, windowsVerbatimArguments: isCmd },
+    ...{ onOut: output.add, onErr: output.add },
+  });
+  const why = {
+    timeout: `stopped after ${timeoutMs / 1000} seconds; raise timeout, or do less`,
+    stopped: "stopped by the user",
+    "not started": `the command could not be started: ${problem}`,
+  };
+  return { output: output.text(), ended: cut ? why[cut] : (code ?? `ended by ${by ?? "a signal"}`) };
+}
+
+/** 1 MB in all; a conversation is shown less, but the file with the full result may hold it. */
+const MAX_HALF_BYTES = 512 * 1024;
+
+export function openOutput(maxHalf = MAX_HALF_BYTES) {
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  let tail: Buffer[] = [];
+  let tailBytes = 0;
+  let total = 0;
+  return {
+    add(chunk: Buffer) {
+      total += chunk.length;
+      const taken = chunk.subarray(0, Math.max(0, maxHalf - headBytes));
+      head.push(taken);
+      headBytes += taken.length;
+      const rest = chunk.subarray(taken.length);
+      if (rest.length === 0) return;
+      tail.push(rest);
+      tailBytes += rest.length;
+      // Joined only when there is twice as much as needed, so that each byte is copied only a few times.
+      if (tailBytes < 2 * maxHalf) return;
+      tail = [Buffer.from(Buffer.concat(tail).subarray(-maxHalf))];
+      tailBytes = maxHalf;
+    },
+    text() {
+      const end = Buffer.concat(tail).subarray(-maxHalf);
+      const left = total - headBytes - end.length;
+      const start = Buffer.concat(head);
+      if (left === 0) return Buffer.concat([start, end]).toString();
+      const note = `\n[… ${left.toLocaleString("en-US")} bytes left out …]\n`;
+      return withoutHalves(start.toString()) + note + withoutHalves(end.toString());
+    },
+  };
+}
+
+/** A character may have been cut in half. */
+function withoutHalves(text: string): string {
+  return text.replace(/^\ufffd{1,3}|\ufffd{1,3}$/g, "");
+}

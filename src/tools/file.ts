@@ -3,18 +3,9 @@
  * swapped in: what was opened is therefore compared with the path, through /proc on Linux; elsewhere it is only checked first.
  */
 
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  type Stats,
-} from "node:fs";
+import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin, openRegular, type Pin, pinFolder } from "../disk/fence.ts";
+import { isWithin, type Pin, pinFolder, withRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 
 export interface FileContent {
@@ -29,16 +20,13 @@ export function readFileAt(real: string, maxBytes: number): FileContent | null {
   if (!seen) return null;
   // Checked before it is opened: opening a device can have side effects.
   refuseOdd(seen);
-  const opened = openRegular(real);
-  if (!opened) throw new Error(MOVED);
-  const { fd, size } = opened;
-  try {
-    if (!isExactly(fd, real)) throw new Error(MOVED);
+  const content = withRegular(real, (fd, size) => {
+    if (!isExactly(fd, real)) return null;
     if (size > maxBytes) throw tooLarge(size, maxBytes);
     return { bytes: readFileSync(fd), mode: fstatSync(fd).mode & 0o777 };
-  } finally {
-    closeSync(fd);
-  }
+  });
+  if (!content) throw new Error(MOVED);
+  return content;
 }
 
 /** Like `readFileAt`, for searches, which skip whatever cannot be read. */

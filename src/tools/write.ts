@@ -1,8 +1,8 @@
 /** The Write tool, and how Write and Edit change a file: refuse early, ask, check again, keep a copy, replace, remember. */
 
-import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { replaceSame, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
@@ -116,41 +116,18 @@ function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null):
     if (base) accessSync(target, constants.W_OK);
     // Without a base the mode is what the user's umask makes of it.
     const temporary = writeTemporary(folder.path, bytes, base?.mode ?? 0o666, ".memdir-write");
-    try {
-      if (base) chmodSync(temporary, base.mode);
-      if (base === null) putNew(temporary, target);
-      else putOver(temporary, target, base.bytes);
-    } catch (error) {
-      removeQuietly(temporary);
-      throw error;
-    }
+    if (base) chmodSync(temporary, base.mode);
+    if (replaceSame(temporary, target, (path) => isStill(path, base))) return;
+    throw new Error(
+      base
+        ? "it changed just now; nothing was written. Read it again"
+        : "someone else created it just now. Read it first",
+    );
   } finally {
     folder.close();
   }
 }
 
-function putOver(temporary: string, target: string, base: Uint8Array): void {
-  const now = readRegular(target);
-  if (!now?.equals(base)) throw new Error("it changed just now; nothing was written. Read it again");
-  moveInto(temporary, target);
+function isStill(path: string, base: FileContent | null): boolean {
+  return base ? readRegular(path)?.equals(base.bytes) === true : !lstatSync(path, { throwIfNoEntry: false });
 }
-
-/** A hard link, unlike a rename, fails when something is there. */
-function putNew(temporary: string, target: string): void {
-  try {
-    linkSync(temporary, target);
-    removeQuietly(temporary);
-    syncDirectory(dirname(target));
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "";
-    if (code !== "EEXIST" && NO_LINKS.has(code) && !lstatSync(target, { throwIfNoEntry: false })) {
-      moveInto(temporary, target);
-      return;
-    }
-    if (code === "EEXIST" || NO_LINKS.has(code)) throw new Error("someone else created it just now. Read it first");
-    throw error;
-  }
-}
-
-/** What file systems without hard links return. */
-const NO_LINKS: ReadonlySet<string> = new Set("EPERM ENOTSUP EOPNOTSUPP EXDEV EMLINK ENOSYS EINVAL".split(" "));

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { SaveResult } from "../memory/save.ts";
-import { ageInWords, MEMORY_TYPES, type Row } from "../store/store.ts";
+import { MEMORY_TYPES } from "../store/store.ts";
 import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
@@ -37,16 +37,6 @@ export function saySaved({ action, file, undo, notices }: SaveResult, { call }: 
 
 export function undoHint(undo: string | null, call: Reader["call"]): Span[] {
   return undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
-}
-
-/** `[type] name — description`. A type that the file does not state is not shown. */
-export function titleOf({ type, typeExplicit, name, description }: Row, weight: (name: string) => Span): Span[] {
-  const isSaid = description === "" || description.replace(/[.!]$/, "") === name;
-  return [typeExplicit ? `[${type}] ` : "", weight(name), isSaid ? "" : ` — ${description}`];
-}
-
-export function ageOf({ ageDays }: { ageDays: number }): string {
-  return ageInWords(ageDays);
 }
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
-import { findAbandoned } from "../project/older.ts";
+import { findAbandoned } from "../project/orphans.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
 
 /** Tries what is outside the store: hooks, wiring, the repository's team memory. */

@@ -2,11 +2,11 @@
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
-import { findTopMemory } from "../project/older.ts";
-import { formatAuthorship, type Listing, type Row } from "../store/store.ts";
-import { block, bold, countMemories, dim, type Line, notes, verb, warn } from "../verb.ts";
+import { findTopMemory } from "../project/scopes.ts";
+import { ageInWords, formatAuthorship, type Listing, type Row } from "../store/store.ts";
+import { block, bold, countMemories, dim, type Line, notes, type Span, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
-import { ageOf, NAME, TYPE, titleOf } from "./common.ts";
+import { NAME, TYPE } from "./common.ts";
 
 type Authored<T extends Row> = T & { author?: string | null };
 
@@ -37,8 +37,14 @@ function rowLines(row: Authored<Row>): Line[] {
   // A description that goes on from the name needs no name before it.
   const { name, description } = row;
   const shown = description.startsWith(name) ? { ...row, name: description, description: "" } : row;
-  const line = ["    ", ...titleOf(shown, (text) => text), " ", dim(`(${scope}${ageOf(row)})`)];
+  const line = ["    ", ...titleOf(shown, (text) => text), " ", dim(`(${scope}${ageInWords(row.ageDays)})`)];
   return row.problems.length === 0 ? [line] : [line, ["        ", warn(`${row.file}: ${row.problems.join("; ")}`)]];
+}
+
+/** `[type] name — description`. A type that the file does not state is not shown. */
+export function titleOf({ type, typeExplicit, name, description }: Row, weight: (name: string) => Span): Span[] {
+  const isSaid = description === "" || description.replace(/[.!]$/, "") === name;
+  return [typeExplicit ? `[${type}] ` : "", weight(name), isSaid ? "" : ` — ${description}`];
 }
 
 function passedOver(skipped: Listing["skipped"]): Line[] {
@@ -58,7 +64,7 @@ export const show = verb({
     const who = "author" in memory ? `: ${memory.author}` : "";
     return [
       titleOf(memory, bold),
-      dim(`${memory.path}, ${memory.scope}${who}, ${ageOf(memory)}`),
+      dim(`${memory.path}, ${memory.scope}${who}, ${ageInWords(memory.ageDays)}`),
       ...memory.when.map((cue) => dim(`when: ${cue}`)),
       ...memory.problems.map((problem) => warn(`problem: ${problem}`)),
       block(`\n${memory.body}`),

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readRegular } from "../disk/fence.ts";
-import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import { exitCodeOf, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type GitSync, joinTeam, leaveTeam, openGitSync, openTeam } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";
@@ -210,11 +210,7 @@ async function readToken(
 const MAX_BYTES = 10_000;
 
 function readTokenFile(file: string): string {
-  try {
-    const data = readRegular(file, { follow: true, maxBytes: MAX_BYTES });
-    if (data) return data.toString("utf8");
-  } catch (error) {
-    throw diskError(error, "read", file);
-  }
+  const data = onDisk("read", file, () => readRegular(file, { follow: true, maxBytes: MAX_BYTES }));
+  if (data) return data.toString("utf8");
   throw new MemdirError("not-found", `${file} is not a file with a token`);
 }

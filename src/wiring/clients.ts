@@ -1,8 +1,9 @@
 /** The clients that can be wired: where their files are, which parts of those files are memdir's, and what is left for the user to do. */
 
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { MemdirError } from "../errors.ts";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { findProgram } from "../child-group.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
 import type { Machine } from "./machine.ts";
@@ -136,7 +137,7 @@ const codex: Client = {
   calls: { program: "codex", since: "0.166.0" },
   findDisabled(machine) {
     const file = join(codexFolder(machine), "config.toml");
-    const values = attempt(() => readTable(readPlain(file), ["mcp_servers", "memdir"], file));
+    const values = attempt(() => readTable(readPlain(file), ["mcp_servers", "memdir"], file), undefined);
     return String(values?.enabled) === "false" ? `${file} (enabled = false)` : null;
   },
   parts: (machine, form = COMMANDS) => [
@@ -336,38 +337,17 @@ function toolEntry(fields: readonly string[]): HookEntry {
 
 /** The first of the paths that exists, else the program's path, or null. */
 function findTrace({ env, platform }: Pick<Machine, "env" | "platform">, program: string, ...paths: string[]) {
-  return paths.find((path) => existsSync(path)) ?? findProgram({ env, platform }, program);
+  return paths.find((path) => existsSync(path)) ?? findClient({ env, platform }, program);
 }
 
-/** A program's path by the user's PATH, or null. */
-export function findProgram({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
-  const isWindows = platform === "win32";
-  const endings = isWindows ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : [""];
-  const folders = (env.PATH ?? env.Path ?? "").split(isWindows ? ";" : delimiter).filter((folder) => folder !== "");
-  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${program}${ending}`)));
-  return files.find(isExecutable) ?? null;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+export function findClient({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
+  const endings = platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : undefined;
+  return findProgram(env, program, endings);
 }
 
 /** Undefined when it is missing or cannot be read, which is reported when the file is changed. */
 function readSetting(file: string, ...at: string[]): unknown {
-  return attempt(() => readAt(readPlain(file), at, file));
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readAt(readPlain(file), at, file), undefined);
 }
 
 /** Whether a file has neither comments nor trailing commas; Claude Code ignores a settings file that has them. */

@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { findProject } from "../project/locate.ts";
 import { type Directory, listEntries, peekForHooks } from "../store/store.ts";
-import { CLIENTS, type Client, claudeFolder, findProgram, type HookForm } from "./clients.ts";
+import { CLIENTS, type Client, claudeFolder, findClient, type HookForm } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 import { commandsOf, readForms } from "./parts.ts";
 import { type HOOK_CHOICES, readReceipt } from "./receipt.ts";
@@ -34,7 +35,7 @@ const VERSION_MS = 3_000;
 
 /** As the client says itself; null when that cannot be told. A program inside the project is never run: a repository may bring any. */
 export function findVersion(machine: Machine, { calls }: Client): string | null {
-  const program = calls ? findProgram(machine, calls.program) : null;
+  const program = calls ? findClient(machine, calls.program) : null;
   if (program === null || !isAbsolute(program) || isInProject(machine, program)) return null;
   try {
     const said = execFileSync(program, ["--version"], {
@@ -78,11 +79,7 @@ export function hasRules(machine: Machine, directories: readonly Directory[]): b
 }
 
 function projectsIn(folder: string): string[] {
-  try {
-    return readdirSync(join(folder, "projects"));
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(join(folder, "projects")), []);
 }
 
 function findRule(directory: Directory): boolean {
@@ -99,11 +96,7 @@ function findRule(directory: Directory): boolean {
 export function findForms(machine: Machine, client: Client): Map<string, "command" | "mcp_tool"> {
   const [part] = client.parts(machine).filter((each) => each.kind === "hooks");
   const known = commandsOf([...client.parts(machine), ...readReceipt(machine).entries.flatMap(({ parts }) => parts)]);
-  try {
-    return part ? readForms(readPlain(part.file), part.file, known) : new Map();
-  } catch {
-    return new Map();
-  }
+  return attempt(() => (part ? readForms(readPlain(part.file), part.file, known) : new Map()), new Map());
 }
 
 /** Clients whose rules do not hold when memdir's server is switched off. */

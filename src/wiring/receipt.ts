@@ -9,7 +9,7 @@ import * as v from "valibot";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { acquireLock, type Lock } from "../disk/lock.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { claudeFolder } from "./clients.ts";
 import type { Machine } from "./machine.ts";
@@ -77,13 +77,11 @@ function parseReceipt(machine: Machine): { version?: unknown } | null {
 
 export function writeReceipt(machine: Machine, receipt: Receipt): void {
   const file = receiptFile(machine);
-  try {
+  onDisk("write", file, () => {
     makeFolders(claudeFolder(machine));
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     moveInto(writeTemporary(backupFolder(machine), text, PRIVATE_MODE), file);
-  } catch (error) {
-    throw diskError(error, "write", file);
-  }
+  });
 }
 
 /** The receipt with `entry` in place of all earlier ones of its file. */
@@ -96,11 +94,9 @@ export function noteEntry(receipt: Receipt, entry: Entry): Receipt {
 export function writeBackup(machine: Machine, file: string, text: string): string {
   const name = `${sha256(file).slice(0, 16)}-${sha256(text).slice(0, 16)}`;
   const path = join(backupFolder(machine), name);
-  try {
+  onDisk("back up a file to", path, () => {
     if (readBackup(machine, name) !== text) moveInto(writeTemporary(backupFolder(machine), text, PRIVATE_MODE), path);
-  } catch (error) {
-    throw diskError(error, "back up a file to", path);
-  }
+  });
   return name;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { eolOf, lineOf, splice } from "./json-text.ts";
 
 type Values = Readonly<Record<string, string | readonly string[]>>;
@@ -87,11 +87,7 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
 
 /** Only strings and lists of them in double quotes, which JSON reads alike. */
 function readValue(text: string, { valueFrom, valueTo }: Statement): unknown {
-  try {
-    return JSON.parse(text.slice(valueFrom, valueTo).replace(/,\s*\]$/, "]"));
-  } catch {
-    return null;
-  }
+  return attempt(() => JSON.parse(text.slice(valueFrom, valueTo).replace(/,\s*\]$/, "]")), null);
 }
 
 /** Strings of JSON are strings of TOML, but for one character. */
@@ -154,11 +150,7 @@ function pathOf(name: string): string[] {
 function unquote(key: string): string {
   if (key.startsWith("'")) return key.slice(1, -1);
   if (!key.startsWith('"')) return key;
-  try {
-    return String(JSON.parse(key));
-  } catch {
-    return key;
-  }
+  return attempt(() => String(JSON.parse(key)), key);
 }
 
 /** Behind the value: strings, and brackets that may go over lines. Null when one does not end. */

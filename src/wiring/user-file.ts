@@ -2,9 +2,9 @@
 
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { exchange, isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { isAlive, PRIVATE_MODE, removeQuietly, replaceSame, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError, onDisk } from "../errors.ts";
 
 export interface UserFile {
   /** As the client names it. */
@@ -23,7 +23,7 @@ const TEMPORARY = ".memdir";
 
 /** Throws `broken` or `disk` for what is there and cannot be changed. */
 export function readUserFile(file: string): UserFile {
-  try {
+  return onDisk("read", file, () => {
     const target = realPath(file);
     const entry = lstatSync(file, { throwIfNoEntry: false });
     const there = lstatSync(target, { throwIfNoEntry: false });
@@ -35,9 +35,7 @@ export function readUserFile(file: string): UserFile {
     const bytes = readRegular(target, { maxBytes: MAX_BYTES });
     if (bytes === null) throw new MemdirError("broken", `${file} cannot be read as a settings file; look at it`);
     return { file, target, isLink: entry?.isSymbolicLink() === true, text: decode(bytes, file) };
-  } catch (error) {
-    throw diskError(error, "read", file);
-  }
+  });
 }
 
 /** The text without its byte order mark; empty where there is no file. Throws like `readUserFile`. */
@@ -50,40 +48,23 @@ export function readPlain(file: string): string {
  * read, and then leaves it as it is.
  */
 export function replaceUserFile({ file, target, text: before }: UserFile, text: string): void {
-  try {
+  onDisk("change", file, () => {
     makeFolders(dirname(target));
     sweep(dirname(target));
     const stat = lstatSync(target, { throwIfNoEntry: false });
-    const isUnchanged = () => sameText(target, before);
-    if (!isUnchanged()) throw conflict(file);
     const temporary = writeTemporary(dirname(target), text, PRIVATE_MODE, TEMPORARY);
     if (stat) keepAttributes(temporary, stat);
-    const done = exchange(temporary, target, isUnchanged);
-    if (done === "changed") {
-      removeQuietly(temporary);
-      throw conflict(file);
-    }
-    if (done.replaced !== null) {
-      if (!sameText(done.replaced, before)) {
-        moveInto(done.replaced, target);
-        throw conflict(file);
-      }
-      removeQuietly(done.replaced);
-    }
-  } catch (error) {
-    throw diskError(error, "change", file);
-  }
+    if (!replaceSame(temporary, target, (path) => sameText(path, before))) throw conflict(file);
+  });
 }
 
 /** Removes a file that is ours and the folders that were made for it, if nothing else is in them. */
 export function removeUserFile({ file, target, text }: UserFile, folders: readonly string[]): void {
-  try {
+  onDisk("remove", file, () => {
     if (!sameText(target, text)) throw conflict(file);
     unlinkSync(target);
     sweep(dirname(target));
-  } catch (error) {
-    throw diskError(error, "remove", file);
-  }
+  });
   removeFolders(folders);
 }
 

@@ -8,7 +8,7 @@ import { readCursor } from "../../src/learn/extraction-gates.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
-import { findEnforced } from "../../src/store/enforce.ts";
+import { findEnforced } from "../../src/store/admit.ts";
 import { NOTHING, write } from "../learn/extraction-desk.ts";
 import { until } from "../until.ts";
 import { type AgentDesk, calls, type OpenOptions, openDesk } from "./desk.ts";

@@ -6,11 +6,11 @@ import { expect, it } from "vitest";
 const src = fileURLToPath(new URL("../../src", import.meta.url));
 
 /** The runner itself, and the agent's shell, which runs whatever the agent writes. */
-const MAY_START_GIT = ["project/git.ts", "tools/shell-run.ts"];
+const MAY_START_GIT = ["project/git.ts", "tools/bash.ts"];
 
-/** Calls of node:child_process with git as the program, also as a template or behind a variable of that name. */
+/** Calls of node:child_process, or of our own runner of children, with git as the program, also as a template or behind a variable of that name. */
 const STARTS_GIT =
-  /\b(?:spawn|exec|execFile|fork)(?:Sync)?\s*\(\s*(?:["'`]git\b|git\b|GIT\b)|["'`]git(?:\.exe)?["'`]\s*,\s*\[/;
+  /\b(?:spawn|exec|execFile|fork|runChild)(?:Sync)?\s*\(\s*(?:["'`]git\b|git\b|GIT\b)|["'`]git(?:\.exe)?["'`]\s*,\s*\[/;
 
 it("git is started in one file only", () => {
   const files = readdirSync(src, { recursive: true, withFileTypes: true })

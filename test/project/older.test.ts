@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { expect, it } from "vitest";
 import { locate, separatorSlug, sha256Key, slugOf } from "../../src/project/locate.ts";
-import { findOlderDirectories } from "../../src/project/older.ts";
+import { findOlderDirectories } from "../../src/project/scopes.ts";
 import { type Fixture, makeFixture } from "./fixture.ts";
 
 function older(f: Fixture, cwd: string, env = {}) {

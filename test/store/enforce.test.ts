@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compilePattern, findEnforced, lintEnforce } from "../../src/store/enforce.ts";
+import { compilePattern, findEnforced, lintEnforce } from "../../src/store/admit.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 
 const HEAD = "name: No force push\ndescription: Never force-push here\ntype: feedback";

@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { withoutSecrets } from "../../src/tools/bash.ts";
-import { openOutput } from "../../src/tools/shell-run.ts";
+import { openOutput, withoutSecrets } from "../../src/tools/bash.ts";
 import { until } from "../until.ts";
 import { makeBench } from "./bench.ts";
 

@@ -1,9 +1,9 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { closeSync, mkdirSync, writeSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { PRIVATE_MODE } from "../../disk/atomic.ts";
-import { openToAppend, readTail } from "../../disk/fence.ts";
+import { appendLines } from "../../disk/atomic.ts";
+import { readTail } from "../../disk/fence.ts";
 import { attempt } from "../../errors.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
@@ -30,7 +30,8 @@ export function openPromptHistory(file: string, { now }: Pick<World, "now">) {
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       try {
         if (text.length > MAX_PROMPT_CHARS || findSecrets(text).length > 0) return nothing;
-        append(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        appendLines(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
         return { kept: true, problem: null };
       } catch (error) {
         const code = (error as NodeJS.ErrnoException)?.code ?? "unknown";
@@ -64,16 +65,4 @@ function readPrompts(file: string): string[] {
 function parseLine(line: string): string | null {
   const text = attempt<unknown, null>(() => JSON.parse(line)?.text, null);
   return typeof text === "string" && text.trim() !== "" ? text : null;
-}
-
-/** One write at the end, so that lines of several processes do not mix; half a line before it is ended first. */
-function append(file: string, line: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const { fd, torn } = openToAppend(file, PRIVATE_MODE);
-  try {
-    const bytes = Buffer.from(torn ? `\n${line}` : line);
-    if (writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error("written in part"), { code: "ENOSPC" });
-  } finally {
-    closeSync(fd);
-  }
 }

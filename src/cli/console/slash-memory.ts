@@ -3,7 +3,7 @@
 import { MemdirError } from "../../errors.ts";
 import type { MemoryType } from "../../store/store.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
-import { titleOf } from "../../verbs/common.ts";
+import { titleOf } from "../../verbs/list.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
 import { findArity, readWords, runOf, type Words } from "../command.ts";
 import { print } from "../terminal.ts";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
-import { diskError, MemdirError } from "../../errors.ts";
+import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
 import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
 
@@ -93,11 +93,7 @@ async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
 
 /** For the user alone. */
 export function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw diskError(error, "make the folder", folder);
-  }
+  onDisk("make the folder", folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
 }
 
 const PACKAGE = "@electric-sql/pglite";
