@@ -14,25 +14,6 @@ export async function callHook(hooks: Hooks, given: Params): Promise<object> {
   return { content: [{ type: "text", text: out.trim() || "{}" }] };
 }
 
-/** Clients that call it, as the journal names them. */
-const CALLERS = /^mcp:(?:claude-code|codex)/;
-/** A client that has connected asks for one list after the other, and waits for each. */
-const QUIET_MS = 100;
-
-/** To be called at every message: when such a client is quiet for the first time, what its prompts need is loaded. */
-export function openPreparation({ hooks, cwd }: { hooks?: Hooks; cwd: string }) {
-  let isDone = !hooks;
-  let timer: NodeJS.Timeout | undefined;
-  return (by: string): void => {
-    clearTimeout(timer);
-    if (isDone || !CALLERS.test(by)) return;
-    timer = setTimeout(() => {
-      isDone = true;
-      void hooks?.({ hook_event_name: "Connect", cwd });
-    }, QUIET_MS).unref();
-  };
-}
-
 /** What is no text in an event; Claude Code passes it as JSON, Codex as it is. */
 const TYPED: ReadonlySet<string> = new Set(["tool_input", "stop_hook_active"]);
 

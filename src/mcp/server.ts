@@ -8,8 +8,8 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { Memdir } from "../memdir.ts";
 import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
-import { type Client, openClient } from "./client.ts";
-import { callHook, HOOK_TOOL, openPreparation } from "./hook.ts";
+import { type Client, openClient, openPreparation } from "./client.ts";
+import { callHook, HOOK_TOOL } from "./hook.ts";
 import {
   type Answer,
   type Caller,

@@ -1,6 +1,5 @@
 /** A second thread for the model's multiplications. It takes parts of a layer while this one does the others, and is not waited for when it is late. */
 
-import { Worker } from "node:worker_threads";
 import type { Shareable } from "./wasm.ts";
 
 /** As in kernel.as: the activations and their scales, the weights and theirs, bias, out, its stride, tokens, rows, columns. */
@@ -37,6 +36,8 @@ export function openHelper(
   shared[NEXT] = PARTS;
   const names = { NEXT, TAKEN, DONE, ARGUMENTS, PART_MASK, PARTS, LINGER_MS, WRITING };
   const workerData: Given = { module, memory, shared, scratch, ...names };
+  // Loaded here: a hook that is started for one event does without it.
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   const source = `(${runThread})(require("node:worker_threads").workerData)`;
   const worker = new Worker(source, { eval: true, execArgv: [], env: {}, workerData });
   worker.unref();
