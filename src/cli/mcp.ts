@@ -4,9 +4,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
-import { openHooks } from "../hooks/hooks.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { McpOptions } from "../mcp/server.ts";
 import { serveStreams } from "../mcp/stdio.ts";
+import { lazily } from "../text/lazy.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
@@ -18,10 +19,15 @@ export const mcp: Run = async (call) => {
   }
   const options = makeOptions(call);
   if (call.flag("http")) return runHttp(call, options);
-  const dist = findInstallation(fileURLToPath(import.meta.url));
-  const hooks = openHooks({ env: options.env, dist, startedIn: () => options.cwd });
+  // Many clients send no events.
+  const hooks = lazily(async () => {
+    const { openHooks } = await import("../hooks/hooks.ts");
+    const dist = findInstallation(fileURLToPath(import.meta.url));
+    return openHooks({ env: options.env, dist, startedIn: () => options.cwd });
+  });
+  const answerEvent: Hooks = async (input) => (await hooks())(input);
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
-  await serveStreams({ ...options, hooks }, { input: process.stdin, output: process.stdout });
+  await serveStreams({ ...options, hooks: answerEvent }, { input: process.stdin, output: process.stdout });
   process.stdin.destroy();
   return 0;
 };

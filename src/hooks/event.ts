@@ -18,6 +18,8 @@ const EVENTS = {
   AfterTool: "PostToolUse",
   AfterAgent: "Stop",
   PreCompress: "PreCompact",
+  /** Our own: a client has connected to a server, and prompts will come. */
+  Connect: "Connect",
 } as const;
 
 export type HookEvent = (typeof EVENTS)[keyof typeof EVENTS];

@@ -29,6 +29,7 @@ const ANSWERERS: Readonly<Record<HookEvent, () => Promise<Answerer>>> = {
   Stop: async () => (await import("./stop.ts")).answerStop,
   PreCompact: async () => (await import("./stop.ts")).answerStop,
   SessionEnd: async () => (await import("./stop.ts")).answerStop,
+  Connect: async () => (await import("./prompt.ts")).prepare,
 };
 
 export interface HooksOptions {

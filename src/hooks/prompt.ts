@@ -1,7 +1,7 @@
 /** A prompt of another agent comes in, the memories that help go out: what `memdir recall` shows, from rows and a model that stay loaded. */
 
 import type { Config, Env } from "../config.ts";
-import { findEmbed } from "../meaning/meaning.ts";
+import { findEmbed, openMeaning } from "../meaning/meaning.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { openRecaller, type Recaller } from "../recall/recaller.ts";
@@ -28,14 +28,12 @@ const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 
 export async function answerPrompt(input: PromptInput, host: Host): Promise<Answer> {
   const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
-  if (isTooShort(prompt)) return NOTHING;
   const cwd = cwdOf(input);
+  const opened = isTooShort(prompt) ? null : open(cwd, host);
+  if (!opened) return NOTHING;
+  const { config, main, recaller } = opened;
   const session = sessionOf(input);
-  const { config, location } = findPlace({ cwd }, host.env);
-  if (config.disabled !== null) return NOTHING;
   host.deadline.set(config.hooks.deadlineMs);
-  const { main, directories } = findDirectories({ cwd }, config, location);
-  const recaller = keepRecaller(withoutAdopted(main, directories), config, host);
   const { text, note } = await recallFor(recaller, { prompt, session, main: main.path }, host);
   const name = typeof input.hook_event_name === "string" ? input.hook_event_name : "UserPromptSubmit";
   const after = () => {
@@ -43,6 +41,22 @@ export async function answerPrompt(input: PromptInput, host: Host): Promise<Answ
     if (session !== null && wantsSearch(config, host.env)) startPrefetch(main.path, { cwd, session, prompt }, host);
   };
   return { out: text === "" ? "" : formatContext(name, text), after };
+}
+
+/** Before the first prompt of a process that lives on: what a prompt needs is loaded and has run once, and nobody waits for it. */
+export async function prepare(input: EventInput, host: Host): Promise<Answer> {
+  const opened = open(cwdOf(input), host);
+  if (opened?.config.meaning) openMeaning().meaning?.help();
+  await opened?.recaller.recall("which memories does this project have?");
+  return NOTHING;
+}
+
+/** Null where memory is switched off. */
+function open(cwd: string, host: Host) {
+  const { config, location } = findPlace({ cwd }, host.env);
+  if (config.disabled !== null) return null;
+  const { main, directories } = findDirectories({ cwd }, config, location);
+  return { config, main, recaller: keepRecaller(withoutAdopted(main, directories), config, host) };
 }
 
 interface Asked {

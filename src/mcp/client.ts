@@ -1,7 +1,8 @@
-/** The client at the other end of a connection: what it is called in the journal, and which project it works on. */
+/** The client at the other end of a connection: what it is called in the journal, which project it works on, and whether prompts will come. */
 
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { World } from "../world.ts";
 import { type Caller, type Id, isObject, type Message, nameOf, type Params } from "./protocol.ts";
 
@@ -65,6 +66,25 @@ export function openClient(
     onRootsChanged: () => {
       cwd = null;
     },
+  };
+}
+
+/** Clients that send their events, as the journal names them. */
+const WITH_EVENTS = /^mcp:(?:claude-code|codex)/;
+/** A client that has connected asks for one list after the other, and waits for each. */
+const QUIET_MS = 100;
+
+/** To be called at every message: when such a client is quiet for the first time, what its prompts need is loaded. */
+export function openPreparation({ hooks, cwd }: { hooks?: Hooks; cwd: string }): (by: string) => void {
+  let isDone = !hooks;
+  let timer: NodeJS.Timeout | undefined;
+  return (by) => {
+    clearTimeout(timer);
+    if (isDone || !WITH_EVENTS.test(by)) return;
+    timer = setTimeout(() => {
+      isDone = true;
+      void hooks?.({ hook_event_name: "Connect", cwd });
+    }, QUIET_MS).unref();
   };
 }
 

@@ -95,7 +95,7 @@ export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-
 
 export interface Caller {
   era: "legacy" | "modern";
-  /** As a modern request gives it; older clients say it in the handshake. */
+  /** As a modern request gives it, or the handshake of an older client. */
   name: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export function isModern(params: Params | undefined): boolean {
 
 /** Throws for a claim that does not hold. */
 export function readCaller(params: Params | undefined): Caller {
-  if (!isModern(params)) return { era: "legacy", name: undefined };
+  if (!isModern(params)) return { era: "legacy", name: nameOf(params?.clientInfo) };
   const meta = params?._meta as Record<string, unknown>;
   const requested = meta[VERSION_KEY];
   if (typeof requested !== "string") throw new ProtocolError("badParams", `_meta: ${VERSION_KEY} is a text`);

@@ -8,7 +8,7 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { Memdir } from "../memdir.ts";
 import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
-import { type Client, openClient } from "./client.ts";
+import { type Client, openClient, openPreparation } from "./client.ts";
 import { callHook, HOOK_TOOL } from "./hook.ts";
 import {
   type Answer,
@@ -66,6 +66,7 @@ export function openMcpServer(
   send: ((message: Message) => void) | null,
 ): McpServer {
   const client = openClient(mcp, send);
+  const prepare = openPreparation(mcp);
   const running = new Map<Id, AbortController>();
   const identity = { name: "memdir", title: "memdir", version: mcp.version };
 
@@ -78,6 +79,7 @@ export function openMcpServer(
       const caller = readCaller(params);
       const run = METHODS[caller.era].get(method);
       if (!run) throw new ProtocolError("noMethod", `there is no method "${method.slice(0, 80)}"`);
+      prepare(client.by(caller));
       const result = await run({ mcp, memories, client, caller, params, signal, identity });
       return { jsonrpc: "2.0", id, result: dressResult(caller, method, result, identity) };
     } catch (error) {

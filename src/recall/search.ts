@@ -3,15 +3,7 @@
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
-import {
-  type Directory,
-  findBytes,
-  type Header,
-  type Memory,
-  parseMemory,
-  type Row,
-  readRows,
-} from "../store/store.ts";
+import { type Directory, findBytes, type Memory, parseMemory, type Row, readRows } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import { termsOf } from "../text/terms.ts";
 
@@ -24,7 +16,7 @@ export async function searchMemories(
   query: string,
   texts: SearchTexts,
 ): Promise<SearchHit[]> {
-  const words = searchWords(query);
+  const words = searchWords(query).map(openWord);
   if (words.length === 0) throw new MemdirError("usage", "give at least one word to search for");
   const breathe = openBreath();
   const hits: SearchHit[] = [];
@@ -34,35 +26,55 @@ export async function searchMemories(
       const turn = breathe();
       if (turn) await turn;
       const text = row.unreadable ? null : texts.find(directory, { file: row.file, mtimeMs, bytes: row.bytes });
-      const score = text ? scoreFields(text.fields, words, ({ text, terms }, word) => holds(text, word, terms)) : 0;
-      if (text && score > 0) hits.push({ ...row, score, line: bestLine(text.memory, words) });
+      const score = text ? scoreFields(text.fields, words, ({ text }, isIn) => isIn(text)) : 0;
+      if (text && score > 0) hits.push({ ...row, score, line: bestLine(text, words) });
     }
   }
   return hits.sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
 }
 
-function bestLine(memory: Header & { body: string }, words: readonly string[]): string {
-  const lines = [...memory.body.split("\n"), memory.description, ...memory.when, memory.name, memory.file];
-  let best = "";
+/** The first of those that hold the most. */
+function bestLine({ memory, lines }: Searchable, words: readonly Word[]): string {
+  let best = -1;
   let most = 0;
-  for (const line of lines) {
-    const folded = fold(line);
-    const hits = words.filter((word) => holds(folded, word, () => new Set(termsOf(folded)))).length;
-    if (hits > most) {
-      best = line.trim();
-      most = hits;
-    }
+  for (const [at, line] of lines().entries()) {
+    const held = words.filter((isIn) => isIn(line)).length;
+    if (held > most) [best, most] = [at, held];
+    if (most === words.length) break;
   }
-  return best;
+  return linesOf(memory)[best]?.trim() ?? "";
 }
 
+/** Whether a folded text holds it. */
+type Word = (text: string) => boolean;
+
 /** As it stands, or with another ending: who looks for "deploying" means "deploys" too. */
-function holds(text: string, word: string, terms: () => ReadonlySet<string>): boolean {
-  if (text.includes(word)) return true;
+function openWord(word: string): Word {
   const [term, ...more] = termsOf(word);
   // Only words are inflected; of anything else the very characters are meant.
-  if (term === undefined || more.length > 0 || term.length < 3 || !text.includes(term.slice(0, 3))) return false;
-  return terms().has(term);
+  if (term === undefined || more.length > 0 || term.length < 3) return (text) => text.includes(word);
+  const start = term.slice(0, 3);
+  /** The same few words come again and again. */
+  const known = new Map<string, boolean>();
+  const isInflected = (near: string): boolean => {
+    const found = known.get(near) ?? termsOf(near).includes(term);
+    known.set(near, found);
+    return found;
+  };
+  return (text) => {
+    if (text.includes(word)) return true;
+    for (let at = text.indexOf(start); at >= 0; ) {
+      const end = spaceFrom(text, at);
+      if (isInflected(text.slice(text.lastIndexOf(" ", at) + 1, end))) return true;
+      at = text.indexOf(start, end);
+    }
+    return false;
+  };
+}
+
+function spaceFrom(text: string, at: number): number {
+  const end = text.indexOf(" ", at);
+  return end < 0 ? text.length : end;
 }
 
 export type Field = "name" | "description" | "when" | "file" | "body";
@@ -72,8 +84,10 @@ const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file:
 
 export interface Searchable {
   memory: Memory;
-  /** Folded, and their terms for whoever needs them. */
-  fields: { name: Field; text: string; terms: () => ReadonlySet<string> }[];
+  /** Folded. */
+  fields: { name: Field; text: string }[];
+  /** The same as lines, in the order in which one is looked for that is shown. */
+  lines: () => readonly string[];
 }
 
 export type SearchTexts = ReturnType<typeof openSearchTexts>;
@@ -112,10 +126,10 @@ export function searchWords(query: string): string[] {
 }
 
 /** 0 for none of the words, at most 1. Who holds more of them comes first, wherever they stand. */
-export function scoreFields(
+export function scoreFields<W>(
   fields: Searchable["fields"],
-  words: readonly string[],
-  holds: (field: Searchable["fields"][0], word: string) => boolean,
+  words: readonly W[],
+  holds: (field: Searchable["fields"][0], word: W) => boolean,
 ): number {
   let score = 0;
   for (const word of words) {
@@ -142,9 +156,11 @@ function makeSearchable(memory: Memory): Searchable {
   ];
   return {
     memory,
-    fields: texts.map(([name, raw]) => {
-      const text = fold(raw);
-      return { name, text, terms: lazily(() => new Set(termsOf(text))) };
-    }),
+    fields: texts.map(([name, text]) => ({ name, text: fold(text) })),
+    lines: lazily(() => linesOf(memory).map(fold)),
   };
+}
+
+function linesOf({ body, description, when, name, file }: Memory): string[] {
+  return [...body.split("\n"), description, ...when, name, file];
 }

@@ -72,6 +72,19 @@ describe("the tool", () => {
     expect(readFaults(world.env)).toEqual([]);
   });
 
+  it("is prepared for the first prompt once a client has connected that calls it, and leaves no trace in the session", async () => {
+    const world = makeWorld({ settings: SETTINGS });
+    world.write("deploy.md", DEPLOY);
+    const rows = world.path(".memdir/rows.bin");
+    const wire = openHookWire(world);
+    const clientInfo = { name: "claude-code", version: "1" };
+    await wire.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    await until(() => fs.existsSync(rows));
+    expect(fs.readdirSync(world.path(".memdir"))).not.toContain("surfaced.jsonl");
+    expect(await makeAsk(world, wire).shown(PROMPT, "one")).toContain("Deploy with kubectl");
+    expect(readFaults(world.env)).toEqual([]);
+  });
+
   it("shows memories as they are now, whoever wrote them", async () => {
     const world = makeWorld({ settings: SETTINGS });
     world.write("deploy.md", DEPLOY);
