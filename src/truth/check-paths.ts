@@ -23,13 +23,12 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   const spelt = findSpelling(facts, path);
   if (spelt !== null) return checkLine(facts, claim, spelt);
   const exact = fateOf(facts, path);
-  if (exact) return withFix(isGeneric(facts, path) ? { ...exact, isVague: true } : exact, claim);
+  // A bare name may mean the others of that name; where none is left, whichever it was has gone.
+  if (exact) return withFix(facts.tree.byName.has(path) ? { ...exact, isVague: true } : exact, claim);
   const longer = findLonger(facts, path);
   if (longer !== null) return checkLine(facts, claim, longer);
   const folder = fateOfFolder(facts, path);
-  const fate = fateOfLonger(facts, path);
-  if (fate && isGeneric(facts, path)) return { ...fate, isVague: true };
-  return fate ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
+  return fateOfLonger(facts, path) ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
 /** The same path in other letters: on many systems it is the same file. */

@@ -110,7 +110,9 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const namedFiles = findNamedFiles(text);
   for (const token of findTokens(passage)) {
     const found = tokenClaims(token, text, context.root, namedFiles);
-    const spoken = found.length === 0 ? "past" : tense(token.at, token.text.length);
+    // `old.*` → `new.*`: what is said after it comes after the whole span.
+    const tick = token.code && !command ? text.indexOf("`", token.at + token.text.length) : -1;
+    const spoken = found.length === 0 ? "past" : tense(token.at, tick < 0 ? token.text.length : tick - token.at);
     if (spoken !== "present" && spoken !== "planned") continue;
     const isPlan = spoken === "planned";
     for (const { shift, ...claim } of found) {
@@ -168,18 +170,25 @@ const DATE =
 /** A date further in says when something was, and does not head a record. */
 const HEAD = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE.source})`, "iu");
 
-/** What begins with a date, or stands under a heading with one, says what was so on that day. */
+/**
+ * What begins with a date, or stands under a heading with one, says what was so on that day. A single date in a memory is that
+ * of the memory, not of a record.
+ */
 function datedParagraphs(passages: readonly Passage[]): Set<number> {
   const dated = new Set<number>();
+  const days = new Set<string>();
   const seen = new Set<number>();
   for (const { paragraph, lead, text } of passages) {
     const isFirst = !seen.has(paragraph);
     seen.add(paragraph);
     // Few passages hold a year.
     if (!lead.includes("20") && !text.includes("20")) continue;
-    if (DATE.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
+    const day = DATE.exec(lead) ?? (isFirst ? HEAD.exec(text) : null);
+    if (!day) continue;
+    dated.add(paragraph);
+    days.add(day[0]);
   }
-  return dated;
+  return days.size > 1 ? dated : new Set();
 }
 
 /** A file that is named for a day. */

@@ -3,7 +3,7 @@
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
-import { checkClaims } from "./checks.ts";
+import { checkClaims, wasThere } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims, isNamedForDay } from "./claims.ts";
 import { gatherFacts, startFacts } from "./facts.ts";
@@ -76,7 +76,8 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
       const lines = text.split("\n");
       const findings = checkClaims(facts, claims).map((finding) => {
         const line = lines[finding.claim.line - 1] ?? "";
-        return { ...finding, ...weighFinding(finding, options.writtenAt?.(i, line) ?? null) };
+        const time = options.writtenAt?.(i, line) ?? null;
+        return { ...finding, ...weighFinding(finding, time, time === null || wasThere(facts, finding, time)) };
       });
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
@@ -101,10 +102,10 @@ export function isShown({ verdict, confidence }: Weighed): boolean {
 const SHOWN = 0.6;
 
 /** `writtenAt` in seconds since 1970. */
-function weighFinding(finding: Finding, writtenAt: number | null): Evidence {
+function weighFinding(finding: Finding, writtenAt: number | null, wasThere: boolean): Evidence {
   const { claim, by } = finding;
   const order = orderOf(finding, writtenAt);
-  const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1);
+  const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1) * (wasThere ? 1 : 0.5);
   const written = writtenAt === null ? null : dayOf(writtenAt);
   const base = claim.declared ? 1 : baseOf(finding, order, by?.day === written);
   return {
