@@ -4,7 +4,7 @@ import { checkPath, isGeneric } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
-import type { Commit } from "./history.ts";
+import { describeCommit, nameOf } from "./history.ts";
 import type { Occurrence } from "./occurrences.ts";
 import type { Removal } from "./removals.ts";
 import { isSettings, isSolid, isTest } from "./usage.ts";
@@ -34,7 +34,10 @@ export function wasThere({ history, removals }: Facts, finding: Finding, time: n
   const { claim, verdict, by, files = [] } = finding;
   if (!by || claim.declared || (verdict !== "gone" && verdict !== "moved")) return true;
   const isBorn = (file: string) => (history.added.get(file)?.time ?? 0) <= time;
-  if (claim.kind === "path") return files.some((file) => history.events.has(file) && isBorn(file));
+  if (claim.kind === "path") {
+    const alike = history.byName.get(nameOf(claim.text)) ?? [];
+    return [...files, ...alike].some((file) => history.events.has(file) && isBorn(file));
+  }
   const name = nameIn(claim);
   return verdict === "moved" || !removals.words.has(name) || removals.wasThere(name, time, isBorn);
 }
@@ -73,7 +76,7 @@ function checkPlan(facts: Facts, claim: Claim): Answer {
     return unknown("it is not there yet, or was already");
   return {
     verdict: "built",
-    evidence: `${first.file} was added by ${byWhom(first)}`,
+    evidence: `${first.file} was added by ${describeCommit(first.commit)}`,
     files: [first.file],
     by: first.commit,
   };
@@ -89,7 +92,7 @@ function checkValue(facts: Facts, claim: Claim): Answer {
   if (!removal) return unknown("the code never stated this value");
   return {
     verdict: "changed",
-    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${byWhom(removal)}`,
+    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${describeCommit(removal.commit)}`,
     files: [place.file],
     by: removal.commit,
   };
@@ -109,7 +112,7 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
   if (renamed !== undefined)
     return {
       verdict: "moved",
-      evidence: `now called ${renamed}: renamed by ${byWhom(removal)}`,
+      evidence: `now called ${renamed}: renamed by ${describeCommit(removal.commit)}`,
       to: renamed,
       fix: renamed,
       files: [removal.file],
@@ -204,11 +207,7 @@ function unknown(evidence: string): Answer {
 }
 
 function goneBy({ file, commit }: Pick<Removal, "file" | "commit">, what: string): Answer {
-  return { verdict: "gone", evidence: `${what} from ${file} by ${byWhom({ commit })}`, files: [file], by: commit };
-}
-
-function byWhom({ commit }: { commit: Commit }): string {
-  return `${commit.hash} on ${commit.day}`;
+  return { verdict: "gone", evidence: `${what} from ${file} by ${describeCommit(commit)}`, files: [file], by: commit };
 }
 
 function checkSymbol(facts: Facts, claim: Claim): Answer {
@@ -274,7 +273,7 @@ function checkNamedFile(
   );
   const now = places.find(({ usage }) => usage === "definition");
   if (!now || !(removal || claim.declared)) return null;
-  const by = removal ? `, removed from ${file} by ${byWhom(removal)}` : "";
+  const by = removal ? `, removed from ${file} by ${describeCommit(removal.commit)}` : "";
   return {
     verdict: "moved",
     evidence: `now in ${now.file}:${now.line}${by}`,

@@ -171,24 +171,23 @@ const DATE =
 const HEAD = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE.source})`, "iu");
 
 /**
- * What begins with a date, or stands under a heading with one, says what was so on that day. A single date in a memory is that
- * of the memory, not of a record.
+ * What begins with a date, or stands under a heading that does, says what was so on that day. A date further in a heading heads
+ * a record only where others follow it: a single one says how old the memory is.
  */
 function datedParagraphs(passages: readonly Passage[]): Set<number> {
   const dated = new Set<number>();
-  const days = new Set<string>();
+  const stamped = new Map<number, string>();
   const seen = new Set<number>();
   for (const { paragraph, lead, text } of passages) {
     const isFirst = !seen.has(paragraph);
     seen.add(paragraph);
     // Few passages hold a year.
     if (!lead.includes("20") && !text.includes("20")) continue;
-    const day = DATE.exec(lead) ?? (isFirst ? HEAD.exec(text) : null);
-    if (!day) continue;
-    dated.add(paragraph);
-    days.add(day[0]);
+    const [day] = DATE.exec(lead) ?? [];
+    if (HEAD.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
+    else if (day !== undefined) stamped.set(paragraph, day);
   }
-  return days.size > 1 ? dated : new Set();
+  return new Set([...dated, ...(new Set(stamped.values()).size > 1 ? stamped.keys() : [])]);
 }
 
 /** A file that is named for a day. */
