@@ -304,7 +304,9 @@ function checkVariable(facts: Facts, claim: Claim): Answer {
   return { ...goneBy(removal, what), kind, ...(own ? {} : { isVague: true }) };
 }
 
-function variableKind(places: readonly Occurrence[]): "env" | "constant" {
+/** Tests name constants in quotes to replace them. */
+function variableKind(all: readonly Occurrence[]): "env" | "constant" {
+  const places = all.filter(({ file }) => !isTest(file));
   const isDefined = places.some(({ usage, file }) => usage === "definition" && !isSettings(file));
   return isDefined && !places.some(({ usage }) => usage === "text") ? "constant" : "env";
 }
