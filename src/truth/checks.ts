@@ -271,8 +271,11 @@ function checkNamedFile(
   const removal = (facts.removals.words.get(name) ?? []).find(
     (each) => isSolid(each) && isSame(facts, each.file, file),
   );
-  const now = places.find(({ usage }) => usage === "definition");
+  const homes = places.filter(({ usage, file: each }) => usage === "definition" && !isTest(each));
+  const now = homes[0] ?? places.find(({ usage }) => usage === "definition");
   if (!now || !(removal || claim.declared)) return null;
+  // Several files may have a function of that name, and always had.
+  const isVague = homes.some(({ file: each }) => each !== now.file);
   const by = removal ? `, removed from ${file} by ${describeCommit(removal.commit)}` : "";
   return {
     verdict: "moved",
@@ -280,6 +283,7 @@ function checkNamedFile(
     to: now.file,
     files: [file, now.file],
     ...(removal && { by: removal.commit }),
+    ...(isVague && { isVague }),
   };
 }
 
