@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
-import { type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
+import { describeCommit, type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
 import { addTo, once, shortNamesOf, type Tree } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
@@ -23,13 +23,12 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   const spelt = findSpelling(facts, path);
   if (spelt !== null) return checkLine(facts, claim, spelt);
   const exact = fateOf(facts, path);
-  if (exact) return withFix(isGeneric(facts, path) ? { ...exact, isVague: true } : exact, claim);
+  // A bare name may mean the others of that name; where none is left, whichever it was has gone.
+  if (exact) return withFix(facts.tree.byName.has(path) ? { ...exact, isVague: true } : exact, claim);
   const longer = findLonger(facts, path);
   if (longer !== null) return checkLine(facts, claim, longer);
   const folder = fateOfFolder(facts, path);
-  const fate = fateOfLonger(facts, path);
-  if (fate && isGeneric(facts, path)) return { ...fate, isVague: true };
-  return fate ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
+  return fateOfLonger(facts, path) ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
 /** The same path in other letters: on many systems it is the same file. */
@@ -116,7 +115,7 @@ function fateOf(facts: Facts, path: string): Answer | null {
     if (tree.files.has(to)) {
       return {
         verdict: "moved",
-        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}`,
+        evidence: `moved to ${to} by ${describeCommit(first.commit)}`,
         to,
         files: [path, to],
         by: first.commit,
@@ -126,14 +125,14 @@ function fateOf(facts: Facts, path: string): Answer | null {
     if (!next)
       return {
         verdict: "gone",
-        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}, and since removed`,
+        evidence: `moved to ${to} by ${describeCommit(first.commit)}, and since removed`,
         files: [path, to],
         by: first.commit,
       };
     event = next;
   }
   const { commit } = event;
-  return { verdict: "gone", evidence: `deleted by ${commit.hash} on ${commit.day}`, files: [path], by: commit };
+  return { verdict: "gone", evidence: `deleted by ${describeCommit(commit)}`, files: [path], by: commit };
 }
 
 /** The same for a path whose first folders, or whose ending, are left out. */
@@ -169,7 +168,7 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
     const target = to.endsWith(below) ? to.slice(0, -below.length) : to.slice(0, Math.max(0, to.lastIndexOf("/")));
     votes.set(target, (votes.get(target) ?? 0) + 1);
   }
-  const by = `${newest.hash} on ${newest.day}`;
+  const by = describeCommit(newest);
   const [to = "", count = 0] = [...votes].sort((a, b) => b[1] - a[1])[0] ?? [];
   if (to !== "" && count * 2 > files.length)
     return { verdict: "moved", evidence: `its files moved to ${to} by ${by}`, to, files: [...files], by: newest };

@@ -4,10 +4,10 @@ import { checkPath, isGeneric } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
-import type { Commit } from "./history.ts";
+import { describeCommit, nameOf } from "./history.ts";
 import type { Occurrence } from "./occurrences.ts";
 import type { Removal } from "./removals.ts";
-import { isSettings, isSolid } from "./usage.ts";
+import { isSettings, isSolid, isTest } from "./usage.ts";
 
 /** `kind` where the code tells it better than the memory. */
 type Answer = Omit<Finding, "claim"> & { kind?: Claim["kind"] };
@@ -27,6 +27,23 @@ export function checkClaims(facts: Facts, claims: readonly Claim[]): Finding[] {
     findings.push({ claim: kind === claim.kind ? claim : { ...claim, kind }, ...answer });
   }
   return findings;
+}
+
+/** Whether the thing was there at a time, in seconds since 1970; what came and went later is another one of that name. */
+export function wasThere({ history, removals }: Facts, finding: Finding, time: number): boolean {
+  const { claim, verdict, by, files = [] } = finding;
+  if (!by || claim.declared || (verdict !== "gone" && verdict !== "moved")) return true;
+  const isBorn = (file: string) => (history.added.get(file)?.time ?? 0) <= time;
+  if (claim.kind === "path") {
+    const alike = history.byName.get(nameOf(claim.text)) ?? [];
+    return [...files, ...alike].some((file) => history.events.has(file) && isBorn(file));
+  }
+  const name = nameIn(claim);
+  return verdict === "moved" || !removals.words.has(name) || removals.wasThere(name, time, isBorn);
+}
+
+function nameIn({ kind, text }: Claim): string {
+  return kind === "symbol" ? (partsOf(text).at(-1) as string) : text;
 }
 
 const CHECKS: Record<Claim["kind"], (facts: Facts, claim: Claim) => Answer> = {
@@ -59,7 +76,7 @@ function checkPlan(facts: Facts, claim: Claim): Answer {
     return unknown("it is not there yet, or was already");
   return {
     verdict: "built",
-    evidence: `${first.file} was added by ${byWhom(first)}`,
+    evidence: `${first.file} was added by ${describeCommit(first.commit)}`,
     files: [first.file],
     by: first.commit,
   };
@@ -75,7 +92,7 @@ function checkValue(facts: Facts, claim: Claim): Answer {
   if (!removal) return unknown("the code never stated this value");
   return {
     verdict: "changed",
-    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${byWhom(removal)}`,
+    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${describeCommit(removal.commit)}`,
     files: [place.file],
     by: removal.commit,
   };
@@ -95,7 +112,7 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
   if (renamed !== undefined)
     return {
       verdict: "moved",
-      evidence: `now called ${renamed}: renamed by ${byWhom(removal)}`,
+      evidence: `now called ${renamed}: renamed by ${describeCommit(removal.commit)}`,
       to: renamed,
       fix: renamed,
       files: [removal.file],
@@ -190,11 +207,7 @@ function unknown(evidence: string): Answer {
 }
 
 function goneBy({ file, commit }: Pick<Removal, "file" | "commit">, what: string): Answer {
-  return { verdict: "gone", evidence: `${what} from ${file} by ${byWhom({ commit })}`, files: [file], by: commit };
-}
-
-function byWhom({ commit }: { commit: Commit }): string {
-  return `${commit.hash} on ${commit.day}`;
+  return { verdict: "gone", evidence: `${what} from ${file} by ${describeCommit(commit)}`, files: [file], by: commit };
 }
 
 function checkSymbol(facts: Facts, claim: Claim): Answer {
@@ -202,8 +215,11 @@ function checkSymbol(facts: Facts, claim: Claim): Answer {
   const name = parts.at(-1) as string;
   const places = (facts.found.get(name) ?? []).filter(isSolid);
   if (places.length === 0) return checkMissing(facts, claim, name);
-  const owner = parts.length > 1 ? (parts[0] as string) : null;
-  if (owner !== null) return checkMember(facts, claim, owner, name, places);
+  const owner = parts.length > 1 ? (parts[0] as string) : "";
+  // Who has a member cannot be told by its line: factories make members, and types inherit them.
+  if (/^[A-Z]/.test(owner) && !facts.found.get(owner)?.some(isSolid))
+    return findRemoval(facts, { ...claim, file: undefined } as Claim, owner) ?? holdsAt(places);
+  if (owner !== "") return holdsAt(places);
   return (claim.file === undefined ? null : checkNamedFile(facts, claim, claim.file, name, places)) ?? holdsAt(places);
 }
 
@@ -232,30 +248,15 @@ function never({ declared }: Claim): Answer {
     : { verdict: "unknown", evidence: "it was never in the code" };
 }
 
-/** A name that was only used and never defined here belongs to a library. */
+/** A name that was only used and never defined here belongs to a library. What tests define counts if nothing else did. */
 function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
   const removals = (facts.removals.words.get(name) ?? []).filter(isSolid);
+  const definitions = removals.filter(({ usage }) => usage === "definition");
   const own =
-    removals.find(({ usage }) => usage === "definition") ??
+    definitions.find(({ file }) => !isTest(file)) ??
+    definitions[0] ??
     (claim.file === undefined ? undefined : removals.find(({ file }) => isSame(facts, file, claim.file as string)));
-  if (!own) return null;
-  return goneBy({ file: own.file, commit: (removals[0] as Removal).commit }, "no longer in the code: removed");
-}
-
-/** `Owner.name`: both must be in one file, unless they never were. */
-function checkMember(facts: Facts, claim: Claim, owner: string, name: string, places: readonly Occurrence[]): Answer {
-  const owners = (facts.found.get(owner) ?? []).filter(isSolid);
-  if (owners.length === 0) {
-    const gone = /^[A-Z]/.test(owner) ? findRemoval(facts, { ...claim, file: undefined } as Claim, owner) : null;
-    return gone ?? holdsAt(places);
-  }
-  const files = new Set(owners.filter(({ usage }) => usage === "definition").map(({ file }) => file));
-  if (files.size === 0 || !/^[A-Z]/.test(owner) || places.some(({ file }) => files.has(file))) return holdsAt(places);
-  const removal = (facts.removals.words.get(name) ?? []).find(
-    (each) => each.usage === "definition" && files.has(each.file),
-  );
-  if (!removal) return holdsAt(places);
-  return goneBy(removal, `${owner} no longer has ${name}: removed`);
+  return own ? goneBy(own, "no longer in the code: removed") : null;
 }
 
 /** A name in a given file has moved if it was removed from that file and is defined in another. */
@@ -270,15 +271,19 @@ function checkNamedFile(
   const removal = (facts.removals.words.get(name) ?? []).find(
     (each) => isSolid(each) && isSame(facts, each.file, file),
   );
-  const now = places.find(({ usage }) => usage === "definition");
+  const homes = places.filter(({ usage, file: each }) => usage === "definition" && !isTest(each));
+  const now = homes[0] ?? places.find(({ usage }) => usage === "definition");
   if (!now || !(removal || claim.declared)) return null;
-  const by = removal ? `, removed from ${file} by ${byWhom(removal)}` : "";
+  // Several files may have a function of that name, and always had.
+  const isVague = homes.some(({ file: each }) => each !== now.file);
+  const by = removal ? `, removed from ${file} by ${describeCommit(removal.commit)}` : "";
   return {
     verdict: "moved",
     evidence: `now in ${now.file}:${now.line}${by}`,
     to: now.file,
     files: [file, now.file],
     ...(removal && { by: removal.commit }),
+    ...(isVague && { isVague }),
   };
 }
 
@@ -303,7 +308,9 @@ function checkVariable(facts: Facts, claim: Claim): Answer {
   return { ...goneBy(removal, what), kind, ...(own ? {} : { isVague: true }) };
 }
 
-function variableKind(places: readonly Occurrence[]): "env" | "constant" {
+/** Tests name constants in quotes to replace them. */
+function variableKind(all: readonly Occurrence[]): "env" | "constant" {
+  const places = all.filter(({ file }) => !isTest(file));
   const isDefined = places.some(({ usage, file }) => usage === "definition" && !isSettings(file));
   return isDefined && !places.some(({ usage }) => usage === "text") ? "constant" : "env";
 }

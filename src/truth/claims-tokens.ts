@@ -166,7 +166,13 @@ function findSymbol(token: Token): NameClaim | null {
   const call = token.text.indexOf("(");
   const isCall = call > 0 && token.text[call - 1] !== " ";
   const text = (call >= 0 ? token.text.slice(0, call) : token.text).replace(/^[@&]/, "").replace(/[?!]$/, "");
-  if (token.code && token.span.includes(" ") && token.nth === 0 && !isCall && OTHERS.test(text)) return null;
+  if (
+    token.code &&
+    token.span.includes(" ") &&
+    !isCall &&
+    (FORMULA.test(token.span) || (token.nth === 0 && OTHERS.test(text)))
+  )
+    return null;
   if (FILE_ENDING.test(text) && text.includes(".")) return null;
   const parts = text.split(SEPARATOR);
   const last = parts.at(-1) ?? "";
@@ -178,6 +184,9 @@ function findSymbol(token: Token): NameClaim | null {
   if (!isCoded && !isSingle) return null;
   return { kind: "symbol", text, shift: token.text.indexOf(text), loose: !isCoded || !token.code };
 }
+
+/** An operator between blanks, or several arguments: what is named there describes a value, and need not be a name in the code. */
+const FORMULA = /\s(?:[-+*/%<>]|[=!<>]=+|=>?|&&|\|\||\?)\s|^[\w$.:]+\([^)]*,/;
 
 const PLACEHOLDER =
   /^(?:foo|bar|baz|qux|quux|foobar|path|to|x{2,}|y{2,}|n{2,}|your[-_]?\w*|my[-_]\w+|some[-_]?\w*|whatever|something|placeholder|lorem|ipsum|todo|tbd)$/i;

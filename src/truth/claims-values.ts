@@ -19,7 +19,8 @@ const SAID = new RegExp(
 
 /** Loose: a value counts only if the code states that name's value, and once stated this one. */
 export function findValues(text: string): ValueClaim[] {
-  if (!/\d|true|false|["']/.test(text)) return [];
+  // Most numbers are part of a name.
+  if (!/[\s=:(`](?:-?\d|["']|true\b|false\b)/.test(text)) return [];
   return [...text.matchAll(SAID)].flatMap(({ 0: whole, 2: said = "", 3: value = "", index }) => {
     const name = said.slice(said.search(/[^.-]+$/));
     if (!ENV_NAME.test(name) && !isCodeShaped(name)) return [];

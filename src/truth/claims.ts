@@ -110,7 +110,9 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const namedFiles = findNamedFiles(text);
   for (const token of findTokens(passage)) {
     const found = tokenClaims(token, text, context.root, namedFiles);
-    const spoken = found.length === 0 ? "past" : tense(token.at, token.text.length);
+    // `old.*` → `new.*`: what is said after it comes after the whole span.
+    const tick = token.code && !command ? text.indexOf("`", token.at + token.text.length) : -1;
+    const spoken = found.length === 0 ? "past" : tense(token.at, tick < 0 ? token.text.length : tick - token.at);
     if (spoken !== "present" && spoken !== "planned") continue;
     const isPlan = spoken === "planned";
     for (const { shift, ...claim } of found) {
@@ -168,18 +170,24 @@ const DATE =
 /** A date further in says when something was, and does not head a record. */
 const HEAD = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE.source})`, "iu");
 
-/** What begins with a date, or stands under a heading with one, says what was so on that day. */
+/**
+ * What begins with a date, or stands under a heading that does, says what was so on that day. A date further in a heading heads
+ * a record only where others follow it: a single one says how old the memory is.
+ */
 function datedParagraphs(passages: readonly Passage[]): Set<number> {
   const dated = new Set<number>();
+  const stamped = new Map<number, string>();
   const seen = new Set<number>();
   for (const { paragraph, lead, text } of passages) {
     const isFirst = !seen.has(paragraph);
     seen.add(paragraph);
     // Few passages hold a year.
     if (!lead.includes("20") && !text.includes("20")) continue;
-    if (DATE.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
+    const [day] = DATE.exec(lead) ?? [];
+    if (HEAD.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
+    else if (day !== undefined) stamped.set(paragraph, day);
   }
-  return dated;
+  return new Set([...dated, ...(new Set(stamped.values()).size > 1 ? stamped.keys() : [])]);
 }
 
 /** A file that is named for a day. */

@@ -3,10 +3,11 @@
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
-import { checkClaims } from "./checks.ts";
+import { checkClaims, wasThere } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims, isNamedForDay } from "./claims.ts";
 import { gatherFacts, startFacts } from "./facts.ts";
+import { dayOf } from "./history.ts";
 
 export interface Examined {
   file: string;
@@ -26,6 +27,8 @@ interface Evidence {
   written: string | null;
   changed: string | null;
   order: Order;
+  /** "after this was written on 2026-08-11"; null where there is nothing to say. */
+  when: string | null;
   /** From 0 to 1: how often findings like this one were right on real repositories (docs/truth.md). */
   confidence: number;
 }
@@ -76,7 +79,8 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
       const lines = text.split("\n");
       const findings = checkClaims(facts, claims).map((finding) => {
         const line = lines[finding.claim.line - 1] ?? "";
-        return { ...finding, ...weighFinding(finding, options.writtenAt?.(i, line) ?? null) };
+        const time = options.writtenAt?.(i, line) ?? null;
+        return { ...finding, ...weighFinding(finding, time, time === null || wasThere(facts, finding, time)) };
       });
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
@@ -101,16 +105,18 @@ export function isShown({ verdict, confidence }: Weighed): boolean {
 const SHOWN = 0.6;
 
 /** `writtenAt` in seconds since 1970. */
-function weighFinding(finding: Finding, writtenAt: number | null): Evidence {
+function weighFinding(finding: Finding, writtenAt: number | null, wasThere: boolean): Evidence {
   const { claim, by } = finding;
   const order = orderOf(finding, writtenAt);
-  const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1);
+  const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1) * (wasThere ? 1 : 0.5);
   const written = writtenAt === null ? null : dayOf(writtenAt);
-  const base = claim.declared ? 1 : baseOf(finding, order, by?.day === written);
+  const changed = claim.day ?? (by ? dayOf(by.time) : null);
+  const base = claim.declared ? 1 : baseOf(finding, order, changed === written);
   return {
     written,
-    changed: claim.day ?? (by ? by.day : null),
+    changed,
     order,
+    when: writtenAt === null ? null : describeOrder(finding, order, writtenAt),
     confidence: Math.round(base * factor * 100) / 100,
   };
 }
@@ -140,17 +146,25 @@ function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, is
   return 0.3;
 }
 
-/** "12 days after this was written", for people; null where there is nothing to say. */
-export function describeOrder({ claim, order, written, changed }: Finding & Evidence): string | null {
-  if (claim.kind === "date") return written === null ? null : `written on ${written}`;
+function describeOrder({ claim, by }: Finding, order: Order, writtenAt: number): string | null {
+  const written = dayOf(writtenAt);
+  if (claim.kind === "date") return `written on ${written}`;
   if (order === "with") return "by the commit that wrote this";
-  if (written === null || changed === null) return null;
-  if (order === "before") return `before this was written on ${written}`;
-  return order === "after" ? `after this was written on ${written}` : null;
+  if (!by || order === "unknown") return null;
+  if (dayOf(by.time) !== written) return `${order} this was written on ${written}`;
+  // Midnight is a day without a time.
+  return writtenAt % DAY === 0
+    ? "on the day this was written"
+    : `${spanOf(by.time - writtenAt)} ${order} this was written`;
 }
 
-function dayOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
+const DAY = 86_400;
+
+/** "40 minutes", "3 hours" */
+function spanOf(seconds: number): string {
+  const minutes = Math.max(1, Math.round(Math.abs(seconds) / 60));
+  const [count, unit] = minutes < 90 ? [minutes, "minute"] : [Math.round(minutes / 60), "hour"];
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** The folder's name, and that of the repository it was cloned from. */

@@ -7,7 +7,7 @@ import { isManifest, type Manifests, type RemovedEntries, readManifests, removed
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
 import { type Removals, readManifestRemovals, searchPast } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
-import { isSolid } from "./usage.ts";
+import { isSolid, isTest } from "./usage.ts";
 
 export interface Facts {
   tree: Tree;
@@ -179,15 +179,13 @@ function missingWordsOf(claim: Claim, found: Occurrences): string[] {
   return isHere ? [] : [name, ...forms];
 }
 
-const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|mocks?|stories)(?:[/._-]|$)/i;
-
 /** Where the code states the name's value plainly: in the file that the memory names, else outside of tests. */
 export function statedAt({ text, file }: Claim, found: Occurrences): Occurrence[] {
   return (found.get(text) ?? []).filter(
     (place) =>
       place.value !== null &&
       place.usage === "definition" &&
-      (file === undefined ? !TESTS.test(place.file) : place.file === file || place.file.endsWith(`/${file}`)),
+      (file === undefined ? !isTest(place.file) : place.file === file || place.file.endsWith(`/${file}`)),
   );
 }
 
@@ -205,11 +203,5 @@ function isMissingName({ file, text }: Claim, word: string, found: Occurrences):
   // What something belongs to matters only while it is there itself, and looks like a type.
   if (word !== name) return places.length === 0 && /^[A-Z]/.test(owner) && (found.get(name) ?? []).some(isSolid);
   if (places.length === 0) return true;
-  if (file !== undefined) return !places.some((place) => place.file.endsWith(file));
-  const homes = homesOf(owner, found);
-  return homes.size > 0 && !places.some((place) => homes.has(place.file));
-}
-
-function homesOf(owner: string, found: Occurrences): Set<string> {
-  return new Set((found.get(owner) ?? []).filter(({ usage }) => usage === "definition").map((place) => place.file));
+  return file !== undefined && !places.some((place) => place.file.endsWith(file));
 }

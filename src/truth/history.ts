@@ -6,22 +6,21 @@ import { type Git, readGit, runGit } from "../project/git.ts";
 
 export interface Commit {
   hash: string;
-  /** YYYY-MM-DD */
-  day: string;
   /** Seconds since 1970. */
   time: number;
 }
 
-export function commitOf(hash: string, seconds: string): Commit {
-  const time = Number(seconds);
-  return {
-    hash: hash.slice(0, 10),
-    day: Number.isFinite(time) ? new Date(time * 1000).toISOString().slice(0, 10) : "",
-    time,
-  };
+export const NO_COMMIT: Commit = { hash: "", time: 0 };
+
+/** `4f2c1ab093 on 2026-10-02` */
+export function describeCommit({ hash, time }: Commit): string {
+  return `${hash} on ${dayOf(time)}`;
 }
 
-export const NO_COMMIT: Commit = { hash: "", day: "", time: 0 };
+/** YYYY-MM-DD of seconds since 1970. */
+export function dayOf(seconds: number): string {
+  return Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString().slice(0, 10) : "";
+}
 
 export interface FileEvent {
   commit: Commit;
@@ -121,7 +120,7 @@ async function findReach(git: Git, { maxCommits = MAX_COMMITS, since }: HistoryL
   if (count <= maxCommits) return { isShallow, commits: [...dated, "HEAD"], cut: null };
   const next = ["log", "--max-count=1", `--skip=${maxCommits}`, "--format=%H %ct", "HEAD", "--"];
   const [hash = "", time = ""] = (await readGit(git, next))?.toString("latin1").trim().split(" ") ?? [];
-  const cut = `only the newest ${maxCommits} commits were checked, back to ${commitOf(hash, time).day}`;
+  const cut = `only the newest ${maxCommits} commits were checked, back to ${dayOf(Number(time))}`;
   return { isShallow, commits: [...dated, "HEAD", `^${hash}`], cut };
 }
 
@@ -139,8 +138,6 @@ interface Parser {
 
 /** Some 60 MB; ten years of a busy team have fewer. */
 const MAX_CHANGES = 300_000;
-/** `:100644 000000 HASH HASH D`; of ordinary files the texts are kept in mind. */
-const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/;
 
 /** NUL between all parts: a commit, then a change and one or two names, again and again; newest commit first. */
 function openParser(): Parser {
@@ -149,7 +146,8 @@ function openParser(): Parser {
   const births = new Map<string, Commit>();
   let rest: Buffer = Buffer.alloc(0);
   let commit = NO_COMMIT;
-  let change: RegExpExecArray | null = null;
+  /** `:100644 000000 HASH HASH D` in its parts. */
+  let change: string[] | null = null;
   let from: string | null = null;
   let added = new Map<string, string[]>();
   let deleted: string[] = [];
@@ -159,29 +157,33 @@ function openParser(): Parser {
   /** A file that was rewritten while it moved: deleted here, and one of its name added there, by the same commit. */
   const closeCommit = () => {
     for (const path of deleted) {
-      const twins = added.get(nameOf(path)) ?? [];
-      note(path, twins.length === 1 && !COMMON.test(nameOf(path)) ? (twins[0] as string) : null);
+      const [twin, ...others] = added.get(nameOf(path)) ?? [];
+      const isMoved = twin !== undefined && others.length === 0 && !COMMON.test(nameOf(path));
+      note(path, isMoved ? twin : null);
+      // It was there before, elsewhere.
+      if (isMoved) births.delete(twin);
     }
     deleted = [];
     added = new Map();
   };
-  const takeChange = ([, mode = "", before = "", after = "", status]: RegExpExecArray, path: string, to: string) => {
+  const takeChange = ([mode = "", , before = "", after = "", kind = ""]: string[], path: string, to: string) => {
+    const status = kind[0];
     if (status === "R") note(path, to);
     else if (status === "D") deleted.push(path);
     else if (status === "A") {
       births.set(path, commit);
       added.set(nameOf(path), [...(added.get(nameOf(path)) ?? []).slice(0, 2), path]);
     }
-    if (status !== "A" && before !== after && mode.startsWith("100") && changes.length < MAX_CHANGES)
+    if (status !== "A" && before !== after && /:100/.test(mode) && changes.length < MAX_CHANGES)
       changes.push({ path, before, after: status === "D" ? null : after, commit });
   };
   const takePart = (part: string) => {
     if (change === null && part.startsWith("\x01")) {
       closeCommit();
       const [hash = "", time = ""] = part.slice(1).split(" ");
-      commit = commitOf(hash, time);
-    } else if (change === null) change = CHANGE.exec(part);
-    else if (change[4] === "R" && from === null) from = part;
+      commit = { hash: hash.slice(0, 10), time: Number(time) };
+    } else if (change === null) change = part.split(" ");
+    else if (change[4]?.startsWith("R") && from === null) from = part;
     else {
       takeChange(change, from ?? part, part);
       change = from = null;

@@ -4,7 +4,7 @@ import { type Git, runGit } from "../project/git.ts";
 import type { Change, Commit } from "./history.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
 import { judgeLine, MAX_FILE_BYTES, type Occurrence, openScan } from "./occurrences.ts";
-import { isSource } from "./usage.ts";
+import { isSource, judgeUsage } from "./usage.ts";
 
 export interface Removal extends Occurrence {
   commit: Commit;
@@ -13,6 +13,8 @@ export interface Removal extends Occurrence {
 export interface Removals {
   /** Newest first; of those that are alike in a file only the newest. */
   words: ReadonlyMap<string, readonly Removal[]>;
+  /** Whether one of the texts that changed since a time, in seconds since 1970, held the word in code then. */
+  wasThere(word: string, time: number, isBorn: (file: string) => boolean): boolean;
   isWhole: boolean;
 }
 
@@ -25,23 +27,42 @@ const LIMITS = { timeoutMs: 30_000, maxBytes: 2 ** 31 };
  */
 export async function searchPast(git: Git, history: readonly Change[], words: Iterable<string>): Promise<Removals> {
   const found = new Map([...words].map((word): [string, Removal[]] => [word, []]));
-  if (found.size === 0) return { words: found, isWhole: true };
+  if (found.size === 0) return { words: found, wasThere: () => true, isWhole: true };
   // Versions of a file one after the other.
-  const byPath = new Map<string, string[] | null>();
-  const changes = history.filter(({ path, before }) => {
-    const known = byPath.get(path);
-    if (known) known.push(before);
-    else if (known === undefined) byPath.set(path, isSource(path) ? [before] : null);
-    return byPath.get(path) !== null;
+  const byPath = new Map<string, Change[] | null>();
+  const changes = history.filter((change) => {
+    const known = byPath.get(change.path);
+    if (known) known.push(change);
+    else if (known === undefined) byPath.set(change.path, isSource(change.path) ? [change] : null);
+    return byPath.get(change.path) !== null;
   });
-  const texts = new Set([...byPath.values()].flatMap((hashes) => hashes ?? []));
+  const texts = new Set([...byPath.values()].flatMap((own) => own?.map(({ before }) => before) ?? []));
   const mentions = openMentions(found.keys());
-  await catBlobs(git, texts, mentions.take);
+  // Git works alone while its texts are awaited: two of them take half as long.
+  const all = [...texts];
+  const halves = [all.slice(0, all.length / 2), all.slice(all.length / 2)];
+  await Promise.all(halves.map((half) => catBlobs(git, new Set(half), mentions.open())));
   const isUnread = (hash: string | null): hash is string => hash !== null && !mentions.isRead(hash);
   const relevant = changes.filter(({ before }) => mentions.of(before).length > 0);
-  await catBlobs(git, new Set(relevant.map(({ after }) => after).filter(isUnread)), mentions.take);
+  await catBlobs(git, new Set(relevant.map(({ after }) => after).filter(isUnread)), mentions.open());
   addRemovals(relevant, mentions, found);
-  return { words: found, isWhole: ![...texts].some(isUnread) };
+  return { words: found, wasThere: openPast(byPath, mentions, found), isWhole: ![...texts].some(isUnread) };
+}
+
+/** A file's text at a time is the one before its first change since. */
+function openPast(
+  byPath: ReadonlyMap<string, readonly Change[] | null>,
+  mentions: Mentions,
+  found: ReadonlyMap<string, readonly Removal[]>,
+): Removals["wasThere"] {
+  return (word, time, isBorn) =>
+    (found.get(word) ?? []).some(({ file }) => {
+      const first = byPath.get(file)?.findLast(({ commit }) => commit.time > time);
+      if (first === undefined || !isBorn(file)) return false;
+      return mentions
+        .of(first.before)
+        .some((each) => each.word === word && judgeUsage(file, each.line, each.column, each.length) !== "comment");
+    });
 }
 
 function addRemovals(changes: readonly Change[], mentions: Mentions, found: ReadonlyMap<string, Removal[]>): void {
@@ -113,7 +134,6 @@ function openMentions(words: Iterable<string>) {
   const scan = openScan(words);
   const known = new Map<string, Mention>();
   const byBlob = new Map<string | null, readonly Mention[]>();
-  let last: { text: Buffer; places: Place[] } = { text: Buffer.alloc(0), places: [] };
   const scanLines = (text: Buffer, from: number, to: number) => {
     const places: Place[] = [];
     scan(text, from, to, (word, at, end) => {
@@ -129,24 +149,27 @@ function openMentions(words: Iterable<string>) {
     return places;
   };
   return {
-    take(hash: string, text: Buffer | null) {
-      byBlob.set(hash, NONE);
-      if (text === null || isBinary(text)) return;
-      const { from, to } = findDifference(last.text, text);
-      const moved = text.length - last.text.length;
-      const places = [
-        ...last.places.filter(({ start }) => start < from),
-        ...scanLines(text, from, to),
-        ...last.places
-          .filter(({ start }) => start + moved >= to)
-          .map((each) => ({ ...each, start: each.start + moved })),
-      ];
-      last = { text, places };
-      if (places.length > 0)
-        byBlob.set(
-          hash,
-          places.map(({ mention }) => mention),
-        );
+    open(): TakeText {
+      let last: { text: Buffer; places: Place[] } = { text: Buffer.alloc(0), places: [] };
+      return (hash, text) => {
+        byBlob.set(hash, NONE);
+        if (text === null || isBinary(text)) return;
+        const { from, to } = findDifference(last.text, text);
+        const moved = text.length - last.text.length;
+        const places = [
+          ...last.places.filter(({ start }) => start < from),
+          ...scanLines(text, from, to),
+          ...last.places
+            .filter(({ start }) => start + moved >= to)
+            .map((each) => ({ ...each, start: each.start + moved })),
+        ];
+        last = { text, places };
+        if (places.length > 0)
+          byBlob.set(
+            hash,
+            places.map(({ mention }) => mention),
+          );
+      };
     },
     isRead: (hash: string) => byBlob.has(hash),
     of: (hash: string | null) => byBlob.get(hash) ?? NONE,

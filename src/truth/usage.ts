@@ -61,6 +61,12 @@ export function isSettings(file: string): boolean {
   return DATA.test(file) || /\.(?:sh|bash|zsh|fish|ps1|tf)$|(?:^|\/)Dockerfile[^/]*$/i.test(file);
 }
 
+const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|mocks?|stories)(?:[/._-]|$)/i;
+
+export function isTest(file: string): boolean {
+  return TESTS.test(file);
+}
+
 const PROSE =
   /\.(?:mdx?|rst|txt|adoc|org|tex|log|csv|tsv)$|(?:^|\/)(?:CHANGELOG|CHANGES|HISTORY|LICENSE|NOTICE|AUTHORS|CONTRIBUTORS|README)[^/]*$/i;
 const LISTS = /(?:^|\/)requirements[^/]*\.txt$|CMakeLists\.txt$/i;

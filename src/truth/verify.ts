@@ -10,7 +10,6 @@ import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { linkKey } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
 import {
-  describeOrder,
   type Examination,
   type Examined,
   examine,
@@ -283,8 +282,7 @@ const SPOKEN = {
 };
 
 function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
-  const { claim, verdict, to, confidence, written, changed, order } = finding;
-  const when = describeOrder(finding);
+  const { claim, verdict, to, confidence, written, changed, order, when } = finding;
   const evidence = when === null ? finding.evidence : `${finding.evidence}, ${when}`;
   return {
     ...{ confidence, written, changed, order },

@@ -2,7 +2,7 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
-import { type Git, runGit } from "../project/git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Entry, readImage, type Store } from "../store/store.ts";
 
 /** When the line with this text was written, in seconds since 1970; null if that is not known. */
@@ -25,26 +25,76 @@ function placeInside(root: string, path: string): string | null {
   return isWithin(top, folder) ? relative(top, folder).split(sep).join("/") || "." : null;
 }
 
-/** By the text alone, so that a memory keeps its dates when it is renamed or its lines are moved to another one. */
+/** A store that moved more often than this is as old as its third move back. */
+const MAX_MOVES = 3;
+
+/**
+ * By the text alone, so that a memory keeps its dates when it is renamed or its lines are moved to another one; and as far as
+ * the places that files of the store came from.
+ */
 async function readCommitted(git: Git, folder: string): Promise<ReadonlyMap<string, number>> {
   const times = new Map<string, number>();
-  const form = ["log", "-p", "-U0", "--no-renames", "--format=%x01%ct", "--no-color", "--ignore-submodules=all"];
-  let [rest, time, inHunk] = ["", 0, false];
-  const takeLine = (line: string) => {
-    if (line.startsWith("\x01")) [time, inHunk] = [Number(line.slice(1)), false];
-    else if (line.startsWith("@@")) inHunk = true;
+  let paths = [folder];
+  for (let moves = 0; moves <= MAX_MOVES && paths.length > 0; moves++) {
+    const births = await readLines(git, paths, times);
+    paths = folder === "." || births.length === 0 ? [] : await findOrigins(git, births, paths);
+  }
+  return times;
+}
+
+/** Adds when the lines of these paths were written, and returns the commits that added files. */
+async function readLines(git: Git, paths: readonly string[], times: Map<string, number>): Promise<string[]> {
+  const form = ["log", "-p", "-U0", "--no-renames", "--format=%x01%H %ct", "--no-color", "--ignore-submodules=all"];
+  const births = new Set<string>();
+  let [hash, time, inHunk] = ["", 0, false];
+  const take = openLines((line) => {
+    if (line.startsWith("\x01")) {
+      const blank = line.indexOf(" ");
+      [hash, time, inHunk] = [line.slice(1, blank), Number(line.slice(blank)), false];
+    } else if (line.startsWith("@@")) inHunk = true;
     else if (line.startsWith("diff ")) inHunk = false;
-    // The newest commit comes first: what counts is the oldest.
-    else if (inHunk && line.startsWith("+")) times.set(keyOf(line.slice(1)), time);
-  };
+    else if (!inHunk && line.startsWith("new file mode")) births.add(hash);
+    else if (inHunk && line.startsWith("+")) {
+      const key = keyOf(line.slice(1));
+      times.set(key, Math.min(time, times.get(key) ?? time));
+    }
+  });
+  await runGit(git, [...form, "HEAD", "--", ...paths], { ...LIMITS, take });
+  return [...births];
+}
+
+/** Files elsewhere that these commits renamed into one of the paths. */
+async function findOrigins(git: Git, commits: readonly string[], paths: readonly string[]): Promise<string[]> {
+  const isInside = (file: string) => paths.some((path) => file === path || file.startsWith(`${path}/`));
+  const form = [
+    "log",
+    "--no-walk",
+    "-z",
+    "--name-status",
+    "-M",
+    "-l200",
+    "--diff-filter=R",
+    "--format=",
+    ...commits,
+    "--",
+  ];
+  const parts = (await readGit(git, form))?.toString("utf8").split("\0") ?? [];
+  const origins = new Set<string>();
+  for (let i = 0; i + 2 < parts.length; i += 3) {
+    const [from = "", to = ""] = parts.slice(i + 1, i + 3);
+    if (isInside(to) && !isInside(from)) origins.add(from);
+  }
+  return [...origins];
+}
+
+function openLines(take: (line: string) => void): (chunk: Buffer) => void {
   const decoder = new TextDecoder();
-  const take = (chunk: Buffer) => {
+  let rest = "";
+  return (chunk) => {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
-    lines.forEach(takeLine);
+    lines.forEach(take);
   };
-  await runGit(git, [...form, "HEAD", "--", folder], { ...LIMITS, take });
-  return times;
 }
 
 function keyOf(line: string): string {

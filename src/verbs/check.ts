@@ -40,7 +40,7 @@ export const check = verb({
         `${countMemories(claims.checked)} checked, ${count(claims.problems.length, "problem")}`,
         verify.say(claims, known).slice(0, claims.problems.length),
       ),
-      ...part("Health", `${health.score} of 100`, sayScore(health).slice(1)),
+      ...part("Health", health.memories > 0 ? `${health.score} of 100` : "no score", sayScore(health).slice(1)),
     ];
   },
 });

@@ -1,6 +1,7 @@
 /** `health`: one score for all memories of a store, what brings it down, and what to do first. */
 
 import type { Memdir } from "../memdir.ts";
+import { findTopMemory } from "../project/older.ts";
 import type { Measured } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthFinding, type HealthKind } from "../truth/health-findings.ts";
 import { bold, type Context, countMemories, dim, flag, good, type Line, type Span, verb, warn } from "../verb.ts";
@@ -30,8 +31,9 @@ export const health = verb({
   about: "A score for each store, where 100 is the best; what brings it down; and what to do first.",
   examples: ["health"],
   run: measureAll,
-  say: ({ others, ...main }, { input }) => [
+  say: ({ others, top, ...main }, { input, call }) => [
     ...sayScore(main),
+    ...(top === null ? [] : [`This repository keeps memories in ${top}: ${call(`health --memory-dir ${top}`)}`]),
     ...sayCues(main),
     ...sayFirst(main),
     ...(input.all ? sayAll(main) : []),
@@ -47,14 +49,16 @@ export async function measureAll(
   memdir: Memdir,
   _: unknown,
   { progress }: Context,
-): Promise<MeasuredCues & { others: MeasuredCues[] }> {
+): Promise<MeasuredCues & { others: MeasuredCues[]; top: string | null }> {
   const measured: MeasuredCues[] = [];
   for (const directory of memdir.directories) {
     const { health, memories } = await memdir.measure(directory, progress("reading memories"));
     measured.push({ ...health, cued: memories.filter(({ memory }) => memory.when.length > 0).length });
   }
   const [main, ...others] = measured.sort((a, b) => b.memories - a.memories) as [MeasuredCues, ...MeasuredCues[]];
-  return { ...main, others: others.filter(({ memories }) => memories > 0) };
+  // Memories that are there but not in use are of interest where none are.
+  const top = main.memories > 0 ? null : findTopMemory(memdir.location.project, memdir.directories);
+  return { ...main, others: others.filter(({ memories }) => memories > 0), top };
 }
 
 export function sayScore({ score, memories, scope, dir, counts, points }: Measured): Line[] {
@@ -72,7 +76,10 @@ export function sayScore({ score, memories, scope, dir, counts, points }: Measur
     return [`  ${LABELS[kind]}`, String(counts[kind]), cost, isBad ? warn(bar) : bar];
   });
   return [
-    [tone(`${score} of 100: ${words}`), dim(`  ${countMemories(memories)}, ${scope}, ${dir}`)],
+    [
+      memories > 0 || kinds.length > 0 ? tone(`${score} of 100: ${words}`) : "no score",
+      dim(`  ${countMemories(memories)}, ${scope}, ${dir}`),
+    ],
     ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1, 2] }]),
   ];
 }

@@ -12,11 +12,18 @@ import { hearCall } from "./call.ts";
 
 const run = runOf(health);
 
-test("an empty directory is in good health", async () => {
-  const { call, printed } = hearCall(makeWorld(), { columns: 80 });
+test("an empty directory has no score; memories at the top of the repository are offered", async () => {
+  const world = makeWorld();
+  const { call, printed } = hearCall(world, { columns: 80 });
   expect(await run(call)).toBe(0);
-  expect(printed.join("\n")).toContain("100 of 100: in good health");
+  expect(printed.join("\n")).not.toContain("of 100");
   expect(printed.join("\n")).toContain("There are no memories here yet.");
+  const top = path.join(world.project, "memory");
+  fs.mkdirSync(top);
+  fs.writeFileSync(path.join(top, "MEMORY.md"), "- [Tea](tea.md)\n");
+  fs.writeFileSync(path.join(top, "tea.md"), "---\nname: tea\ndescription: d\ntype: project\n---\n\nGreen.\n");
+  await run(call);
+  expect(printed.join("\n").replace(/\s+/g, " ")).toContain("This repository keeps memories in");
 });
 
 test("the score, bars, and three things to do first; no line is too long", async () => {

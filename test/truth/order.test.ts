@@ -55,6 +55,24 @@ describe("in a store in the repository, git knows when a line was written", () =
     expect(hidden).toBe(0);
   });
 
+  it("lines of a store that moved are as old as where they came from", async () => {
+    const world = makeWorld();
+    const text = memory("See src/pool.ts.\n\nMore lines make this file the same one after the move.");
+    commit(world, 0, { ...CODE, "notes/m.md": text });
+    commit(world, 5, { "src/pool.ts": null });
+    commit(world, 8, { "notes/m.md": null, [TEAM]: text });
+    expect((await verify(world)).problems).toMatchObject([{ claim: "src/pool.ts", written: "2026-03-10" }]);
+  });
+
+  it("what came after the line and has gone again is another thing of that name", async () => {
+    const world = makeWorld();
+    commit(world, 0, { "src/main.ts": "start();\n", [TEAM]: memory("See src/pool.ts and `drainPool`.") });
+    commit(world, 2, CODE);
+    commit(world, 5, { "src/pool.ts": null });
+    expect(await shown(world)).toEqual([]);
+    expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone", "drainPool gone"]);
+  });
+
   it("a removal later on the same day is less certain, and comes last", async () => {
     const world = makeWorld();
     commit(world, 0, { ...CODE, [TEAM]: memory("See src/pool.ts and src/main.ts.") });
@@ -65,6 +83,7 @@ describe("in a store in the repository, git knows when a line was written", () =
       ["src/main.ts", 0.9],
       ["src/pool.ts", 0.6],
     ]);
+    expect(problems[1]?.evidence).toMatch(/^deleted by \w+ on 2026-03-10, 2 hours after this was written$/);
   });
 
   it.each([
@@ -234,15 +253,14 @@ describe("what is gone", () => {
     expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone"]);
   });
 
-  it("is hidden where a bare name may be that of several files, and told where it is that of one", async () => {
-    const two = { "a/config.ts": "export const a = 1;\n", "b/config.ts": "export const b = 2;\n" };
-    const gone = { "a/config.ts": null, "b/config.ts": null };
-    expect(await judge("Look into `config.ts`.", two, gone)).toEqual([]);
-    expect(await judge("Look into `config.ts`.", two, gone, { all: true })).toEqual(["config.ts gone"]);
-    expect(await judge("Look into `a/config.ts`.", two, gone)).toEqual(["a/config.ts gone"]);
-    expect(await judge("Look into `settings.ts`.", { "a/settings.ts": "x\n" }, { "a/settings.ts": null })).toEqual([
-      "settings.ts gone",
+  it("is hidden where a bare name may be that of a file that is left, and told where none is", async () => {
+    const two = { "config.ts": "export const a = 1;\n", "b/config.ts": "export const b = 2;\n" };
+    expect(await judge("Look into `config.ts`.", two, { "config.ts": null })).toEqual([]);
+    expect(await judge("Look into `config.ts`.", two, { "config.ts": null }, { all: true })).toEqual([
+      "config.ts gone",
     ]);
+    const gone = { "config.ts": null, "b/config.ts": null };
+    expect(await judge("Look into `config.ts`.", two, gone)).toEqual(["config.ts gone"]);
   });
 
   it("of branches, tags and commits is told on request only", async () => {
