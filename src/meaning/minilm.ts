@@ -4,8 +4,17 @@ import path from "node:path";
 import { MemdirError } from "../errors.ts";
 import { openGlossary } from "./glossary.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
-import { openTuning } from "./tuning.ts";
-import { FLOAT, HIDDEN, type Kernel, type Linear, loadWeights, MAX_TOKENS, type Places, WIDTH } from "./weights.ts";
+import {
+  FLOAT,
+  HIDDEN,
+  type Kernel,
+  type Linear,
+  loadWeights,
+  MAX_TOKENS,
+  openTuning,
+  type Places,
+  WIDTH,
+} from "./weights.ts";
 import { openWordPieces } from "./word-pieces.ts";
 
 const HEADS = 12;
