@@ -127,7 +127,7 @@ for name, has in (("hybrid", True), ("lexical", False)):
         for l, p in some: kinds[l.get("asked")].append((l, p))
         print("   R@5 by kind:", {k: round(ranking(v, "p"), 1) for k, v in kinds.items() if k != "none"})
 
-def numbers(values): return "[" + ", ".join(f"{v:.4g}" for v in values) + "]"
+def numbers(values): return "[" + ", ".join(f"{v if abs(v) > 1e-9 else 0:.4g}" for v in values) + "]"
 text = '/** The weights of confidence.ts; written by training/fit.py. */\n\n// biome-ignore-all lint/suspicious/noApproximativeNumericConstant: these numbers were learnt\n'
 text += "export const CONFIDENCE = {\n"
 for name, net in nets.items():

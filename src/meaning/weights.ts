@@ -36,7 +36,7 @@ export type Kernel = Wasm<
 /** Addresses in the kernel's memory. */
 export type Places = ReturnType<typeof layOut>["places"];
 type Layer = Places["layers"][number];
-export type Linear = Layer["up"];
+type Linear = Layer["up"];
 type Norm = Layer["norm"];
 
 /** `tuning`: what training changed of the weights in the file; null for the weights as they are. */
