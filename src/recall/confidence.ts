@@ -12,7 +12,7 @@ export interface Signs {
   /** Similarity of the prompt to the memory's text and to its best cue; null where there is none. */
   text: number | null;
   cue: number | null;
-  /** Of its second best cue, or its only one, and the mean of all: a memory that is meant is near by more than one of them. */
+  /** Of its second best cue, or its only one, and the mean of all of them. */
   secondCue: number | null;
   meanCue: number | null;
   /** The same for the better of both, of the best other memory. */
