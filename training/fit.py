@@ -1,11 +1,11 @@
 """Fits the prompt head and the confidence network on what features.mjs wrote, and writes src/recall/confidence-weights.ts."""
-import argparse, collections, json, random
+import argparse, collections, json
 from pathlib import Path
 import torch, torch.nn.functional as F
 
 ap = argparse.ArgumentParser()
 ap.add_argument("features"); ap.add_argument("--out", default=str(Path(__file__).parent / "../src/recall/confidence-weights.ts"))
-ap.add_argument("--hidden", type=int, default=8); ap.add_argument("--decay", type=float, default=3e-3); ap.add_argument("--seeds", type=int, default=1)
+ap.add_argument("--hidden", type=int, default=8); ap.add_argument("--decay", type=float, default=3e-3)
 ap.add_argument("--others", type=float, default=0.1, help="how much a candidate counts that is not the first of its prompt: whether to speak at all depends on the first")
 ap.add_argument("--stores", type=float, default=3.0, help="how much more a prompt of a written store counts than one of a made store")
 A = ap.parse_args(); torch.set_num_threads(1)
@@ -101,7 +101,7 @@ for l in prompts:
 nets = {}
 for name, has in (("hybrid", True), ("lexical", False)):
     rows = [l for l in prompts if l["kind"] in ("made", "store") and l["hasMeaning"] == has and l["candidates"]]
-    sets = sorted({l["set"] for l in rows}); rng = random.Random(1)
+    sets = sorted({l["set"] for l in rows})
     # Cross-validated by store: what is printed was not trained on.
     if has:
         groups = [[s for i, s in enumerate(sets) if i % 4 == g] for g in range(4)]
@@ -127,7 +127,7 @@ for name, has in (("hybrid", True), ("lexical", False)):
         for l, p in some: kinds[l.get("asked")].append((l, p))
         print("   R@5 by kind:", {k: round(ranking(v, "p"), 1) for k, v in kinds.items() if k != "none"})
 
-def numbers(values): return "[" + ", ".join(f"{v:.4g}" for v in values) + "]"
+def numbers(values): return "[" + ", ".join(f"{v if abs(v) > 1e-9 else 0:.4g}" for v in values) + "]"
 text = '/** The weights of confidence.ts; written by training/fit.py. */\n\n// biome-ignore-all lint/suspicious/noApproximativeNumericConstant: these numbers were learnt\n'
 text += "export const CONFIDENCE = {\n"
 for name, net in nets.items():

@@ -6,8 +6,7 @@ import { MemdirError } from "../errors.ts";
 import { openGlossary } from "./glossary.ts";
 import { type Helper, openHelper } from "./helper.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
-import { openTuning } from "./tuning.ts";
-import { FLOAT, HIDDEN, type Kernel, type Linear, loadWeights, MAX_TOKENS, type Places, WIDTH } from "./weights.ts";
+import { FLOAT, HIDDEN, type Kernel, loadWeights, MAX_TOKENS, openTuning, type Places, WIDTH } from "./weights.ts";
 import { openWordPieces } from "./word-pieces.ts";
 
 const HEADS = 12;
@@ -78,7 +77,7 @@ function runModel(kernel: Kernel, places: Places, tokens: number, helper: Helper
   const rows = tokens + (tokens % 2);
   kernel.memory.fill(0, state + tokens * WIDTH * FLOAT, state + rows * WIDTH * FLOAT);
   kernel.addNorm(state, places.positions, places.norm.weight, places.norm.bias, rows, WIDTH);
-  const apply = (from: number, { columns, ...to }: Linear, out: number) => {
+  const apply = (from: number, { columns, ...to }: Places["layers"][number]["up"], out: number) => {
     kernel.packActivations(from, places.packed, places.packedScales, rows, columns);
     const stride = to.rows * FLOAT;
     const { packed, packedScales } = places;

@@ -1,9 +1,12 @@
 /** The word pieces of an uncased BERT model: a text in, its tokens out. Words of other languages become mixtures of pieces. */
 import { MemdirError } from "../errors.ts";
+import { lazily } from "../text/lazy.ts";
 import type { Glossary } from "./glossary.ts";
 import { VOCABULARY_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";
-import { eachWord, isDense, MAX_WORD_LETTERS } from "./word-split.ts";
+
+/** Words longer than this are unknown, as in the model's own tokenizer. */
+const MAX_WORD_LETTERS = 100;
 
 /** A letter takes up to 4 bytes of UTF-8. */
 const WORD_BYTES = 4 * MAX_WORD_LETTERS;
@@ -115,4 +118,85 @@ function openVocabulary(json: Buffer): (word: string) => Int32Array {
 
 function broken(what: string): MemdirError {
   return new MemdirError("broken", `tokenizer.json of the sentence model cannot be used: ${what}; reinstall the model`);
+}
+
+/** Only for what is not ASCII. */
+const unicode = lazily(() => ({
+  dropped: /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffd]/u,
+  space: /\p{White_Space}/u,
+  accent: /\p{Mn}/u,
+  punctuation: /\p{P}/u,
+}));
+
+/** Scripts that do not separate words, and Korean, whose words carry their endings: they are looked up as strings, longest first. */
+const DENSE = /^[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]/;
+
+function isDense(word: string): boolean {
+  return word.charCodeAt(0) >= 0x3040 && DENSE.test(word);
+}
+
+/**
+ * Lower-case words without accents; punctuation marks one by one; runs of a dense script as they are, in pieces of at most
+ * MAX_WORD_LETTERS; null for a word that is too long. Reads no further when `take` returns false.
+ */
+function eachWord(text: string, take: (word: string | null) => boolean): void {
+  let word = "";
+  let letters = 0;
+  let more = true;
+  let inDense = false;
+  const add = (letter: string) => {
+    if (letters++ < MAX_WORD_LETTERS) word += letter;
+  };
+  const end = () => {
+    if (letters > 0 && more) more = take(letters > MAX_WORD_LETTERS ? null : word);
+    word = "";
+    letters = 0;
+    inDense = false;
+  };
+  const alone = (mark: string) => {
+    end();
+    add(mark);
+    end();
+  };
+
+  for (let i = 0; i < text.length && more; i++) {
+    const code = text.codePointAt(i) as number;
+    if (inDense && (code < 0x3040 || letters === MAX_WORD_LETTERS)) end();
+    if (code < 0x80) {
+      if (isLetterOrDigit(code)) add(text.charAt(i).toLowerCase());
+      else if (code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d) end();
+      else if (code > 0x20 && code < 0x7f) alone(text.charAt(i));
+      continue;
+    }
+    if (code > 0xffff) i++;
+    const character = String.fromCodePoint(code);
+    const isDenseNow = isDense(character);
+    if (isDenseNow !== inDense) end();
+    if (isDenseNow) {
+      inDense = true;
+      add(character);
+      continue;
+    }
+    if (unicode().dropped.test(character)) continue;
+    if (unicode().space.test(character)) {
+      end();
+      continue;
+    }
+    for (const part of character.normalize("NFD").toLowerCase()) {
+      if (unicode().accent.test(part)) continue;
+      if (isPunctuation(part)) alone(part);
+      else add(part);
+    }
+  }
+  end();
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
+}
+
+/** ASCII signs such as `$` count as punctuation; the same kind of sign beyond ASCII does not. */
+function isPunctuation(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return code < 0x80 ? !isLetterOrDigit(code) : unicode().punctuation.test(character);
 }

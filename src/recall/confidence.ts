@@ -12,6 +12,9 @@ export interface Signs {
   /** Similarity of the prompt to the memory's text and to its best cue; null where there is none. */
   text: number | null;
   cue: number | null;
+  /** Of its second best cue, or its only one, and the mean of all of them. */
+  secondCue: number | null;
+  meanCue: number | null;
   /** The same for the better of both, of the best other memory. */
   bestOther: number;
   /** Of the similarities of all memories. */
@@ -34,7 +37,7 @@ export interface Signs {
 
 /** In the order of the weights; all about as large as 1. */
 export function featuresOf(signs: Signs): number[] {
-  const { text, cue, bestOther, mean, deviation, coverage, coverageOther, rare } = signs;
+  const { text, cue, secondCue, meanCue, bestOther, mean, deviation, coverage, coverageOther, rare } = signs;
   const best = Math.max(text ?? cue ?? 0, cue ?? text ?? 0);
   const unusual = deviation > 0 ? (best - mean) / deviation : 0;
   return [
@@ -54,6 +57,8 @@ export function featuresOf(signs: Signs): number[] {
     Math.log(signs.promptTerms + 1) / 3,
     Math.log(signs.length + 1) / 5,
     Math.min(1, signs.foreign * 10),
+    (secondCue ?? text ?? 0) * 2,
+    (meanCue ?? text ?? 0) * 2,
   ];
 }
 
@@ -87,7 +92,7 @@ export function needOf(vector: Float32Array | null): number {
 }
 
 /** The best one must be this likely to help: on stores that the network had not seen, four of five prompts that need nothing get nothing. */
-const FLOORS = { hybrid: 0.22, lexical: 0.5 } as const;
+const FLOORS = { hybrid: 0.25, lexical: 0.5 } as const;
 /** What comes with it must be about as likely: one memory is the usual answer. */
 const SHARE_OF_BEST = 0.7;
 /** Below this it is marked: it helps less often than not. */

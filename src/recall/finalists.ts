@@ -135,6 +135,9 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
     ...{
       finalists: finalists.filter((position) => resident.list[position] !== 0),
       vector,
+      scale,
+      /** Room for a few numbers, free by now. */
+      summary,
       total,
       totalRare,
       middle,

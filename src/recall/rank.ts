@@ -63,11 +63,15 @@ function choose(
     return countsFrom({ mtimeMs, saidMs, createdMs, commitMs }, { inRepository, isBulk });
   };
   const signs = openSigns(resident, query, found);
-  const sureness = (at: number): number => confidenceOf(featuresOf(signs(at)), found.hasMeaning);
+  const judge = (of: Signs): number => confidenceOf(featuresOf(of), found.hasMeaning);
+  const judged = new Map<number, number>();
+  const sureness = (at: number): number => judged.get(at) ?? judge(signs(at));
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
     const type = TYPES[bytes.readUInt32LE((list[at] as number) + AT.type)] ?? "user";
-    const score = standingOf(sureness(at), signs(at).coverage) * decayOf(type, fromOf(at), nowMs);
+    const own = signs(at);
+    judged.set(at, judge(own));
+    const score = standingOf(sureness(at), own.coverage) * decayOf(type, fromOf(at), nowMs);
     // A damaged cache may hold any number.
     if (Number.isFinite(score)) scores.set(at, score);
   }
@@ -92,18 +96,26 @@ function choose(
 
 /** What the finalists' confidence is worked out from. */
 function openSigns(
-  { bytes, list }: Resident,
+  { scan, bytes, list }: Resident,
   { terms, meaning, foreign }: Query,
-  { finalists, text, cue, words, rare, total, totalRare, live, hasMeaning, similarity }: Found,
+  found: Found,
 ): (at: number) => Signs {
+  const { finalists, text, cue, words, rare, total, totalRare, live, hasMeaning, similarity } = found;
   const known = (value: number | undefined) => (value === undefined || value === UNKNOWN ? null : value);
   const bestAt = (at: number) => Math.max(text[at] as number, cue[at] as number);
   const coverageAt = (at: number) => coverageOf(words[at] as number, total);
   const [similar, covering] = [bestAt, coverageAt].map((valueAt) => openBestOther(finalists, valueAt)) as [Best, Best];
+  const otherCues = (at: number) => {
+    if (cue[at] === UNKNOWN) return { secondCue: null, meanCue: null };
+    scan.matchCues(list[at] as number, found.vector, found.scale, found.summary);
+    const [second, mean] = new Float32Array(bytes.buffer, found.summary, 2);
+    return { secondCue: known(second), meanCue: known(mean) };
+  };
   const need = needOf(hasMeaning && meaning ? meaning.vector : null);
   return (at) => ({
     text: known(text[at]),
     cue: known(cue[at]),
+    ...otherCues(at),
     bestOther: Math.max(-1, similar(at)),
     ...similarity.best,
     coverage: coverageAt(at),

@@ -38,6 +38,25 @@ export function matchEntry(vector: usize, size: u32, query: usize, scale: f32, t
   store<f32>(cue, bestCue);
 }
 
+/** The similarity of an entry's second best cue, or of its only one, and the mean of all of them, as 4-byte numbers; -2 without cues. */
+export function matchCues(entry: usize, query: usize, scale: f32, out: usize): void {
+  let vector = entry + load<u32>(entry, AT_RANK_AT) + load<u32>(entry, AT_VECTORS_AT);
+  let best = UNKNOWN;
+  let second = UNKNOWN;
+  let sum: f32 = 0;
+  let known: f32 = 0;
+  for (let v: u32 = 0; v < load<u32>(entry, AT_VECTORS); v++, vector += VECTOR) {
+    const similarity = <f32>dot(vector + VALUES, query) * load<f32>(vector, 8) * scale;
+    if (load<u32>(vector, 4) != 1 || !(abs(similarity) < 2)) continue;
+    second = max(second, min(best, similarity));
+    best = max(best, similarity);
+    sum += similarity;
+    known++;
+  }
+  store<f32>(out, second == UNKNOWN ? best : second);
+  store<f32>(out, known == 0 ? UNKNOWN : sum / known, 4);
+}
+
 /** In how many of 384 signs each of these vectors differs from the prompt, as numbers of 2 bytes. */
 export function compareSigns(signs: usize, count: i32, query: usize, out: usize): void {
   const first = v128.load(query);

@@ -8,5 +8,5 @@
 
 export { listRecords, listEntries, dropEarlier, findFile, matchNames, listNewest, summarise } from "./scan-rows";
 export { matchTerms, listLengths, takePostings, addTerm } from "./scan-words";
-export { matchVectors, matchEntry, compareSigns, nearestText, summariseMeaning } from "./scan-meaning";
+export { matchVectors, matchEntry, matchCues, compareSigns, nearestText, summariseMeaning } from "./scan-meaning";
 export { scoreAll, scoreSigns, floorOf, listAbove } from "./scan-scores";

@@ -17,6 +17,7 @@ export type Scan = Wasm<
   | "takePostings"
   | "matchVectors"
   | "matchEntry"
+  | "matchCues"
   | "compareSigns"
   | "scoreSigns"
   | "nearestText"

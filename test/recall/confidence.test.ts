@@ -11,7 +11,7 @@ const shown = (...confidences: number[]) =>
 
 describe("what is shown", () => {
   it("nothing while the best one is not sure enough", () => {
-    expect(shown(0.2, 0.19)).toEqual([]);
+    expect(shown(0.24, 0.19)).toEqual([]);
     expect(shown()).toEqual([]);
   });
 
@@ -21,7 +21,7 @@ describe("what is shown", () => {
   });
 
   it("nothing below the threshold beside a best one that is just above it", () => {
-    expect(shown(0.23, 0.21)).toEqual([0.23]);
+    expect(shown(0.26, 0.24)).toEqual([0.26]);
   });
 
   it("words alone have to be surer than words and meaning", () => {

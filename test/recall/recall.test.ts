@@ -47,7 +47,7 @@ describe("recall offline", () => {
   it("C16 with meaning: what shares no word is found, and the cue that did it is named", async () => {
     const embed = fakeEmbed("outage unreachable down", "espresso coffee", "database pool");
     const { memdir } = await openStore(
-      { ...MEMORIES, "pager.md": { name: "Whom to call", body: "Anna.", when: ["coffee", "outage"] } },
+      { ...MEMORIES, "pager.md": { name: "Whom to call", body: "Anna.", when: ["coffee", "outage", "down"] } },
       { embed },
     );
     // A recall by itself makes as many vectors as it has time for.

@@ -113,10 +113,9 @@ describe("ranking", () => {
     const mean = entries.reduce((sum, { ranking }) => sum + ranking.length, 0) / entries.length || 1;
     const dot = (of: RowEntry["ranking"]["vectors"][0]) =>
       of.values.reduce((sum, value, i) => sum + value * of.scale * (vector?.[i] as number), 0);
-    const near = (entry: RowEntry, isCue: boolean) => {
-      const found = vector ? entry.ranking.vectors.filter((each) => each.isCue === isCue).map(dot) : [];
-      return found.length === 0 ? null : Math.max(...found);
-    };
+    const allNear = (entry: RowEntry, isCue: boolean) =>
+      (vector ? entry.ranking.vectors.filter((each) => each.isCue === isCue).map(dot) : []).sort((a, b) => b - a);
+    const near = (entry: RowEntry, isCue: boolean) => allNear(entry, isCue)[0] ?? null;
     const meanings = entries.map((entry) => {
       const text = near(entry, false);
       return text === null ? null : text + (near(entry, true) ?? text);
@@ -142,7 +141,9 @@ describe("ranking", () => {
       const [said, certain] = [words[i] as number, rare[i] as number];
       if ((meanings[i] ?? middle) <= 0 && said <= 0) return [];
       const share = (part: number, all: number) => (all === 0 ? 0 : part / (all * (K1 + 1)));
-      const signs = { text: near(entry, false), cue: near(entry, true) };
+      const cues = allNear(entry, true);
+      const meanCue = cues.length === 0 ? null : cues.reduce((sum, value) => sum + value, 0) / cues.length;
+      const signs = { text: near(entry, false), cue: cues[0] ?? null, secondCue: cues[1] ?? cues[0] ?? null, meanCue };
       const decay = decayOf(entry.type, entry.mtimeMs, NOW_MS);
       return [{ file: entry.file, decay, ...signs, coverage: share(said, total), rare: share(certain, totalRare) }];
     });
@@ -152,7 +153,7 @@ describe("ranking", () => {
     fc.assert(
       fc.property(bodies, asked, (all, prompt) => {
         const entries = all.map((body, i) => {
-          const when = i % 3 === 0 ? { when: [`cue ${body[0]}`] } : {};
+          const when = i % 3 === 0 ? { when: [`cue ${body[0]}`, ...body.slice(1, 4)] } : {};
           const embed = how !== "words" && i % 5 !== 4 ? { embed: scattered } : {};
           const ageMs = i * 20 * DAY;
           return entryOf(`m${i}.md`, { name: `Note ${i}`, body: body.join(" "), ...when }, { ...embed, ageMs });
