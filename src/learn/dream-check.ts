@@ -205,7 +205,7 @@ function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken
 
 /** A project memory must not have any relative date; others ("never on Fridays") must not gain one. */
 async function findDateProblems(next: Memory, parts: readonly Memory[], directory: Store): Promise<string[]> {
-  const dates = await findRelativeDates(`${next.description}\n\n${next.body}`, directory.now());
+  const dates = findRelativeDates(`${next.description}\n\n${next.body}`, directory.now());
   const known = next.type === "project" ? "" : plain(parts.map((part) => `${part.description} ${part.body}`).join(" "));
   return dates
     .filter(({ words }) => !known.toLowerCase().includes(words.toLowerCase()))

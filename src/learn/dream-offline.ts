@@ -107,7 +107,7 @@ async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]>
     if (others.length === 0) continue;
     const op = mergeInto(first, others, now);
     // A relative date cannot be made absolute without knowing when it was said.
-    if (first.memory.type === "project" && (await findRelativeDates(op.text, now)).length > 0) continue;
+    if (first.memory.type === "project" && findRelativeDates(op.text, now).length > 0) continue;
     for (const other of others) left.delete(other);
     ops.push(op);
   }

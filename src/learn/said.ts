@@ -4,8 +4,8 @@
  */
 
 import type { MemoryType } from "../store/store.ts";
+import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
 import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { hasRelativeDate, writeDates } from "./said-dates.ts";
 import type { Embed } from "./said-features.ts";
 import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
 import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
