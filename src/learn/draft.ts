@@ -6,14 +6,13 @@ import {
   leastTrust,
   type Memory,
   mayBecome,
-  type Objection,
   oneLine,
   parseMemory,
   type Trust,
   trustOf,
 } from "../store/store.ts";
 import { findOrigins, measureSupport, type Spoken } from "./origin.ts";
-import type { Proposal } from "./proposal.ts";
+import { describeObjection, type Proposal } from "./proposal.ts";
 import type { Piece } from "./window.ts";
 
 /** `base` is the text that it was made from; null for a new file. */
@@ -76,13 +75,6 @@ export async function checkDraft(
     from: "extraction",
   };
   return { ok: true, proposal, notices: adviceFor(memory), labels: cited.labels };
-}
-
-/** Worded for a model, which cannot pass options. */
-function describeObjection({ rule, message, details }: Objection): string {
-  if (rule !== "secret") return message;
-  const found = (details as string[]).join(", ");
-  return `it contains a secret (${found}); leave the value out and say only where it is stored`;
 }
 
 function findShapeProblem(memory: Memory): string | null {

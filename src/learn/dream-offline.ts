@@ -32,7 +32,7 @@ import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/health-findings.ts";
 import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
-import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
+import { keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 
 /** A memory with what it is compared by. */
@@ -82,6 +82,11 @@ function findOutlived(directory: Store, known: readonly Known[]): Op[] {
     const reason = findExpiry(memory, directory.now()) ?? findEmptied(directory, verdicts, file);
     return reason === null ? [] : [{ kind: "retire", file, successor: null, reason }];
   });
+}
+
+/** At the top level or under `metadata`, as it is read in both places. */
+function isEnforced({ metadata }: Memory): boolean {
+  return (metadata.enforce ?? (metadata.metadata as { enforce?: unknown } | null | undefined)?.enforce) !== undefined;
 }
 
 /** One name may have been a detail. */

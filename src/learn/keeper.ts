@@ -1,6 +1,5 @@
 /** Keeps what an extracting model wrote: each draft is checked, handed on as a proposal, and its outcome recorded. */
 
-import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { isFinal } from "./apply.ts";
 import { checkDraft, type Draft, type Sources } from "./draft.ts";
@@ -89,20 +88,4 @@ export function openKeeper(
     /** Why something that should have been saved was not, but may be the next time. */
     problem: () => all().find(({ problem }) => problem !== undefined)?.problem ?? null,
   };
-}
-
-/** Folders next to the memories that belong to other features. */
-const OTHERS: ReadonlySet<string> = new Set(["logs", "agents"]);
-
-/** Names are compared in lower case: on many disks `memory.md` is the index. */
-export function findFileProblem(file: string): string | null {
-  const parts = file.toLowerCase().split("/");
-  if (parts.some((part) => part.startsWith("."))) return "hidden files and folders are not memories";
-  if (!file.endsWith(".md")) return "the name of a memory must end in .md";
-  const name = parts.at(-1);
-  if (name === INDEX_FILE.toLowerCase() || name === OVERFLOW_FILE.toLowerCase()) {
-    return "the index is updated automatically; write only the memory's own file";
-  }
-  if (parts.length > 1 && OTHERS.has(parts[0]!)) return `${parts[0]}/ is not for memories; put it next to the others`;
-  return null;
 }

@@ -13,10 +13,11 @@ import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
 import { countAnswers } from "./budget.ts";
 import type { Sources } from "./draft.ts";
-import { findFileProblem, type Keeper, openKeeper } from "./keeper.ts";
+import { type Keeper, openKeeper } from "./keeper.ts";
 import { type Extractor, type Keep, NOTHING_NEW, type Turns } from "./learn.ts";
 import { type Asked, askOnce, type FindMemory, MAX_TOKENS } from "./one-shot.ts";
 import type { Spoken } from "./origin.ts";
+import { findFileProblem } from "./proposal.ts";
 import { openFencedTools, say } from "./side-task.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 

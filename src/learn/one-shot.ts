@@ -13,9 +13,9 @@ import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { Target } from "./apply.ts";
 import type { Draft } from "./draft.ts";
-import { findFileProblem, type Keeper } from "./keeper.ts";
+import type { Keeper } from "./keeper.ts";
 import { reasonOf } from "./learn.ts";
-import type { Proposal } from "./proposal.ts";
+import { findFileProblem, type Proposal } from "./proposal.ts";
 import { askTwice, say } from "./side-task.ts";
 
 /** How an extracting model was asked, in whatever form. */
