@@ -11,11 +11,14 @@ import {
   trustOf,
 } from "../store/store.ts";
 
+export const ACTIONS = ["save", "update", "forget"] as const;
+export const ORIGINS = ["extraction", "rules", "dream", "agent", "enrich"] as const;
+
 export interface Proposal {
   id: string;
   /** ISO time. */
   at: string;
-  action: "save" | "update" | "forget";
+  action: (typeof ACTIONS)[number];
   /** The memory that it changes; null for a new one. */
   file: string | null;
   type: MemoryType;
@@ -27,7 +30,7 @@ export interface Proposal {
   session: string | null;
   message: string | null;
   reason: string;
-  from: "extraction" | "rules" | "dream" | "agent" | "enrich";
+  from: (typeof ORIGINS)[number];
   /** The extractor is not sure that it is worth keeping: it waits in the inbox. */
   isUnsure?: boolean;
 }

@@ -273,11 +273,13 @@ function latinRules(words: Parts): DayRule[] {
   ];
 }
 
-/** "am 3.12.", "el 20": a number after one of these words. */
-const writeNumber: Write = (now, { date, month }) =>
-  month ? dayIn(now, Number(month) - 1, Number(date)) : numbered(now, Number(date));
+/** "am 3.12.", "el 20": a number after one of these words; "der 3. Versuch" and "el 2 no va" count something. */
+const writeNumber: Write = (now, { date, month }, { 0: words, index = 0, input = "" }) => {
+  if (/^ \p{Lu}/u.test(input.slice(index + words.length))) return null;
+  return month ? dayIn(now, Number(month) - 1, Number(date)) : numbered(now, Number(date));
+};
 const NUMBERED =
-  "(?:bis zum|zum|am|ab dem|ab|bis|vom|der|den) (?<date>\\d{1,2})\\.(?:(?<month>\\d{1,2})\\.)?(?! ?(?:\\p{L}+ \\d{4}|\\d))|(?:el|al|para el|hasta el|le|d'ici le|jusqu'au) (?:día )?(?<_date>\\d{1,2})(?:/(?<_month>\\d{1,2}))?(?! ?(?:de |por |[.:/%\\d]))";
+  "(?:bis zum|zum|am|ab dem|ab|bis|vom|der|den) (?<date>\\d{1,2})\\.(?:(?<month>\\d{1,2})\\.)?(?! ?(?:\\p{L}+ \\d{4}|\\d))|(?:(?:para|hasta|desde) el|(?:el|al) día|d'ici le|jusqu'au|(?:el|al|le)(?= [\\d/]+(?:[,;.!?)]|$))) (?<_date>\\d{1,2})(?:/(?<_month>\\d{1,2}))?(?! ?(?:de |por |[:/%\\d]|\\.\\d))";
 
 /** The days around today, in the order of their distance from the third. */
 const NEAR = [

@@ -47,6 +47,8 @@ describe("writeDates", () => {
     ["se apaga a finales de mes", "se apaga a finales de mes (2026-11-30)"],
     ["dos días antes de la reunión del viernes", "dos días (2026-11-18) antes de la reunión del viernes (2026-11-20)"],
     ["el viernes que viene", "el viernes que viene (2026-11-20)"],
+    ["der 3. Versuch klappte, el 2 no funciona", "der 3. Versuch klappte, el 2 no funciona"],
+    ["dura hasta el 20, solo parches", "dura hasta el 20 (2026-11-20), solo parches"],
     ["两周后切换", "两周后 (2026-11-30)切换"],
     ["下个月5号上线", "下个月5号 (2026-12-05)上线"],
     ["月底之前迁移", "月底 (2026-11-30)之前迁移"],
@@ -63,6 +65,7 @@ describe("writeDates", () => {
   it("leaves a weekday that repeats in a rule", async () => {
     expect(writeDates("周五不发版", NOW, true)).toBe("周五不发版");
     expect(writeDates("never deploy on Friday", NOW, true)).toBe("never deploy on Fridays");
+    expect(writeDates("never deploy on fri", NOW, true)).toBe("never deploy on fri (2026-11-20)");
     expect(writeDates("from Friday use the new one", NOW, true)).toBe("from Friday (2026-11-20) use the new one");
     expect(writeDates("jeden Montag und montags", NOW)).toBe("jeden Montag und montags");
   });
