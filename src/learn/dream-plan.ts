@@ -59,8 +59,9 @@ export function targetOf(op: Op): string | null {
 
 /** Every memory or log that an op looks at or changes. */
 export function namedFiles(op: Op): string[] {
-  const others = op.kind === "merge" ? op.files : op.kind === "retire" ? [op.successor] : "from" in op ? op.from : [];
-  return [...(others ?? []), targetOf(op)].filter((file) => file !== null);
+  if (op.kind === "merge") return [...op.files, op.into];
+  const others = op.kind === "retire" ? [op.successor] : "from" in op ? op.from : [];
+  return [targetOf(op), ...(others ?? [])].filter((file) => file !== null);
 }
 
 /** Whether an op creates the file. */
