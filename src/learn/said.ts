@@ -99,7 +99,7 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     if (request) {
       const asked = draftRequest(request, sentences, at);
       if (asked?.act === "forget" && asked.statement === RETRACTED) drafts.splice(0, drafts.length, asked);
-      else if (asked) drafts.push(asked.act === "forget" ? asked : { ...asked, type: typeOf(asked, embed) });
+      else if (asked) drafts.push({ ...asked, type: asked.act === "forget" ? null : typeByMeaning(asked, embed) });
       continue;
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
@@ -115,10 +115,10 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
   return drafts;
 }
 
-/** Where the words do not name a place, by the meaning: "only the platform team does that" is no rule. */
-function typeOf({ type, statement }: Draft, embed: Embed | null): MemoryType {
-  const byWords = typeOfStatement(statement);
-  if (type !== null || embed === null || byWords === "reference") return type ?? byWords;
+/** The type by the meaning, where the words do not name a place: "only the platform team does that" is no rule. */
+function typeByMeaning({ statement, type }: Draft, embed: Embed | null): MemoryType {
+  const byWords = type ?? typeOfStatement(statement);
+  if (type !== null || embed === null || byWords === "reference") return byWords;
   const { kind, share } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
   return kind !== "confirmation" && share >= CONFIRMED ? TYPE_OF[kind] : byWords;
 }
