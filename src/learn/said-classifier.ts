@@ -57,13 +57,17 @@ export function judge(place: Place, embed: Embed): Judged {
   return { keep: kept / (skip + kept), kind: KINDS[allowed.indexOf(best)]!, share };
 }
 
-/** A pointer names a place or who to ask, a person speaks of themselves, and only an answer is confirmed. */
+/** A pointer names a place or who to ask, a person speaks of themselves, and only an answer is confirmed, by somebody who does not object to it. */
 function mayBe(kind: Kind, { sentences, at, answer }: Place): boolean {
   const { text } = sentences[at]!;
   if (kind === "pointer") return PLACE.test(text);
   if (kind === "person") return SELF.test(text);
-  return kind !== "confirmation" || answer !== "";
+  return kind !== "confirmation" || (answer !== "" && !OBJECTS.test(text));
 }
+
+/** With the agent's words in it, an objection would say the opposite. */
+const OBJECTS =
+  /\b(?:next time|don['’]?t|do not|instead|stop|nicht|kein\w*|statt|lieber|nächstes mal|nada de|en vez de|la próxima)\b|不要|别|下次/iu;
 
 const PLACE =
   /https?:|[\w.-]\/[\w.-]|\\\\|(?:^|\s)#[a-z]|\S@\S|["“„«「]|\b(?:wiki|drive|folder|dashboard|board|sheet|channel|share|repo|bucket|confluence|notion|sharepoint|jira|linear|grafana|sentry|slack|figma|intranet|portal|space|project|tab|page|server|ask|lives?|kept|stored|found|tracked|documented|contact|talk to|handled by|ordner|laufwerk|kanal|ablage|liegt|liegen|steht|stehen|frag\w*|kümmert|findest|seite|carpeta|unidad|tablero|canal|está|están|pregunta\w*|encarga|encuentra|hoja|dossier|lecteur|trouve|demande\w*)\b|网盘|文件夹|频道|群|表格|看板|文档|系统|在|找|问|归|フォルダ|にあ|聞い|폴더|드라이브|에 있/iu;
