@@ -56,7 +56,8 @@ export function writeDates(line: string, now: Date, isRule = false): string {
 
 function writeDay(text: string, { start, end, date, isEnglish, isBare }: NamedDay, isRule: boolean): string {
   const [before, words, after] = [text.slice(0, start), text.slice(start, end), text.slice(end)];
-  if (isBare && isRule && (!isEnglish || /day$/i.test(words))) return isEnglish ? `${before}${words}s${after}` : text;
+  const isRepeated = /day$/i.test(words) && /\b(?:never|always|no|not|don['’]t|avoid|only)\b/i.test(before);
+  if (isBare && isRule && (!isEnglish || isRepeated)) return isEnglish ? `${before}${words}s${after}` : text;
   // "the Friday after next (…)" would still be read as the next one.
   const isSplit = isEnglish && /day\b.*\s/i.test(words.replace(/^day\b/i, "")) && !/\bweek$/i.test(words);
   return isSplit ? `${before}${date}${after}` : `${before}${words} (${date})${after}`;
