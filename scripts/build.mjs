@@ -82,7 +82,6 @@ const EXTERNAL = ["fs-native-extensions", "@electric-sql/pglite", "pg-native"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
-  "chrono-node/en": "./vendor/chrono.js",
   "@anthropic-ai/sdk": "./vendor/anthropic.js",
   openai: "./vendor/openai.js",
 };

@@ -12,10 +12,9 @@ import { enrich, findPoor } from "./learn/enrich.ts";
 import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
-import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
-import type { FindMemory } from "./learn/one-shot.ts";
+import { type FindMemory, type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import { readUntold } from "./learn/origin.ts";
-import { openRulesExtractor } from "./learn/rules.ts";
+import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
 import type { Memdir } from "./memdir.ts";
 import { usedNothing } from "./model/ask.ts";
 import { formatManifest } from "./recall/select.ts";
@@ -41,14 +40,16 @@ export function openLearning(memdir: Memdir): Learning {
 }
 
 /** `model` is the one to ask now: it may change. */
-export function openExtractor({ store, directory }: Learning, model: () => LearningModel): Extractor {
+export function openExtractor(learning: Learning, model: () => LearningModel): Extractor {
+  const { store, directory } = learning;
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
   const find: FindMemory = (wanted) => findTarget(store, wanted);
-  return openModelExtractor({ now: directory.now, newId: randomUUID }, model, {
+  const byModel = openModelExtractor({ now: directory.now, newId: randomUUID }, model, {
     ...{ dir: directory.path, manifest, find },
     untold: () => readUntold(directory),
   });
+  return { ...byModel, asked: openAskedExtractor(learning) };
 }
 
 /**

@@ -8,10 +8,10 @@ import {
   type LearnRequest,
   type LearnResult,
   learn,
+  type Prompt,
   reasonOf,
   recordSkip,
 } from "../learn/learn.ts";
-import { keepExplicit, type SpokenMessage } from "../learn/rules.ts";
 import { asksToKeep } from "../learn/said.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { usedNothing } from "../model/ask.ts";
@@ -43,7 +43,7 @@ export interface Learnt {
 
 interface EndedTurn extends Required<Pick<LearnRequest, "messages" | "conversation">>, Pick<LearnRequest, "isWanted"> {
   /** What the user said, and what the agent had said before it. */
-  prompt: Omit<SpokenMessage, "role">;
+  prompt: Prompt;
   answerBefore: string;
   memoryWritten: boolean;
 }
@@ -117,15 +117,12 @@ export function openSessionLearner(
     const { messages, conversation, prompt, memoryWritten, isWanted } = turn;
     // Requests that were saved are done.
     const explicit = !memoryWritten && (await asksToKeep(prompt.text, new Date(prompt.at)));
-    if (explicit && !learning.gates(session).budget.ok) {
-      const saved = await keepExplicit(learning, session, [prompt]);
-      if (saved.length > 0) return report({ saved, failed: null });
-    }
     if (failures >= MAX_FAILURES && !explicit) {
       return ledger.skip("extraction", session, `extraction failed ${failures} times in a row in this session`);
     }
     if (isEnding) return ledger.skip("extraction", session, "the session is ending");
-    const request = { session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit };
+    const asked = explicit ? [prompt] : [];
+    const request = { session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit, asked };
     queue.request({ ...request, ...(isWanted && { isWanted }) });
   };
 
@@ -229,6 +226,7 @@ function join(earlier: LearnRequest, later: LearnRequest): LearnRequest {
   return {
     ...later,
     explicit: earlier.explicit === true || later.explicit === true,
+    asked: [...(earlier.asked ?? []), ...(later.asked ?? [])],
     memoryWrittenInTurn: earlier.memoryWrittenInTurn === true && later.memoryWrittenInTurn === true,
   };
 }

@@ -4,8 +4,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
 import { endingDay } from "../learn/budget.ts";
-import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
-import { keepExplicit, type SpokenMessage } from "../learn/rules.ts";
+import { findNew, type Learning, type LearnRequest, learn, type Prompt } from "../learn/learn.ts";
 import { understandSaid } from "../learn/said.ts";
 import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
@@ -109,16 +108,14 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     return false;
   }
   const model = run.model && endingDay(run.model, ledger, "extraction", session.id);
-  // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
-  if (model && explicit && !learning.gates(session.id).budget.ok) {
-    const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);
-    const keep = () => keepExplicit(learning, session.id, now);
-    if (now.length > 0) return (await withExtractionLock(learning, session.id, keep)) !== null;
-  }
   const extractor = model
     ? openExtractor(learning, () => model)
     : openOfflineExtractor(memdir, learning, session.prompts);
-  const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
+  const request: LearnRequest = {
+    ...{ session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal },
+    // When there is a budget again, a model looks at the rest.
+    asked: asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid),
+  };
   for (let left = messages.length; left > 0; ) {
     const result = await learn(learning, extractor, request);
     run.hasFailed ||= result.failed !== null;
@@ -132,7 +129,7 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
 
 /** In whatever words: what the rules take for an explicit request. */
 async function findAsked({ prompts }: HeardSession, fresh: readonly HeardMessage[]) {
-  const asked: Omit<SpokenMessage, "role">[] = [];
+  const asked: Prompt[] = [];
   for (const { uuid, text: prompt, at } of prompts.filter(({ uuid }) => fresh.some(({ id }) => id === uuid))) {
     const text = ownWords(prompt);
     const said = await understandSaid(text, new Date(at));

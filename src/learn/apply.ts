@@ -220,7 +220,6 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
   return { done: "saved", file, undo };
 }
 
-/** Name and type stay, because another name or type is another memory. New cues are added to the old ones. */
 function updatedText(proposal: Proposal, { text, memory }: Target): string {
   if (isOnlyCues(proposal)) {
     const added = withCues(memory.file, text, proposal.when);
@@ -228,12 +227,25 @@ function updatedText(proposal: Proposal, { text, memory }: Target): string {
   }
   const source = formatSource(sourceFor(proposal, memory.source));
   const description = oneLine(proposal.description) || memory.description;
-  const when = [...new Set([...memory.when, ...proposal.when.map(oneLine)])].filter((cue) => cue !== "");
-  const body = proposal.body.trim() || memory.body;
+  return rewrite({ text, memory }, { ...proposal, description, body: proposal.body.trim() || memory.body, source });
+}
+
+/** Name and type stay, because another name or type is another memory. New cues are added to the old ones. */
+export function rewrite(
+  { text, memory }: Pick<Target, "text" | "memory">,
+  {
+    type,
+    description,
+    when,
+    source,
+    body,
+  }: Pick<Proposal, "type" | "description" | "when" | "body"> & { source: string },
+): string {
+  const cues = [...new Set([...memory.when, ...when.map(oneLine)])].filter((cue) => cue !== "");
   // A text without frontmatter gets one, so that the origin of its words stays known.
   if (Object.keys(memory.metadata).length === 0)
-    return formatDocument({ name: memory.name, description, type: proposal.type, when, source }, body);
-  const fields = { ...(description ? { description } : {}), ...(when.length > 0 ? { when } : {}), source };
+    return formatDocument({ name: memory.name, description, type, when: cues, source }, body);
+  const fields = { ...(description ? { description } : {}), ...(cues.length > 0 ? { when: cues } : {}), source };
   return editBody(editFields(text, fields), body);
 }
 

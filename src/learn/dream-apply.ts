@@ -3,7 +3,6 @@
 import { MemdirError } from "../errors.ts";
 import {
   type Change,
-  type Entry,
   findName,
   formatIndexLine,
   type Header,
@@ -19,25 +18,17 @@ import { splitLines } from "../text/lines.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 
-interface Applied {
-  /** The journal entry, for undo; null if the plan was empty. */
-  entry: Entry | null;
-  notices: string[];
-}
-
-/**
- * Throws `conflict`, with every problem in its details, if the plan no longer fits the directory; nothing is written.
- */
-export async function applyPlan(directory: Store, plan: Plan): Promise<Applied> {
-  if (plan.ops.length === 0) return { entry: null, notices: [] };
-  const checked = await checkPlan(plan, directory);
-  if (!checked.ok) throw refused(checked.problems);
-  return directory.change((directory) => {
-    // The check took a while, and other programs may have written in the meantime.
-    const problems = findNamedProblems(plan, directory);
+/** The journal entry, for undo; null if the plan was empty. Throws `conflict`, with every problem in its details, if the plan no longer fits the directory. */
+export async function applyPlan(directory: Store, plan: Plan): Promise<string | null> {
+  if (plan.ops.length === 0) return null;
+  const refuse = (problems: readonly string[]) => {
     if (problems.length > 0) throw refused(problems);
-    const { entry, notices } = directory.apply(changeOf(plan, directory));
-    return { entry, notices };
+  };
+  refuse(await checkPlan(plan, directory));
+  return directory.change((writer) => {
+    // The check took a while, and other programs may have written in the meantime.
+    refuse(findNamedProblems(plan, writer));
+    return writer.apply(changeOf(plan, writer)).entry?.id ?? null;
   });
 }
 

@@ -6,6 +6,7 @@ import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
+import { MemdirError } from "../errors.ts";
 import { openState, type StateText, type Store, statePath } from "../store/store.ts";
 
 /** At most once a day. */
@@ -110,13 +111,6 @@ const STALE_MS = 3_600_000;
 /** Larger than any process ID. */
 const MAX_BYTES = 64;
 
-export interface DreamLock {
-  /** Keeps the current time: this was the last consolidation. */
-  done(): Promise<void>;
-  /** Restores the earlier time: the next one may try again. */
-  failed(): Promise<void>;
-}
-
 export interface Processes {
   pid: number;
   isAlive: (pid: number) => boolean;
@@ -134,34 +128,43 @@ export function findDreamer(directory: Store, { isAlive }: Pick<Processes, "isAl
   return isAlive(lock.pid) ? lock.pid : null;
 }
 
-export async function takeDreamLock(
-  directory: Store,
-  processes: Processes,
-): Promise<DreamLock | { heldBy: number | null }> {
-  return directory.change((pinned) => {
-    const holder = findDreamer(pinned, processes);
-    if (holder !== null) return { heldBy: holder };
-    const before = findLock(pinned)?.mtimeMs ?? null;
-    const body = String(processes.pid);
-    const started = pinned.now();
-    write(pinned, body, started);
-    const now = findLock(pinned);
-    if (now?.pid !== processes.pid) return { heldBy: now?.pid ?? null };
-    const leave = (time: Date | null) => release(directory, processes.pid, time);
-    return {
-      done: () => leave(directory.now()),
-      failed: () => leave(before === null ? null : new Date(before)),
-    };
-  });
+/** The time of the last dream stays what it was when this throws. */
+export async function withDreamLock<T>(directory: Store, processes: Processes, work: () => Promise<T>): Promise<T> {
+  const before = await directory.change((pinned) => take(pinned, processes));
+  const leave = (time: Date | null) =>
+    directory
+      .change((pinned) => release(pinned, processes.pid, time))
+      .catch((error: Error) => directory.log(`dream: ${error.message}`));
+  try {
+    const result = await work();
+    await leave(directory.now());
+    return result;
+  } catch (error) {
+    await leave(before);
+    throw error;
+  }
+}
+
+/** The time of the last dream, null for none. */
+function take(directory: Store, processes: Processes): Date | null {
+  const refuse = (pid: number | null | undefined) => {
+    const running = `another dream is running (process ${pid ?? "unknown"})`;
+    throw new MemdirError("conflict", `${running}; try again when it has finished`);
+  };
+  const holder = findDreamer(directory, processes);
+  if (holder !== null) refuse(holder);
+  const before = findLock(directory);
+  write(directory, String(processes.pid), directory.now());
+  const now = findLock(directory);
+  if (now?.pid !== processes.pid) refuse(now?.pid);
+  return before && new Date(before.mtimeMs);
 }
 
 /** `time` is null if there was no file before. A lock that another process has taken in the meantime is left alone. */
-async function release(directory: Store, pid: number, time: Date | null): Promise<void> {
-  await directory.change((pinned) => {
-    if (findLock(pinned)?.pid !== pid) return;
-    if (time === null) removeQuietly(lockPath(pinned));
-    else write(pinned, "", time);
-  });
+function release(directory: Store, pid: number, time: Date | null): void {
+  if (findLock(directory)?.pid !== pid) return;
+  if (time === null) removeQuietly(lockPath(directory));
+  else write(directory, "", time);
 }
 
 /** Renamed into place with its time: a link there is replaced and not followed, and no reader sees half of it. */

@@ -32,7 +32,7 @@ import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/health-findings.ts";
 import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
-import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
+import { keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 
 /** A memory with what it is compared by. */
@@ -84,6 +84,11 @@ function findOutlived(directory: Store, known: readonly Known[]): Op[] {
   });
 }
 
+/** At the top level or under `metadata`, as it is read in both places. */
+function isEnforced({ metadata }: Memory): boolean {
+  return (metadata.enforce ?? (metadata.metadata as { enforce?: unknown } | null | undefined)?.enforce) !== undefined;
+}
+
 /** One name may have been a detail. */
 const MIN_GONE = 2;
 
@@ -107,7 +112,7 @@ async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]>
     if (others.length === 0) continue;
     const op = mergeInto(first, others, now);
     // A relative date cannot be made absolute without knowing when it was said.
-    if (first.memory.type === "project" && (await findRelativeDates(op.text, now)).length > 0) continue;
+    if (first.memory.type === "project" && findRelativeDates(op.text, now).length > 0) continue;
     for (const other of others) left.delete(other);
     ops.push(op);
   }

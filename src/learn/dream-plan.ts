@@ -2,7 +2,7 @@
 
 import { type Fields, filled, list, readInput, required, text } from "../input.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, type Store, walk } from "../store/store.ts";
+import { findBytes, findText, INDEX_FILE, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { diffLines } from "../tools/line-diff.ts";
 
@@ -52,28 +52,36 @@ export function hashOf(directory: Store, file: string): string | null {
   }
 }
 
+/** The file that an op writes or removes for good; null for the index. */
+export function targetOf(op: Op): string | null {
+  return op.kind === "reindex" ? null : op.kind === "merge" ? op.into : op.file;
+}
+
 /** Every memory or log that an op looks at or changes. */
 export function namedFiles(op: Op): string[] {
-  if (op.kind === "create" || op.kind === "rewrite") return [op.file, ...(op.from ?? [])];
   if (op.kind === "merge") return [...op.files, op.into];
-  return op.kind === "retire" ? [op.file, ...(op.successor ? [op.successor] : [])] : [];
+  const others = op.kind === "retire" ? [op.successor] : "from" in op ? op.from : [];
+  return [targetOf(op), ...(others ?? [])].filter((file) => file !== null);
+}
+
+/** Whether an op creates the file. */
+export function isNewFile(op: Op, file: string): boolean {
+  return targetOf(op) === file && (op.kind === "create" || (op.kind === "merge" && !op.files.includes(file)));
 }
 
 /** The new text by file, null for a file that is removed. */
 export function changesOf(op: Op): Map<string, string | null> {
-  if (op.kind === "create" || op.kind === "rewrite") return new Map([[op.file, op.text]]);
-  if (op.kind === "retire") return new Map([[op.file, null]]);
-  if (op.kind === "reindex") return new Map();
-  return new Map([...op.files.map((file): [string, null] => [file, null]), [op.into, op.text]]);
+  const gone = op.kind === "merge" ? op.files : op.kind === "retire" ? [op.file] : [];
+  const changes = new Map<string, string | null>(gone.map((file) => [file, null]));
+  return "text" in op ? changes.set(targetOf(op)!, op.text) : changes;
 }
 
 /** One line for people and for the journal. */
 export function describeOp(op: Op): string {
-  if (op.kind === "create") return `create ${op.file}: ${op.reason}`;
-  if (op.kind === "merge") return `merge ${op.files.join(", ")} into ${op.into}: ${op.reason}`;
-  if (op.kind === "rewrite") return `rewrite ${op.file}: ${op.reason}`;
-  if (op.kind === "reindex") return `reindex ${INDEX_FILE}: ${op.reason}`;
-  return `retire ${op.file}${op.successor ? ` in favour of ${op.successor}` : ""}: ${op.reason}`;
+  const target = targetOf(op) ?? INDEX_FILE;
+  const what = op.kind === "merge" ? `${op.files.join(", ")} into ${target}` : target;
+  const successor = op.kind === "retire" && op.successor ? ` in favour of ${op.successor}` : "";
+  return `${op.kind} ${what}${successor}: ${op.reason}`;
 }
 
 /** More than this at once is no longer tidying up, and the diff is too long to read. */
@@ -87,20 +95,19 @@ export function parseOps(text: string): { ops: Op[] } | { problems: string[] } {
   } catch (error) {
     return { problems: [`the plan is not valid JSON: ${(error as Error).message}`] };
   }
-  const ops = isObject(value) ? value.ops : null;
-  if (!Array.isArray(ops)) return { problems: ['the plan is not an object with a list "ops"'] };
-  if (ops.length > MAX_OPS)
-    return { problems: [`the plan has ${ops.length} operations; at most ${MAX_OPS} are allowed`] };
-  const problems: string[] = [];
-  const read = ops.flatMap((op, at) => {
+  const given = isObject(value) ? value.ops : null;
+  if (!Array.isArray(given)) return { problems: ['the plan is not an object with a list "ops"'] };
+  if (given.length > MAX_OPS)
+    return { problems: [`the plan has ${given.length} operations; at most ${MAX_OPS} are allowed`] };
+  const [ops, problems]: [Op[], string[]] = [[], []];
+  for (const [at, op] of given.entries()) {
     try {
-      return [readOp(op)];
+      ops.push(readOp(op));
     } catch (error) {
       problems.push(`operation ${at + 1}: ${(error as Error).message}`);
-      return [];
     }
-  });
-  return problems.length > 0 ? { problems } : { ops: read };
+  }
+  return problems.length > 0 ? { problems } : { ops };
 }
 
 const NEEDED = required(filled(text()));
@@ -130,56 +137,31 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a file of this name can be a memory at all. */
-export function isMemoryFile(file: string): boolean {
-  const parts = file.split("/");
-  return (
-    file.endsWith(".md") &&
-    parts.at(-1) !== INDEX_FILE &&
-    file !== OVERFLOW_FILE &&
-    !isDailyLog(file) &&
-    parts.every((part) => !part.startsWith("."))
-  );
-}
-
-/** Reads the files as they are now; the check, not this, refuses one that changed. */
+/** Reads the files as they are now; the check, not this, refuses one that changed. No memory may move the cursor or hide a line. */
 export function formatPlan(plan: Plan, directory: Store): string {
   if (plan.ops.length === 0) return "Nothing to tidy up.\n";
-  return plan.ops
-    .map((op, at) => `${at + 1}. ${shown(describeOp(op).replace(/\s+/g, " "))}\n${formatOp(op, directory)}`)
-    .join("\n");
+  const steps = plan.ops.map((op, at) => {
+    const dead = op.kind === "reindex" ? op.dead.map((file) => `-the line of ${file}\n`) : [];
+    const diffs = [...changesOf(op)].map(([file, text]) => {
+      const before = findText(directory, file);
+      const head = `--- ${before === null ? "(new)" : file}\n+++ ${text === null ? "(gone)" : file}\n`;
+      return `${head}${diffLines(before ?? "", text ?? "")}\n`;
+    });
+    return `${at + 1}. ${describeOp(op).replace(/\s+/g, " ")}\n${[...dead, ...diffs].join("")}`;
+  });
+  return neutraliseTags(steps.join("\n"));
 }
 
 /** "2 merged, 1 retired"; for reports and the ledger. */
 export function countOps(plan: Plan): string {
   const counts = Object.entries(WORDS).flatMap(([kind, word]) => {
     const count = plan.ops.filter((op) => op.kind === kind).length;
-    if (count === 0) return [];
-    return [kind === "reindex" ? word : `${count} ${word}`];
+    return count === 0 ? [] : [kind === "reindex" ? word : `${count} ${word}`];
   });
   return counts.join(", ") || "nothing to do";
 }
 
 const WORDS: Record<Op["kind"], string> = {
-  create: "created",
-  merge: "merged",
-  rewrite: "rewritten",
-  retire: "retired",
+  ...{ create: "created", merge: "merged", rewrite: "rewritten", retire: "retired" },
   reindex: "index sorted",
 };
-
-function formatOp(op: Op, directory: Store): string {
-  if (op.kind === "reindex") return op.dead.map((file) => `-the line of ${shown(file)}\n`).join("");
-  return [...changesOf(op)].map(([file, text]) => formatFile(file, text, directory)).join("");
-}
-
-function formatFile(file: string, text: string | null, directory: Store): string {
-  const before = findText(directory, file);
-  const head = `--- ${before === null ? "(new)" : shown(file)}\n+++ ${text === null ? "(gone)" : shown(file)}\n`;
-  return `${head}${shown(diffLines(before ?? "", text ?? ""))}\n`;
-}
-
-/** The text of a memory must not move the cursor or hide a line of the diff. */
-function shown(text: string): string {
-  return neutraliseTags(text);
-}

@@ -6,7 +6,7 @@ import { isMemoryType, openStateIn, type State, type Store, secretError, TRUSTS 
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
-import { isOnlyCues, type Proposal } from "./proposal.ts";
+import { ACTIONS, isOnlyCues, ORIGINS, type Proposal } from "./proposal.ts";
 
 /** `full`: the waiting proposals are all trusted more, so this one was dropped. */
 type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } | { full: true };
@@ -175,20 +175,19 @@ export function readProposals(folder: string, log: World["log"]): Proposal[] {
 }
 
 function isProposal(value: unknown): value is Proposal {
-  if (typeof value !== "object" || value === null) return false;
-  const { id, at, action, file, type, name, description, body, when, trust, session, message, reason, from } =
-    value as Record<string, unknown>;
-  const texts = [id, at, name, description, body, reason];
+  const given = (value ?? {}) as Record<string, unknown>;
+  const isText = (field: string) => typeof given[field] === "string";
+  const { action, when, name, body, description, type, from, trust } = given;
   return (
-    texts.every((text) => typeof text === "string") &&
-    [file, session, message].every((text) => text === null || typeof text === "string") &&
+    ["id", "at", "name", "description", "body", "reason"].every(isText) &&
+    ["file", "session", "message"].every((field) => given[field] === null || isText(field)) &&
     Array.isArray(when) &&
     when.every((cue) => typeof cue === "string") &&
     (name as string).trim() !== "" &&
     (action === "forget" || `${body}${description}`.trim() !== "" || isOnlyCues(value as Proposal)) &&
     isMemoryType(type) &&
-    ["save", "update", "forget"].includes(action as string) &&
-    ["extraction", "rules", "dream", "agent", "enrich"].includes(from as string) &&
+    ACTIONS.some((known) => known === action) &&
+    ORIGINS.some((known) => known === from) &&
     TRUSTS.some((known) => known === trust)
   );
 }

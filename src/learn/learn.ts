@@ -43,6 +43,8 @@ export interface Learning {
 export interface Extractor {
   /** If so, no budget applies. */
   isFree: boolean;
+  /** In its place while its budget is used up and the user asked for something in so many words; the cursor stays. */
+  asked?: Extractor;
   /** Each proposal is handed to `keep` as it is found, so that a model can fix what is refused. */
   extract(turns: Turns, keep: Keep): Promise<Extracted>;
 }
@@ -51,7 +53,8 @@ export interface Extractor {
 export type Keep = (proposal: Proposal, base?: string | null) => Promise<Applied>;
 
 /** The input of an extraction. */
-export interface Turns extends Pick<LearnRequest, "session" | "messages" | "conversation" | "explicit" | "signal"> {
+export interface Turns
+  extends Pick<LearnRequest, "session" | "messages" | "conversation" | "explicit" | "asked" | "signal"> {
   /** Those since the cursor. */
   fresh: readonly HeardMessage[];
   /** Once true, nothing more is saved. */
@@ -88,11 +91,21 @@ export interface LearnRequest {
   conversation?: Conversation;
   memoryWrittenInTurn?: boolean;
   explicit?: boolean;
+  /** What the user asked to remember just now, in their own words. */
+  asked?: readonly Prompt[];
   /** It waited for another run, so the throttle no longer applies. */
   trailing?: boolean;
   /** Checked again before anything is written; false once the user has turned memory off. */
   isWanted?: () => boolean;
   signal?: AbortSignal;
+}
+
+/** What a person typed, with its id and time. */
+export interface Prompt {
+  id: string;
+  text: string;
+  /** ISO time: "next Friday" is counted from here. */
+  at: string;
 }
 
 export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "failed" | "left"> {
@@ -107,22 +120,27 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
 const nothing = () => ({ saved: [], refused: [], skipped: null, failed: null, turns: 0, usage: NO_USAGE });
 
 /** Must not throw: it runs in the background. */
-export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
+export async function learn(learning: Learning, given: Extractor, request: LearnRequest): Promise<LearnResult> {
   const result: LearnResult = { ...nothing(), calls: 0, left: 0 };
-  const run: Run = { learning, extractor, request, result };
   const { directory, ledger } = learning;
+  let extractor = given;
   try {
+    const isAsked = given.asked && request.asked && request.asked.length > 0;
+    if (isAsked && !learning.gates(request.session).budget.ok) extractor = given.asked!;
+    const run: Run = { learning, extractor, request, result };
     if (!passes(run, findFresh(run))) {
       clearExtractionLock(directory, request.session);
       return result;
     }
-    const isDone = await withExtractionLock(learning, request.session, async () => {
+    const release = takeExtractionLock(directory, request.session);
+    if (!release) return { ...result, skipped: recordSkip(learning, request.session, LOCKED) };
+    try {
       // The previous holder of the lock may have moved the cursor.
       const fresh = findFresh(run);
       if (passes(run, fresh)) await extract(run, fresh);
-      return true;
-    });
-    if (isDone === null) result.skipped = LOCKED;
+    } finally {
+      release();
+    }
   } catch (error) {
     result.failed = redactSecrets(reasonOf(error));
   }
@@ -136,26 +154,11 @@ export async function learn(learning: Learning, extractor: Extractor, request: L
 
 const LOCKED = "another process is extracting from this session";
 
-/** Null, with an entry in the ledger, while another process extracts from this session. */
-export async function withExtractionLock<T>(
-  learning: Learning,
-  session: string,
-  work: () => Promise<T>,
-): Promise<T | null> {
-  const release = takeExtractionLock(learning.directory, session);
-  if (!release) return recordSkip(learning, session, LOCKED);
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-}
-
 /** An entry in the ledger, too: nothing runs without a trace. */
-export function recordSkip({ directory, ledger }: Learning, session: string, why: string): null {
+export function recordSkip({ directory, ledger }: Learning, session: string, why: string): string {
   directory.log(`extraction skipped: ${why}`);
   ledger.skip("extraction", session, why);
-  return null;
+  return why;
 }
 
 interface Run {
@@ -188,8 +191,7 @@ function passes({ learning, extractor, request, result }: Run, { from, fresh }: 
     explicit,
   });
   if (answer.go) return true;
-  result.skipped = answer.reason;
-  recordSkip(learning, session, answer.reason);
+  result.skipped = recordSkip(learning, session, answer.reason);
   // Earlier turns of our own conversation that a throttle or a failure skipped have not been handled.
   const isLeft = conversation !== undefined && prompts > 1;
   if (answer.advance && !isLeft) advance(learning, request, from, fresh.at(-1) ?? null);
@@ -222,8 +224,7 @@ async function extract({ learning, extractor, request, result }: Run, { from, fr
   const extracted = await extractor.extract({ ...request, fresh, isStopped }, openKeep(learning));
   const { saved, spent, last, left, skipped } = extracted;
   if (skipped !== undefined) {
-    result.skipped = skipped;
-    recordSkip(learning, session, skipped);
+    result.skipped = recordSkip(learning, session, skipped);
     return advance(learning, request, from, last);
   }
   const failed = isWanted() ? extracted.failed : SWITCHED_OFF;
@@ -241,7 +242,7 @@ async function extract({ learning, extractor, request, result }: Run, { from, fr
 }
 
 /** A new version of a proposal replaces the one in the inbox. */
-export function openKeep({ store, inbox, mode }: Learning): Keep {
+function openKeep({ store, inbox, mode }: Learning): Keep {
   const waiting = new Map<string, string>();
   return async (proposal, base = null) => {
     const applied = await applyProposal(store, inbox, proposal, mode, base);

@@ -137,25 +137,14 @@ function parseSpent(value: unknown): Spent | null {
 }
 
 /** A valid entry from any input, because entries are summed up. */
-function tidy({
-  at,
-  kind,
-  session,
-  model,
-  usage,
-  produced,
-  skipped,
-  endsDay,
-}: Omit<Partial<Spent>, "kind"> & Pick<Spent, "kind">): Spent {
+function tidy(entry: Partial<Spent> & Pick<Spent, "kind">): Spent {
+  const { at, kind, session, skipped, usage } = entry;
   return {
-    at: String(at),
-    kind,
-    session: typeof session === "string" ? session : null,
-    model: text(model),
+    ...{ at: String(at), kind, session: typeof session === "string" ? session : null, model: text(entry.model) },
     usage: Object.fromEntries(KINDS.map((kind) => [kind, amount(usage?.[kind])])) as unknown as Usage,
-    produced: text(produced),
+    produced: text(entry.produced),
     skipped: typeof skipped === "string" ? text(skipped) : null,
-    ...(endsDay === true && { endsDay }),
+    ...(entry.endsDay === true && { endsDay: true }),
   };
 }
 

@@ -5,19 +5,32 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
-import { fork, type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
+import { choice, filled, list, readInput, required, text } from "../input.ts";
+import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { Ask } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildExtractionPrompt, EXTRACTION_RULES, saysNothingToKeep } from "../prompts/learning.ts";
+import {
+  buildExtractionCorrection,
+  buildExtractionPrompt,
+  EXTRACTION_RULES,
+  EXTRACTION_SCHEMA,
+  ONE_SHOT_RULES,
+  readObject,
+  saysNothingToKeep,
+} from "../prompts/learning.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import { fileNameFor, MEMORY_TYPES } from "../store/store.ts";
+import { formatDocument } from "../text/frontmatter.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
+import { rewrite, type Target } from "./apply.ts";
 import { countAnswers } from "./budget.ts";
-import type { Sources } from "./draft.ts";
-import { findFileProblem, type Keeper, openKeeper } from "./keeper.ts";
-import { type Extractor, type Keep, NOTHING_NEW, type Turns } from "./learn.ts";
-import { type Asked, askOnce, type FindMemory, MAX_TOKENS } from "./one-shot.ts";
+import { type Draft, type Keeper, openKeeper, type Sources } from "./draft.ts";
+import { type Extractor, type Keep, NOTHING_NEW, reasonOf, type Turns } from "./learn.ts";
 import type { Spoken } from "./origin.ts";
-import { openFencedTools, say } from "./side-task.ts";
+import { findFileProblem, type Proposal } from "./proposal.ts";
+import { askTwice, openFencedTools, say } from "./side-task.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 
 /** The part of a model that learning needs. */
@@ -164,4 +177,100 @@ function openExtractionTools(dir: string, keep: Keeper["keep"]): Tool[] {
     remark: () => null,
   };
   return openFencedTools(dir, store, ["Read", "Glob", "Grep", "Write", "Edit"]);
+}
+
+/** How an extracting model was asked, in whatever form. */
+interface Asked {
+  loop: LoopResult;
+  /** How many memories or files it dealt with. */
+  calls: number;
+  /** It says, as it was asked to, that there is nothing to keep. */
+  isNothing: boolean;
+  /** What it did instead, if neither. */
+  instead: string;
+}
+
+/** The memory of this file or, without one, of this type and name. */
+export type FindMemory = (wanted: Pick<Proposal, "file" | "type" | "name">) => Promise<Target | null>;
+
+/** A few memories and a sentence. */
+const MAX_TOKENS = 4_000;
+/** More of them are no longer few and good ones. */
+const MAX_MEMORIES = 20;
+/** A longer one is not rewritten in one answer. */
+const MAX_SHOWN_CHARS = 8_000;
+
+async function askOnce(
+  ask: Ask,
+  prompt: string,
+  find: FindMemory,
+  keeper: Keeper,
+  signal: AbortSignal | undefined,
+): Promise<Asked> {
+  const seen = new Map<string, string>();
+  const asked = { calls: 0, isNothing: false };
+  const take = async ({ text: answer, ended }: LoopResult): Promise<string | null> => {
+    const memories = readObject(answer)?.memories;
+    if (!Array.isArray(memories))
+      return buildExtractionCorrection([ended === "length" ? "the answer was cut off: keep fewer memories" : NO_LIST]);
+    asked.isNothing = memories.length === 0;
+    const problems = memories.length > MAX_MEMORIES ? [`only the first ${MAX_MEMORIES} memories were read`] : [];
+    const unseen: Target[] = [];
+    for (const given of memories.slice(0, MAX_MEMORIES)) {
+      asked.calls++;
+      try {
+        const { draft, target } = await readDraft(given, find);
+        if (target && seen.get(draft.file) !== target.text) {
+          unseen.push(target);
+          keeper.refuse(draft.file, "you have not seen what it says now");
+        }
+        await keeper.keep(draft);
+      } catch (error) {
+        problems.push(redactSecrets(reasonOf(error)));
+      }
+    }
+    for (const { memory, text } of unseen) seen.set(memory.file, text);
+    // Asking again does not help where the disk fails.
+    if (problems.length === 0 || keeper.problem() !== null) return null;
+    return buildExtractionCorrection(problems, unseen.map(show));
+  };
+  const system = [{ text: ONE_SHOT_RULES, cache: true }];
+  const options = { system, messages: [say(prompt)], tools: [], schema: EXTRACTION_SCHEMA, maxTurns: 1 };
+  const loop = await askTwice(ask, { ...options, maxTokens: MAX_TOKENS, ...(signal && { signal }) }, take);
+  return { loop, ...asked, instead: NO_LIST };
+}
+
+const NO_LIST = 'the answer is not a JSON object with a list "memories"';
+
+const FIELDS = {
+  file: text(),
+  type: required(choice(MEMORY_TYPES)),
+  name: required(filled(text())),
+  description: required(text()),
+  when: list(),
+  source: list(),
+  body: required(filled(text())),
+};
+
+/** As a file, like one that a model with tools writes. Throws with a reason for the model. */
+async function readDraft(given: unknown, find: FindMemory): Promise<{ draft: Draft; target: Target | null }> {
+  const { file, type, name, description, body, ...rest } = readInput(FIELDS, given as Record<string, unknown>);
+  const { when = [], source: labels = [] } = rest;
+  const target = (file ? await find({ file, type, name }) : null) ?? (await find({ file: null, type, name }));
+  const source = labels.length > 0 ? labels.join(", ") : "unknown";
+  if (!target) {
+    const text = formatDocument({ name, description, type, when, source }, body);
+    return { draft: { file: fileNameFor(type, name), text, base: null }, target };
+  }
+  const { memory, text: base } = target;
+  const problem =
+    findFileProblem(memory.file) ?? (base.length > MAX_SHOWN_CHARS ? "it is too long to be rewritten" : null);
+  if (problem !== null) throw new Error(`${memory.file} is not changed: ${problem}`);
+  const text = memory.broken ? base : rewrite(target, { type: memory.type, description, when, source, body });
+  return { draft: { file: memory.file, text, base }, target };
+}
+
+/** What it holds is data, and a secret in it stays where it is. */
+function show({ memory: { file }, text }: Target): { file: string; text: string } {
+  return { file, text: neutraliseTags(redactSecrets(text)) };
 }

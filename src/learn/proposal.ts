@@ -1,12 +1,24 @@
 /** What learning wants to save: a proposal with its origin, before anything is written. */
 
-import { leastTrust, type MemoryType, type Source, type Trust, trustOf } from "../store/store.ts";
+import {
+  INDEX_FILE,
+  leastTrust,
+  type MemoryType,
+  type Objection,
+  OVERFLOW_FILE,
+  type Source,
+  type Trust,
+  trustOf,
+} from "../store/store.ts";
+
+export const ACTIONS = ["save", "update", "forget"] as const;
+export const ORIGINS = ["extraction", "rules", "dream", "agent", "enrich"] as const;
 
 export interface Proposal {
   id: string;
   /** ISO time. */
   at: string;
-  action: "save" | "update" | "forget";
+  action: (typeof ACTIONS)[number];
   /** The memory that it changes; null for a new one. */
   file: string | null;
   type: MemoryType;
@@ -18,7 +30,7 @@ export interface Proposal {
   session: string | null;
   message: string | null;
   reason: string;
-  from: "extraction" | "rules" | "dream" | "agent" | "enrich";
+  from: (typeof ORIGINS)[number];
   /** The extractor is not sure that it is worth keeping: it waits in the inbox. */
   isUnsure?: boolean;
 }
@@ -43,3 +55,24 @@ export function sourceFor(proposal: Pick<Proposal, "trust" | "session" | "messag
 function plainId(id: string | null): string | null {
   return id !== null && /^[\w.:-]{1,128}$/.test(id) ? id : null;
 }
+
+/** What the store's gate refuses, in words for a model, which cannot pass options. */
+export function describeObjection({ rule, message, details }: Objection): string {
+  if (rule !== "secret") return message;
+  const found = (details as string[]).join(", ");
+  return `it contains a secret (${found}); leave the value out and say only where it is stored`;
+}
+
+/** Why a file of this name cannot be a memory. Names are compared in lower case: on many disks `memory.md` is the index. */
+export function findFileProblem(file: string): string | null {
+  const parts = file.toLowerCase().split("/");
+  if (parts.some((part) => part.startsWith("."))) return "hidden files and folders are not memories";
+  if (!file.endsWith(".md")) return "the name of a memory must end in .md";
+  if ([INDEX_FILE, OVERFLOW_FILE].some((name) => name.toLowerCase() === parts.at(-1)))
+    return "the index is updated automatically; write only the memory's own file";
+  const isOther = parts.length > 1 && OTHERS.has(parts[0]!);
+  return isOther ? `${parts[0]}/ is not for memories; put it next to the others` : null;
+}
+
+/** Folders next to the memories that belong to other features. */
+const OTHERS: ReadonlySet<string> = new Set(["logs", "agents"]);

@@ -5,25 +5,22 @@
 
 import { textOf } from "../model/ask.ts";
 import type { HeardSession } from "../session/transcripts.ts";
-import { type Header, oneLine } from "../store/store.ts";
+import { type Header, sameName } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { overlap, stanceOf } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
 import { isFinal } from "./apply.ts";
-import { type Extracted, type Extractor, type Keep, type Kept, type Learning, openKeep, reasonOf } from "./learn.ts";
+import { type Extracted, type Extractor, type Keep, type Learning, type Prompt, reasonOf } from "./learn.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { MEANT, type Said, understandSaid } from "./said.ts";
-import type { Embed } from "./said-features.ts";
+import type { Embed } from "./said-classifier.ts";
 import { forbidsKeeping } from "./said-refusals.ts";
 import { RETRACTED } from "./said-requests.ts";
 import { type HeardMessage, ownWords } from "./window.ts";
 
-export interface SpokenMessage {
-  id: string;
+export interface SpokenMessage extends Prompt {
   role: "user" | "assistant" | "tool";
-  text: string;
-  /** ISO time: "next Friday" is counted from here. */
-  at: string;
 }
 
 /** An existing memory; with its body the comparison is better. */
@@ -79,15 +76,16 @@ export function openRulesExtractor(
   };
 }
 
-/** Saves explicit requests by rules, which needs no model and no budget. The cursor stays. */
-export async function keepExplicit(
-  learning: Learning,
-  session: string,
-  said: readonly Omit<SpokenMessage, "role">[],
-): Promise<Kept[]> {
-  const messages = said.map((message) => ({ ...message, role: "user" as const }));
-  const proposals = await extractByRules(messages, await learning.store.list(), session);
-  return (await keepAll(proposals, openKeep(learning))).saved;
+/** Explicit requests only, which needs no model and no budget. */
+export function openAskedExtractor({ store }: Learning): Extractor {
+  return {
+    isFree: true,
+    extract: async ({ session, asked = [] }, keep) => {
+      const said = asked.map((prompt): SpokenMessage => ({ ...prompt, role: "user" }));
+      const proposals = await extractByRules(said, await store.list(), session);
+      return { ...(await keepAll(proposals, keep)), last: null, left: 0, spent: null };
+    },
+  };
 }
 
 /** One after the other: a later one may change what an earlier one wrote. */
@@ -144,10 +142,7 @@ const MOSTLY = 0.7;
 
 /** What an instruction file already says is not saved again. */
 function isWritten(body: string, written: readonly string[]): boolean {
-  return written.some((text) => {
-    const { mine, shared } = compare(body, text);
-    return mine > 0 && shared / mine >= MOSTLY;
-  });
+  return written.some((text) => sharedPart(body, text) >= MOSTLY);
 }
 
 /** What the agent quoted from a tool's result is not a way of working that the user approved. */
@@ -207,32 +202,23 @@ const REASONS: Record<Said["act"], string> = {
 /** Of the words of both; names and numbers must agree anyway. */
 const NEARLY_SAME = 0.75;
 
-/** Under the same name, or in nearly the same words. */
+/** Under the same name, or in nearly the same words; "use tabs" and "never use tabs", or another date, are news. */
 function isSame(said: Said, other: Pick<Existing, "name" | "description" | "body">): boolean {
-  if (oneLine(said.name).toLowerCase() === oneLine(other.name).toLowerCase()) return true;
+  if (sameName(said.name, other.name)) return true;
   const text = other.body ?? `${other.name} ${other.description}`;
-  // "Use tabs" and "never use tabs", or another date, are news.
-  if (marksOf(said.body) !== marksOf(text)) return false;
-  const { mine, theirs, shared } = compare(said.body, text);
-  return shared > 0 && shared / (mine + theirs - shared) >= NEARLY_SAME;
-}
-
-/** What changes the meaning of a sentence: numbers and negations. */
-function marksOf(text: string): string {
-  const marks = text
-    .toLowerCase()
-    .match(/\d+|\b(?:no|not|never|nobody|none|without|except|unless|only|nie|kein\w*|nicht)\b|n['’]t\b/g);
-  return [...new Set(marks?.map((mark) => mark.replace("’", "'")))].sort().join(" ");
+  const terms = termSet(said.body);
+  return terms.size > 0 && stanceOf(said.body) === stanceOf(text) && overlap(terms, termSet(text)) >= NEARLY_SAME;
 }
 
 /** Every word of the subject is in the memory's name or description. */
 function isAbout(subject: string, memory: Pick<Existing, "name" | "description">): boolean {
-  const { mine, shared } = compare(subject, `${memory.name} ${memory.description}`);
-  return mine > 0 && shared === mine;
+  return sharedPart(subject, `${memory.name} ${memory.description}`) === 1;
 }
 
-/** How many terms each has, and both. */
-function compare(text: string, other: string): { mine: number; theirs: number; shared: number } {
-  const [mine, theirs] = [new Set(termsOf(text)), new Set(termsOf(other))];
-  return { mine: mine.size, theirs: theirs.size, shared: [...mine].filter((term) => theirs.has(term)).length };
+/** How much of what a text says the other one says, too: 0 to 1. */
+function sharedPart(text: string, other: string): number {
+  const [mine, theirs] = [termSet(text), termSet(other)];
+  return mine.size === 0 ? 0 : [...mine].filter((term) => theirs.has(term)).length / mine.size;
 }
+
+const termSet = (text: string) => new Set(termsOf(text));

@@ -4,9 +4,9 @@
  */
 
 import type { MemoryType } from "../store/store.ts";
+import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
+import type { Embed } from "./said-classifier.ts";
 import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { hasRelativeDate, writeDates } from "./said-dates.ts";
-import type { Embed } from "./said-features.ts";
 import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
 import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 import { type Sentence, splitSpeech } from "./said-speech.ts";
@@ -58,8 +58,7 @@ export async function understandSaid(text: string, now: Date, heard: Heard = {})
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
   const before = { answer: maskSecrets(heard.answer ?? ""), asked: maskSecrets(heard.asked ?? "") };
   const drafts = draftAll(sentences, before.answer, heard.embed ?? null).slice(0, MAX_SAID);
-  const finished = await Promise.all(drafts.map((draft) => finish(draft, now, before)));
-  const said = finished.filter((one) => one !== null);
+  const said = drafts.map((draft) => finish(draft, now, before)).filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
 
@@ -100,7 +99,7 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     if (request) {
       const asked = draftRequest(request, sentences, at);
       if (asked?.act === "forget" && asked.statement === RETRACTED) drafts.splice(0, drafts.length, asked);
-      else if (asked) drafts.push(asked);
+      else if (asked) drafts.push({ ...asked, type: asked.act === "forget" ? null : typeByMeaning(asked, embed) });
       continue;
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
@@ -114,6 +113,14 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
+}
+
+/** The type by the meaning, where the words do not name a place: "only the platform team does that" is no rule. */
+function typeByMeaning({ statement, type }: Draft, embed: Embed | null): MemoryType {
+  const byWords = type ?? typeOfStatement(statement);
+  if (type !== null || embed === null || byWords === "reference") return byWords;
+  const { kind, share } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
+  return kind !== "confirmation" && share >= CONFIRMED ? TYPE_OF[kind] : byWords;
 }
 
 /** "Driver 4471 still gets tours. Why?" is what is wrong now. */
@@ -265,43 +272,31 @@ const SPECIAL =
   /\b(?:only|except|but|special|odd|surprising|careful|unlike|important|watch out|matters|nur|außer|aber|besonder\w*|wichtig|solo|sólo|excepto|pero|salvo|especial|importante|seule?|sauf|mais|attention|particuli\w+)\b|只有|除了|但|特别|特殊|注意|だけ|ただし|만 |다만|주의/i;
 
 /** Null if a day in it could not be resolved: it would be wrong tomorrow. */
-async function finish(draft: Draft, now: Date, before: { answer: string; asked: string }): Promise<Said | null> {
+function finish(draft: Draft, now: Date, before: { answer: string; asked: string }): Said | null {
   const { act, explicit, isUnsure } = draft;
+  const type = draft.type ?? typeOfStatement(draft.statement);
+  const said = { act, explicit, isUnsure, type };
   if (act === "forget") {
     const [name, description] = [nameStatement(draft.statement), describeStatement(draft.statement)];
-    return {
-      act,
-      explicit,
-      type: typeOfStatement(draft.statement),
-      name,
-      description,
-      body: draft.context.join(" "),
-      isUnsure,
-    };
+    return { ...said, name, description, body: draft.context.join(" ") };
   }
-  const type = draft.type ?? typeOfStatement(draft.statement);
   const write = (text: string) => writeDates(text, now, type === "feedback" || type === "user");
-  const statement = await write(draft.statement);
-  const parts = [formatBody(type, statement, await Promise.all(draft.context.map(write)))];
+  const statement = write(draft.statement);
+  const parts = [formatBody(type, statement, draft.context.map(write))];
   if (act === "confirmation" || (!explicit && /^(?:that|this)(?:'s| is) (?:how|the way|what)\b/i.test(statement))) {
     const meant = joinTold(splitSpeech(before.answer.slice(0, MAX_ANSWER)).slice(0, 2));
     // Without what it confirms it says nothing, unless it repeats it.
     if (meant === null && statement.length < MIN_REPEATED) return null;
-    if (meant !== null) parts.push(`${MEANT} ${await write(meant)}`);
+    if (meant !== null) parts.push(`${MEANT} ${write(meant)}`);
   }
-  const asked = act === "pointer" && PART.test(statement) ? subjectOf(before.asked) : null;
-  if (asked !== null) parts.push(`**Asked about:** ${await write(asked)}`);
+  const isPart = act === "pointer" || act === "decision" || act === "person" ? PART.test(statement) : false;
+  const asked = isPart ? subjectOf(before.asked) : null;
+  if (asked !== null) parts.push(`**Asked about:** ${write(asked)}`);
   const body = parts.join("\n\n");
-  if (await hasRelativeDate(body, now)) return null;
-  return {
-    act,
-    explicit,
-    type,
-    name: nameStatement(withDatesOnly(statement)),
-    description: describeStatement(statement.length > MAX_BOTH ? withDatesOnly(statement) : statement),
-    body,
-    isUnsure,
-  };
+  if (hasRelativeDate(body, now)) return null;
+  const short = withDatesOnly(statement);
+  const description = describeStatement(statement.length > MAX_BOTH ? short : statement);
+  return { ...said, name: nameStatement(short), description, body };
 }
 
 /** A longer one would be cut between the words and their date. */
@@ -317,7 +312,7 @@ export const MEANT = "**What was meant:**";
 const MIN_REPEATED = 40;
 /** An answer, which says nothing without its question. */
 const PART =
-  /^(?:in|on|at|under|it|it's|they|they're|that|those|these|er|sie|es|im|in|unter|está|están|en|c'est|il|elle|dans|sur|在)(?![\p{L}])/iu;
+  /^(?:in|on|at|under|it|it's|they|they're|that|that's|those|these|he|he's|she|she's|moved|now|er|sie|es|die|der|das|im|in|unter|auf|está|están|ya|en|él|ella|lo|la|los|se|c'est|il|elle|dans|sur)(?![\p{L}])|^(?:在|改|推|他|她|它|那)/iu;
 /** Its beginning says what was done; the rest is details. */
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;

@@ -86,7 +86,8 @@ interface Known<T> {
   value: T;
 }
 
-const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
+const DENIAL =
+  /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|nie|nicht|kein\w*|\w+n['’]t)\b/gi;
 
 /** Words that negate a text. */
 export function stanceOf(text: string): string {

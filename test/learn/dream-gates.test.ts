@@ -7,11 +7,10 @@ import {
   checkDreamGates,
   countSessions,
   type DreamGates,
-  type DreamLock,
   findDreamer,
   LOCK_FILE,
   lastDream,
-  takeDreamLock,
+  withDreamLock,
 } from "../../src/learn/dream-gates.ts";
 import type { Store } from "../../src/store/store.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
@@ -27,11 +26,29 @@ async function setUp(lock?: { body: string; ageMs: number }) {
 const deadPid = () => spawnSync(process.execPath, ["--version"]).pid;
 const me = { pid: process.pid, isAlive };
 
-async function take(directory: Store, processes = me): Promise<DreamLock> {
-  const lock = await takeDreamLock(directory, processes);
-  if ("heldBy" in lock) throw new Error(`held by ${lock.heldBy}`);
-  return lock;
+/** Holds the lock until it is told how the dream ended. */
+async function take(directory: Store, processes = me) {
+  let end: (error: Error | null) => void = () => {};
+  let isTaken = () => {};
+  const taken = new Promise<void>((resolve) => {
+    isTaken = resolve;
+  });
+  const work = () =>
+    new Promise<void>((resolve, reject) => {
+      end = (error) => (error ? reject(error) : resolve());
+      isTaken();
+    });
+  const held = withDreamLock(directory, processes, work);
+  await Promise.race([taken, held]);
+  const finish = (error: Error | null) => {
+    end(error);
+    return held.catch(() => {});
+  };
+  return { done: () => finish(null), failed: () => finish(new Error("failed")) };
 }
+
+const isHeld = (directory: Store, processes = me) =>
+  withDreamLock(directory, processes, async () => false).catch(({ code }) => code === "conflict");
 
 describe("the gates of a dream", () => {
   const gates = (more: Partial<DreamGates> = {}) => {
@@ -113,7 +130,7 @@ describe("the lock of a dream", () => {
     const lock = await take(directory);
     expect(world.read(LOCK_FILE)).toBe(String(process.pid));
     expect(lastDream(directory)).toBe(world.now.getTime());
-    expect(await takeDreamLock(directory, me)).toEqual({ heldBy: process.pid });
+    await expect(take(directory)).rejects.toThrow(`another dream is running (process ${process.pid})`);
     await lock.done();
     expect(findDreamer(directory, me)).toBeNull();
     expect(lastDream(directory)).toBe(world.now.getTime());
@@ -137,15 +154,17 @@ describe("the lock of a dream", () => {
     ["something huge", () => "1".repeat(10_000), 1000, true],
   ])("held by %s", async (_, body, ageMs, free) => {
     const { directory } = await setUp({ body: body(), ageMs });
-    expect("heldBy" in (await takeDreamLock(directory, me))).toBe(!free);
+    expect(await isHeld(directory)).toBe(!free);
   });
 
   it("is taken by one of many", async () => {
     const { directory } = await setUp({ body: String(deadPid()), ageMs: 2 * DAY });
     const all = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => takeDreamLock(directory, { pid: process.pid + i, isAlive: () => true })),
+      Array.from({ length: 8 }, (_, i) =>
+        take(directory, { pid: process.pid + i, isAlive: () => true }).catch(() => null),
+      ),
     );
-    expect(all.filter((lock) => !("heldBy" in lock))).toHaveLength(1);
+    expect(all.filter((lock) => lock !== null)).toHaveLength(1);
   });
 
   it("leaves it to whoever took it over", async () => {

@@ -89,10 +89,10 @@ describe("a dream with a model", () => {
     expect(shown()).toContain("mail/overview");
     await expect(formatPlan(planned.plan, directory)).toMatchFileSnapshot("golden/dream-plan.diff");
     expect(world.files().map((file) => [file, world.read(file)])).toEqual(before);
-    const { entry } = await applyPlan(directory, planned.plan);
+    const entry = await applyPlan(directory, planned.plan);
     expect(world.exists("project_billing_store.md")).toBe(false);
     expect(world.index()).toContain("(user_answers.md)");
-    await undoEntry(directory, entry?.id);
+    await undoEntry(directory, entry ?? undefined);
     expect(world.files().map((file) => [file, world.read(file)])).toEqual(before);
   });
 
@@ -272,7 +272,7 @@ describe("a dream by a model without tools", () => {
     expect(planned.plan.ops).toHaveLength(SCRIPT.length);
     const entry = await applyPlan(directory, planned.plan);
     expect(world.files()).toContain("user_answers.md");
-    expect(entry.entry).not.toBeNull();
+    expect(entry).not.toBeNull();
   });
 
   it("is asked once more about what cannot be done, and may not touch what it was not shown", async () => {

@@ -26,8 +26,7 @@ async function openDream() {
   world.write("logs/2026/03/2026-03-01.md", "- 10:00 a note\n");
   const directory = mainOf(await world.open());
   return async (...ops: Op[]) => {
-    const checked = await checkPlan(makePlan(ops, takeSnapshot(directory)), directory);
-    return checked.ok ? "" : checked.problems.join("\n");
+    return (await checkPlan(makePlan(ops, takeSnapshot(directory)), directory)).join("\n");
   };
 }
 

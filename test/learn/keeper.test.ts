@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { openKeeper } from "../../src/learn/keeper.ts";
+import { openKeeper } from "../../src/learn/draft.ts";
 import type { Keep } from "../../src/learn/learn.ts";
 import { buildWindow, listPieces } from "../../src/learn/window.ts";
 import { note, TALK } from "./extraction-desk.ts";

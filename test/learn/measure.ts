@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
-import type { Embed } from "../../src/learn/said-features.ts";
+import type { Embed } from "../../src/learn/said-classifier.ts";
 
 export interface Wanted {
   message: number | null;
@@ -29,6 +29,8 @@ export interface Figures {
   precision: number;
   recall: number;
   wrong: string[];
+  /** How many of the wrong ones are wrong in which way. */
+  errors: Record<ErrorClass, number>;
   missed: string[];
   /** Stored although it must never be. */
   forbidden: string[];
@@ -37,12 +39,15 @@ export interface Figures {
   groups: Map<string, { right: number; wrong: number; found: number; wanted: number }>;
 }
 
+export type ErrorClass = "not worth keeping" | "wrong type" | "wrong text or date";
+
 const url = (name: string) => new URL(name, import.meta.url);
 /** Not learnt from: figures only. */
 export const DEVELOPMENT = [
   url("../fixtures/extraction-dev.json"),
   url("./data/extraction-blind.json"),
   url("./data/extraction-eighth.json"),
+  url("./data/extraction-turns.json"),
 ];
 /** The classifier has learnt from these. */
 export const LEARNT = ["own", "second", "third", "fourth", "fifth", "sixth", "seventh"].map((name) =>
@@ -105,7 +110,8 @@ function readLabel(label: RawLabel, kind: string, language: string): Wanted {
 
 export async function measure(all: readonly Labelled[], embed: Embed | null, withInbox = false): Promise<Figures> {
   const groups: Figures["groups"] = new Map();
-  const figures: Figures = { precision: 0, recall: 0, wrong: [], missed: [], forbidden: [], kept: [], groups };
+  const errors = { "not worth keeping": 0, "wrong type": 0, "wrong text or date": 0 };
+  const figures: Figures = { precision: 0, recall: 0, wrong: [], errors, missed: [], forbidden: [], kept: [], groups };
   const count = (names: readonly string[], field: "right" | "wrong" | "found" | "wanted") => {
     for (const name of ["all", ...names]) {
       const group = groups.get(name) ?? { right: 0, wrong: 0, found: 0, wanted: 0 };
@@ -129,7 +135,9 @@ export async function measure(all: readonly Labelled[], embed: Embed | null, wit
       for (const wanted of fresh) taken.add(wanted);
       if (fitting.length === 0) {
         count([language], "wrong");
-        figures.wrong.push(`${id} (${language}) ${proposal.type}: ${proposal.body.replaceAll("\n", " ")}`);
+        const how = classify(proposal, keep);
+        errors[how]++;
+        figures.wrong.push(`${id} (${language}) ${how}, ${proposal.type}: ${proposal.body.replaceAll("\n", " ")}`);
       } else if (fresh.length > 0) count([fresh[0]!.language, fresh[0]!.kind], "right");
     }
     for (const wanted of keep) {
@@ -155,15 +163,28 @@ function isStored(text: string, words: string): boolean {
     .some((rest) => !/^[^.,;\n]{0,24}\(\d{4}/.test(rest));
 }
 
+function fits(proposal: Proposal, wanted: Wanted): boolean {
+  const { isThere, isSaid } = compare(proposal, wanted);
+  return isThere && wanted.types.includes(proposal.type) && wanted.words.every(isSaid);
+}
+
+/** What is wrong with one that fits no label: nothing like it was wanted, or it is not as it was wanted. */
+function classify(proposal: Proposal, keep: readonly Wanted[]): ErrorClass {
+  const near = keep.filter((wanted) => {
+    const { isThere, isSaid } = compare(proposal, wanted);
+    return isThere && wanted.words.some(isSaid);
+  });
+  if (near.length === 0) return "not worth keeping";
+  return near.some(({ types }) => types.includes(proposal.type)) ? "wrong text or date" : "wrong type";
+}
+
 /** In the message that says it, or the one before or after it. */
-function fits({ type, body, message }: Proposal, wanted: Wanted): boolean {
-  const isThere = wanted.message === null || Math.abs(Number(message?.slice(1)) - wanted.message) <= 2;
+function compare({ body, message }: Proposal, wanted: Wanted) {
   const text = body.toLowerCase();
-  return (
-    isThere &&
-    wanted.types.includes(type) &&
-    wanted.words.every((words) => words.some((one) => text.includes(one.toLowerCase())))
-  );
+  return {
+    isThere: wanted.message === null || Math.abs(Number(message?.slice(1)) - wanted.message) <= 2,
+    isSaid: (words: readonly string[]) => words.some((one) => text.includes(one.toLowerCase())),
+  };
 }
 
 /** Which of the lines are kept that should not be, each said after the same question and answer. */
@@ -190,7 +211,7 @@ export function readLines(file: URL | string): string[] {
   return readFileSync(file, "utf8").split("\n").filter(Boolean);
 }
 
-export function formatFigures({ precision, recall, wrong, missed, forbidden, groups }: Figures): string {
+export function formatFigures({ precision, recall, wrong, errors, missed, forbidden, groups }: Figures): string {
   const rows = [...groups].map(
     ([name, { right, wrong, found, wanted }]) =>
       `${name.padEnd(16)} precision ${(right / Math.max(1, right + wrong)).toFixed(2)} (${right} of ${right + wrong})  recall ${(found / Math.max(1, wanted)).toFixed(2)} (${found} of ${wanted})`,
@@ -202,6 +223,9 @@ export function formatFigures({ precision, recall, wrong, missed, forbidden, gro
   return [
     `precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
     ...rows,
+    Object.entries(errors)
+      .map(([how, count]) => `${how} ${count}`)
+      .join(" · "),
     ...list("wrongly kept", wrong),
     ...list("missed", missed),
     ...list("stored although it must never be", forbidden),

@@ -360,8 +360,7 @@ describe("a dream raises nobody's trust", () => {
     world.write("reference_log.md", memory("reference", "log", `Printed: ${WISH}.`, "tool"));
     world.write("logs/2026/03/2026-03-01.md", "- 10:00 read the readme\n");
     const directory = mainOf(await world.open());
-    const checked = await checkPlan(makePlan(ops, takeSnapshot(directory)), directory);
-    return checked.ok ? "" : checked.problems.join("\n");
+    return (await checkPlan(makePlan(ops, takeSnapshot(directory)), directory)).join("\n");
   }
 
   const both = `Use tabs. ${WISH}.`;

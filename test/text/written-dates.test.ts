@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasRelativeDate, writeDates } from "../../src/learn/said-dates.ts";
+import { hasRelativeDate, writeDates } from "../../src/text/relative-dates.ts";
 
 /** A Monday. */
 const NOW = new Date("2026-11-16T12:00:00");
@@ -39,18 +39,34 @@ describe("writeDates", () => {
     ["下周三开始冻结", "下周三 (2026-11-25)开始冻结"],
     ["来週の水曜から", "来週の水曜 (2026-11-25)から"],
     ["다음 주 수요일부터", "다음 주 수요일 (2026-11-25)부터"],
+    ["der Stichtag ist der 3.12.", "der Stichtag ist der 3.12. (2026-12-03)"],
+    ["die Abnahme ist Mittwoch nächster Woche", "die Abnahme ist Mittwoch nächster Woche (2026-11-25)"],
+    ["eingefroren bis Ende des Monats", "eingefroren bis Ende des Monats (2026-11-30)"],
+    ["zwei Tage vor der Sitzung am Freitag", "zwei Tage (2026-11-18) vor der Sitzung am Freitag (2026-11-20)"],
+    ["la semana que viene no hay despliegues", "la semana que viene (2026-11-23 to 2026-11-29) no hay despliegues"],
+    ["se apaga a finales de mes", "se apaga a finales de mes (2026-11-30)"],
+    ["dos días antes de la reunión del viernes", "dos días (2026-11-18) antes de la reunión del viernes (2026-11-20)"],
+    ["el viernes que viene", "el viernes que viene (2026-11-20)"],
+    ["der 3. Versuch klappte, el 2 no funciona", "der 3. Versuch klappte, el 2 no funciona"],
+    ["dura hasta el 20, solo parches", "dura hasta el 20 (2026-11-20), solo parches"],
+    ["两周后切换", "两周后 (2026-11-30)切换"],
+    ["下个月5号上线", "下个月5号 (2026-12-05)上线"],
+    ["月底之前迁移", "月底 (2026-11-30)之前迁移"],
     [
       "`today` is the name, 24 December 2026 the day, every Friday too",
       "`today` is the name, 24 December 2026 the day, every Friday too",
     ],
     ["31 February is no day", "31 February is no day"],
   ])("%s", async (said, written) => {
-    expect(await writeDates(said, NOW)).toBe(written);
-    expect(await hasRelativeDate(written, NOW)).toBe(false);
+    expect(writeDates(said, NOW)).toBe(written);
+    expect(hasRelativeDate(written, NOW)).toBe(false);
   });
 
   it("leaves a weekday that repeats in a rule", async () => {
-    expect(await writeDates("周五不发版", NOW, true)).toBe("周五不发版");
-    expect(await writeDates("jeden Montag und montags", NOW)).toBe("jeden Montag und montags");
+    expect(writeDates("周五不发版", NOW, true)).toBe("周五不发版");
+    expect(writeDates("never deploy on Friday", NOW, true)).toBe("never deploy on Fridays");
+    expect(writeDates("never deploy on fri", NOW, true)).toBe("never deploy on fri (2026-11-20)");
+    expect(writeDates("from Friday use the new one", NOW, true)).toBe("from Friday (2026-11-20) use the new one");
+    expect(writeDates("jeden Montag und montags", NOW)).toBe("jeden Montag und montags");
   });
 });
