@@ -6,6 +6,7 @@ import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
 import type { AdoptResult } from "./memory/adopt.ts";
 import type { Check } from "./memory/doctor.ts";
+import type { Named } from "./memory/find.ts";
 import type { LintProblem } from "./memory/lint.ts";
 import type { Memories } from "./memory/memories.ts";
 import type { Location } from "./project/locate.ts";
@@ -20,7 +21,7 @@ import type { Store } from "./store/store.ts";
 import type { MeasuredDirectory } from "./truth/health.ts";
 import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.ts";
 
-export type { Named } from "./memory/find.ts";
+export type { Named };
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
@@ -48,7 +49,7 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   instructions(options?: InstructionOptions): Promise<Instructions>;
 
   /** What memories claim, checked against the code and git; one memory if a name is given. */
-  verify(name?: string, options?: VerifyOptions): Promise<Verification>;
+  verify(name?: Named, options?: VerifyOptions): Promise<Verification>;
   /** The health of one directory, the first unless told, with what it was measured from. */
   measure(directory?: Store, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
   /** Format and wording of every memory, and the index; each with what to do. */

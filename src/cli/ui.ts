@@ -1,10 +1,13 @@
 /** `memdir ui`: the page in the browser, for as long as the command runs. */
 
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { MeasuredStore, Page } from "../web/answer.ts";
 import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
+import type { Env } from "../world.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -13,6 +16,8 @@ export interface PageOptions {
   platform?: string;
   /** The folder of the page's files. */
   assets?: string;
+  /** memdir itself, for work in another process; with `assets` and without this there is none. */
+  program?: string;
   /** Starts a program that nobody waits for. */
   launch?: (program: string, args: readonly string[]) => void;
   /** Calls back for every line that the person enters; gives a way to stop listening. */
@@ -29,7 +34,18 @@ export async function showPage(call: Call, options: PageOptions): Promise<number
   const assets = loadAssets(options.assets ?? findAssets());
   const memdir = await call.open({ by: "ui" });
   const readOnly = call.flag("read-only");
-  const page = await startPage({ memdir, env, now, log, assets, port, readOnly, version: __MEMDIR_VERSION__ });
+  const scope = call.value("scope");
+  // A relative path was taken from where the command was called, not from the project's folder.
+  const store = {
+    ...(call.value("memory-dir") !== undefined && { memoryDir: memdir.location.dir }),
+    ...(scope !== undefined && { scope }),
+  };
+  const program = options.program ?? (options.assets === undefined ? process.argv[1] : undefined);
+  const ending = new AbortController();
+  const page = await startPage({
+    ...{ memdir, store, env, now, log, assets, port, readOnly, version: __MEMDIR_VERSION__ },
+    ...(program !== undefined && { measureApart: (shown) => runHealth(program, shown, env, ending.signal) }),
+  });
   const ended = (options.untilEnd ?? (() => untilSignal("SIGHUP")))();
   const isWatched = !call.json && terminal.interactive;
   const address = greet(call, page, isWatched);
@@ -39,9 +55,32 @@ export async function showPage(call: Call, options: PageOptions): Promise<number
     await ended;
   } finally {
     silence();
+    // Nobody waits for its answer any more.
+    ending.abort();
     await page.close();
   }
   return 0;
+}
+
+/** A measurement of ten thousand memories; hundreds of bytes for each finding. */
+const MAX_HEALTH_BYTES = 256 << 20;
+
+/** `memdir health` in a process of its own: it reads every memory, which takes seconds and a lot of room. */
+async function runHealth(
+  program: string,
+  { memdir, store: { memoryDir, scope } = {} }: Pick<Page, "memdir" | "store">,
+  env: Env,
+  signal: AbortSignal,
+): Promise<MeasuredStore[]> {
+  const where = [...(memoryDir ? ["--memory-dir", memoryDir] : []), ...(scope ? ["--scope", scope] : [])];
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "health", "--json", ...where], {
+    cwd: memdir.location.project.cwd,
+    env,
+    signal,
+    maxBuffer: MAX_HEALTH_BYTES,
+  });
+  const { others, ...main } = JSON.parse(stdout) as MeasuredStore & { others: MeasuredStore[] };
+  return [main, ...others];
 }
 
 function greet(call: Call, page: PageServer, isWatched: boolean): string {

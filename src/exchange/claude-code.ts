@@ -6,7 +6,15 @@ import { slugOf } from "../project/locate.ts";
 import { countMemories, listEntries } from "../project/scopes.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, walk } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
-import { describeBody, type Harvest, type Imported, readFiles, readSource, type Source } from "./imported.ts";
+import {
+  describeBody,
+  type Harvest,
+  type Imported,
+  MAX_WALKED,
+  readFiles,
+  readSource,
+  type Source,
+} from "./imported.ts";
 import { readNote, splitSections } from "./markdown-sources.ts";
 
 const FROM = "claude-code";
@@ -14,7 +22,7 @@ const FROM = "claude-code";
 /** `path`: the folder of memories, the project's folder around it, or the project itself, looked up below `claudeDir`. */
 export function readClaudeCode(path: string, claudeDir: string): Harvest {
   const { dir, recursive } = findFolder(path, claudeDir);
-  const { files, links } = walk(dir, recursive);
+  const { files, links } = walk(dir, recursive, MAX_WALKED);
   const problems = links.map((file) => `${file} is a symbolic link: skipped`);
   const index = statOrNull(join(dir, INDEX_FILE)) ? readSource(join(dir, INDEX_FILE)) : { text: "", modified: "" };
   if ("problem" in index) problems.push(index.problem);

@@ -35,6 +35,9 @@ export interface Harvest {
 /** More than any store that people keep; the rest is reported as left out. */
 export const MAX_MEMORIES = 10_000;
 
+/** Twice as many as are imported, for what lies beside them; the whole of a disk has far more. */
+export const MAX_WALKED = 2 * MAX_MEMORIES;
+
 /** A text of this size is not a note, and JSON of more than this would not fit beside what is made of it. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 

@@ -10,6 +10,7 @@ import {
   describeBody,
   type Harvest,
   type Imported,
+  MAX_WALKED,
   nameBody,
   readFile,
   readFiles,
@@ -31,7 +32,9 @@ export function readBasicMemory(path: string): Harvest {
 
 function readNotes(path: string, from: string, trust: Trust, idOf: (text: string, file: string) => string): Harvest {
   const isFolder = statOrNull(path)?.isDirectory() === true;
-  const { files, links, skipped } = isFolder ? walk(path) : { files: [basename(path)], links: [], skipped: [] };
+  const { files, links, skipped } = isFolder
+    ? walk(path, true, MAX_WALKED)
+    : { files: [basename(path)], links: [], skipped: [] };
   const folder = isFolder ? path : dirname(path);
   const { found, problems } = readFiles(folder, files, { follow: !isFolder }, (file, { text, modified }) => {
     const note = readNote(text, stemOf(file));
@@ -51,7 +54,7 @@ export function readCodex(path: string): Harvest {
   const folder = isFile ? dirname(path) : path;
   // Its own MEMORY.md is not an index but the handbook itself.
   const handbook = statOrNull(join(folder, "MEMORY.md"))?.isFile() ? ["MEMORY.md"] : [];
-  const files = isFile ? [basename(path)] : [...handbook, ...walk(folder, false).files];
+  const files = isFile ? [basename(path)] : [...handbook, ...walk(folder, false, MAX_WALKED).files];
   return readFiles(folder, files, { follow: isFile }, (file, { text, modified }) => {
     if (file === CODEX_RAW) return `${file} is skipped: the other files were made of it`;
     return splitSections(text).map(({ path, body }) => ({

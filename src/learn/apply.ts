@@ -67,8 +67,7 @@ export async function applyProposal(
   if (mode === "read-only") return refused(proposal, "this scope is read-only for learning");
   if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
   const target = await findTarget(store, proposal);
-  if (target !== null && base !== null && target.text !== base)
-    throw new MemdirError("conflict", `${target.memory.file} was changed in the meantime: read it again`);
+  checkBase(target, base);
   const problem = findProblem(proposal, target);
   if (problem !== null) return refused(proposal, problem);
   const same = await findSame(store, proposal, target);
@@ -78,6 +77,11 @@ export async function applyProposal(
   return await write(store, proposal, target, proposal.trust);
 }
 
+function checkBase(target: Target | null, base: string | null): void {
+  if (target !== null && base !== null && target.text !== base)
+    throw new MemdirError("conflict", `${target.memory.file} was changed in the meantime: read it again`);
+}
+
 /** Whether retrying would make no difference. */
 export function isFinal(error: unknown): boolean {
   return error instanceof MemdirError && FINAL.has(error.code);
@@ -85,13 +89,18 @@ export function isFinal(error: unknown): boolean {
 
 const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broken", "untrusted", "ambiguous"]);
 
-/** A person has reviewed and accepted it: trust no longer matters, but is recorded unchanged. Throws if it fails. */
+/**
+ * A person has reviewed and accepted it: trust no longer matters, but is recorded unchanged. `base` is the memory as they
+ * saw it, empty if there was none. Throws if it fails.
+ */
 export async function acceptProposal(
   store: Memories,
   inbox: Pick<Inbox, "accept">,
   proposal: Proposal,
+  base: string | null = null,
 ): Promise<Applied> {
   const target = await findTarget(store, proposal);
+  checkBase(target, base);
   const blocked = findBlocked(proposal, target);
   const code = target === null ? "not-found" : "broken";
   if (blocked !== null) throw new MemdirError(code, `${blocked}; fix that first, or reject the proposal`);

@@ -144,6 +144,8 @@ async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<s
   if (next.description === "" && (parts.length === 0 || parts.some(({ description }) => description !== "")))
     problems.push("the new text has no description");
   if (next.pinned && !parts.some(({ pinned }) => pinned)) problems.push("only people can pin a memory: omit `pinned`");
+  // The gate lets a block pass that is not enforced because of its source; a person's edit could wake it up.
+  if (hasBlock(next) && !parts.some(hasBlock)) problems.push("only people can write enforced rules: omit `enforce`");
   const known = new Set(parts.flatMap(({ supersedes }) => supersedes));
   if (isUntold(trustOf(next.source)) && next.supersedes.some((name) => !known.has(name)))
     problems.push("text from a tool or a document cannot supersede a memory: omit `supersedes`");
@@ -155,6 +157,11 @@ async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<s
   const before = next.type === "project" ? "" : parts.map(textOf).join("\n");
   const dates = await findNewDates(textOf(next), before, directory.now());
   return [...problems, ...dates.map(({ words }) => `${JSON.stringify(words)} means nothing later: write the date`)];
+}
+
+/** At the top level or under `metadata`, as it is read in both places. */
+function hasBlock({ metadata: { enforce, metadata } }: Memory): boolean {
+  return (enforce ?? (metadata as { enforce?: unknown } | null | undefined)?.enforce ?? null) !== null;
 }
 
 /** The memories that a new text was made of, and those that go in its favour: what it takes over must not gain trust that way. */

@@ -1,5 +1,6 @@
 /** A dream's plan: what would happen to which memories and why, before anything is written, and its text for people. */
 
+import { findNameProblem } from "../disk/fence.ts";
 import { type Fields, filled, list, readInput, required, text } from "../input.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, type Store, walk } from "../store/store.ts";
@@ -131,6 +132,24 @@ function readOp(given: unknown): Op {
   // Dead links are found on disk; the model is not asked.
   if (op.kind === "reindex") return { ...op, dead: [] };
   return op.kind === "retire" ? { ...op, successor: op.successor || null } : op;
+}
+
+/** A plan as it was kept, in a file that anybody may have changed: null if a step is none, or names what is elsewhere. */
+export function readKeptPlan(value: unknown): Plan | null {
+  if (!isObject(value) || !Array.isArray(value.ops) || !isObject(value.base)) return null;
+  try {
+    const ops = value.ops.map(readKeptOp);
+    const isInside = ops.flatMap(namedFiles).every((file) => findNameProblem(file) === null);
+    return isInside ? { ops, base: value.base as Plan["base"] } : null;
+  } catch {
+    return null;
+  }
+}
+
+function readKeptOp(given: unknown): Op {
+  if (!isObject(given) || given.kind !== "reindex") return readOp(given);
+  const { dead, ...op } = given;
+  return { ...readOp(op), ...readInput({ dead: LIST }, { dead }) } as Op;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

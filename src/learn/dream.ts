@@ -28,6 +28,7 @@ import {
   type Op,
   type Plan,
   parseOps,
+  readKeptPlan,
   type Snapshot,
   takeSnapshot,
 } from "./dream-plan.ts";
@@ -113,11 +114,7 @@ const MAX_PLAN_BYTES = 8 << 20;
 
 /** The plan that was shown last, so that its steps can be named by their numbers. */
 export function lastPlan(directory: Store) {
-  const parse = (value: unknown): Plan | null => {
-    const { ops, base } = (value ?? {}) as Partial<Plan>;
-    return Array.isArray(ops) && typeof base === "object" ? { ops, base } : null;
-  };
-  return directory.state().record<Plan>("dream-plan", parse, { maxBytes: MAX_PLAN_BYTES });
+  return directory.state().record<Plan>("dream-plan", readKeptPlan, { maxBytes: MAX_PLAN_BYTES });
 }
 
 /** The plan with some of its steps; they are numbered from 1. */

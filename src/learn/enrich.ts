@@ -54,11 +54,15 @@ const MAX_BODY_CHARS = 1500;
 /** Six cues of a dozen tokens for each of a batch, twice over. */
 const MAX_TOKENS = 4000;
 
-/** Memories without cues that could take some: those that are shown most first, then the newest. `log`: where showing is recorded. */
-export async function findPoor(directory: Store, log: string = directory.path): Promise<Row[]> {
+/** Memories without cues that could take some: those that are shown most first, then the newest. */
+export async function findPoor(directory: Store, log = directory.path): Promise<Row[]> {
+  return choosePoor((await directory.rows()).rows, log);
+}
+
+/** The same of rows that are known. `log`: where showing is recorded. */
+export function choosePoor<R extends Row>(rows: readonly R[], log: string): R[] {
   const shown = countShown(readSurfaceLog(log));
   const timesOf = ({ scope, file }: Row) => shown(scope, file);
-  const { rows } = await directory.rows();
   return rows
     .filter((row) => row.when.length === 0 && !row.unreadable && hasFrontmatter(row))
     .sort((a, b) => timesOf(b) - timesOf(a) || (a.modified < b.modified ? 1 : -1));

@@ -26,6 +26,8 @@ export interface Inbox {
   accept(id: string): Promise<Proposal>;
   /** Removes it; the same content is not accepted again. */
   reject(id: string): Promise<Proposal>;
+  /** Puts back what was accepted or rejected. */
+  restore(proposal: Proposal): Promise<void>;
   amend(id: string, changes: Amendment): Promise<Proposal>;
 }
 
@@ -54,9 +56,16 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
     reject: (id) =>
       take(id, (proposal) => {
         // Neither the original nor a person's edited version comes back.
-        files.noteRejected([...new Set([id, fingerprint(proposal)])], now());
+        files.noteRejected(idsOf(proposal), now());
         files.remove(id);
       }),
+    async restore(proposal) {
+      check(proposal);
+      await directory.change(() => {
+        if (idsOf(proposal).some((id) => files.rejected().has(id))) files.noteRejected(idsOf(proposal), now(), true);
+        files.write(proposal);
+      });
+    },
     async amend(id, changes) {
       const found = files.list().find((proposal) => proposal.id === id);
       if (!found) throw missing(id);
@@ -66,6 +75,11 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
       return amended;
     },
   };
+}
+
+/** Its own, and that of what it says by now. */
+function idsOf(proposal: Proposal): string[] {
+  return [...new Set([proposal.id, fingerprint(proposal)])];
 }
 
 function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added {
@@ -147,8 +161,9 @@ function openInboxFiles(state: State, log: World["log"]) {
     return state.record(`inbox/${id}`, parse, { maxBytes: MAX_BYTES, flush: true });
   };
   const rejected = state.log("inbox/rejected.jsonl", (value) => {
-    const { ids } = value as { ids?: unknown };
-    return Array.isArray(ids) ? { ids: ids.filter((id) => typeof id === "string" && ID.test(id)) } : null;
+    const { ids, isBack } = value as { ids?: unknown; isBack?: unknown };
+    if (!Array.isArray(ids)) return null;
+    return { ids: ids.filter((id) => typeof id === "string" && ID.test(id)), isBack: isBack === true };
   });
   /** A file that is not a proposal is skipped and logged. */
   const read = (id: string) =>
@@ -164,8 +179,13 @@ function openInboxFiles(state: State, log: World["log"]) {
     write: (proposal: Proposal) => recordOf(proposal.id).write(proposal),
     remove: (id: string) => recordOf(id).remove(),
     /** Ids of the content, never the content itself. */
-    rejected: () => new Set(rejected.read((why) => log(`inbox: ${why}`)).flatMap(({ ids }) => ids)),
-    noteRejected: (ids: string[], at: Date) => rejected.append([{ ids, at: at.toISOString() }]),
+    rejected: () => {
+      const known = new Set<string>();
+      for (const { ids, isBack } of rejected.read((why) => log(`inbox: ${why}`)))
+        for (const id of ids) isBack ? known.delete(id) : known.add(id);
+      return known;
+    },
+    noteRejected: (ids: string[], at: Date, isBack = false) => rejected.append([{ ids, isBack, at: at.toISOString() }]),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The weights of the sentence model in the kernel's memory, and space for the results. */
 import { readFileSync } from "node:fs";
+import { PARTS } from "./helper.ts";
 import { KERNEL_BYTES } from "./kernel-bytes.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
 import { openWasm, type Wasm } from "./wasm.ts";

@@ -4,7 +4,7 @@ import fs, { existsSync, mkdirSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { pinFolder } from "../disk/fence.ts";
+import { lstatOrNull, pinFolder, realPath } from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
 import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
@@ -176,17 +176,24 @@ export function setUserEntry(
   config: Config,
   map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted" | "learn",
   key: string,
-  value: string | readonly string[] | null,
+  value: string | number | readonly string[] | null,
 ): void {
   const file = config.userFile;
   const content = readObject(file);
-  const entries = { ...(content[map] as Record<string, string | readonly string[]> | undefined) };
+  const former = content[map] ?? {};
+  if (typeof former !== "object" || Array.isArray(former))
+    throw new MemdirError("broken", `nothing was changed, because of ${file}: "${map}" must be an object; fix it`);
+  const entries = { ...(former as Record<string, string | number | readonly string[]>) };
   if (value === null) delete entries[key];
   else entries[key] = value;
   onDisk("write", file, () => {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    // Dotfiles are often links into a repository, which must stay links.
+    const target = realPath(file);
+    if (lstatOrNull(file) && !lstatOrNull(target))
+      throw new MemdirError("broken", `${file} is a link to ${target}, which is not there; fix the link`);
+    mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
     const text = `${JSON.stringify({ ...content, [map]: entries }, null, 2)}\n`;
-    moveInto(writeTemporary(path.dirname(file), text, PRIVATE_MODE, ".memdir"), file);
+    moveInto(writeTemporary(path.dirname(target), text, PRIVATE_MODE, ".memdir"), target);
   });
 }
 

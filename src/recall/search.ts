@@ -33,6 +33,11 @@ export async function searchMemories(
   return hits.sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
 }
 
+/** The line of a memory that holds the most of the words; "" for none. */
+export function findLine(memory: Memory, query: string): string {
+  return bestLine(makeSearchable(memory), searchWords(query).map(openWord));
+}
+
 /** The first of those that hold the most. */
 function bestLine({ memory, lines }: Searchable, words: readonly Word[]): string {
   let best = -1;

@@ -173,14 +173,27 @@ export function isMemoryFile(file: string): boolean {
   return name.endsWith(".md") && name !== INDEX_FILE && file !== OVERFLOW_FILE && !isDailyLog(file);
 }
 
-export function walk(directory: string, recursive = true): Walked {
+/** Throws `usage` if there are more than `most` files and folders. */
+export function walk(directory: string, recursive = true, most = Number.POSITIVE_INFINITY): Walked {
   const walked: Walked = { files: [], links: [], skipped: [], folders: [], folderTimes: [] };
-  visit(directory, "", 0, recursive, walked);
+  let left = most;
+  visit(directory, "", 0, recursive, walked, (entries) => {
+    left -= entries;
+    if (left < 0)
+      throw new MemdirError("usage", `${directory} has more than ${most} files and folders: name a folder within it`);
+  });
   walked.files.sort();
   return walked;
 }
 
-function visit(root: string, folder: string, depth: number, recursive: boolean, walked: Walked): void {
+function visit(
+  root: string,
+  folder: string,
+  depth: number,
+  recursive: boolean,
+  walked: Walked,
+  count: (entries: number) => void,
+): void {
   let entries: Dirent[];
   let mtimeMs: number;
   const path = folder === "" ? root : join(root, folder);
@@ -192,6 +205,7 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
     if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
     return;
   }
+  count(entries.length);
   // A folder with a state folder of its own is a directory of its own, as the mirror of a team's memory below a project's.
   if (folder !== "" && entries.some(({ name }) => name === ".memdir")) return;
   walked.folders.push(folder);
@@ -206,7 +220,7 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
       if (DAILY_LOGS.test(path)) continue;
       if (name.endsWith(".md")) walked.skipped.push({ path, reason: "a directory named like a memory" });
       if (!recursive) continue;
-      if (depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);
+      if (depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked, count);
       else walked.skipped.push({ path, reason: `more than ${MAX_DEPTH} folders deep` });
     } else if (entry.isSymbolicLink()) {
       if (name.endsWith(".md") && name !== INDEX_FILE) walked.links.push(path);

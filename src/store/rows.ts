@@ -181,6 +181,27 @@ export function listEntries(directory: Directory): RowEntry[] {
   return leaveOutPlain(directory, { entries: found, unreadable: [], skipped: [], commits: "" }).entries;
 }
 
+/**
+ * The newest rows as the cache has them, no file looked at: for whoever shows a list while all of it is being read. Null when
+ * files came or went since the cache was written.
+ */
+export function peekRows(directory: Directory, limit: number): { rows: Row[]; total: number } | null {
+  const { head, entries, isSound } = readRowCache(directory, "rows");
+  if (!head || !isSound || !isCovering(head, directory.path)) return null;
+  const { inRepository } = directory;
+  const nowMs = directory.now().getTime();
+  const all = [...entries.values()].filter(({ isPlain }) => !isPlain);
+  const bulks = findBulks(all.map(({ mtimeMs }) => mtimeMs));
+  const dated = all.map((entry) => {
+    return { entry, fromMs: countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) }) };
+  });
+  const newest = dated.sort((a, b) => b.fromMs - a.fromMs).slice(0, limit);
+  const rows = newest.map(({ entry: { details, size: bytes }, fromMs }) =>
+    rowOf(directory, details.header, { bytes, fromMs, nowMs }),
+  );
+  return { rows, total: all.length };
+}
+
 /** One memory as it is now, with the time that its age counts from, from what the cache has; null where there is none. */
 export function readEntry(directory: Directory, file: string): { entry: RowEntry; fromMs: number } | null {
   const { entries } = readRowCache(directory, "rows");

@@ -307,6 +307,7 @@ export const KEPT = {
   "sync.json": { kind: "record" },
   "dream-scan": { kind: "record" },
   "dream-plan": { kind: "record" },
+  "review-skipped": { kind: "record" },
   "cues.json": { kind: "record" },
   "consolidate-lock": { kind: "record" },
   "sync-base": { kind: "records" },

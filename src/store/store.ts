@@ -91,6 +91,7 @@ export {
   findJournal,
   imagePath,
   isTakenOver,
+  lastUndoable,
   readImage,
   readJournals,
   signEntry,
@@ -168,6 +169,7 @@ export {
 } from "./row-index.ts";
 export {
   dateEntries,
+  type FullRow,
   isCovering,
   isLoose,
   isUnchanged,
@@ -177,6 +179,7 @@ export {
   lookUpCommits,
   openIndexNames,
   peekForHooks,
+  peekRows,
   quietFolders,
   type Row,
   readEntry,

@@ -50,8 +50,17 @@ function withFix(answer: Answer, { text }: Claim): Answer {
   return answer.to === undefined ? answer : { ...answer, fix: text.endsWith("/") ? `${answer.to}/` : answer.to };
 }
 
-/** At exactly this path: listed, or on disk but ignored. */
-function findHere({ tree }: Facts, path: string): string | null {
+/** At exactly this path, seen from the top or from a folder that a store is in. */
+function findHere({ tree, homes }: Facts, path: string): string | null {
+  for (const home of homes) {
+    const found = findAt(tree, home === "" ? path : `${home}/${path}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Listed, or on disk but ignored. */
+function findAt(tree: Tree, path: string): string | null {
   if (tree.files.has(path) || tree.folders.has(path)) return path;
   if (tree.missing.has(path) || path.split("/").includes("..")) return null;
   try {

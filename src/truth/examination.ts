@@ -52,6 +52,8 @@ interface ExamineOptions {
   writtenAt?: ((nth: number, line: string) => number | null) | undefined;
   /** Changes before this, in seconds since 1970, are not looked for. */
   since?: number | undefined;
+  /** Folders below the top from which memories may name paths. */
+  homes?: readonly string[] | undefined;
   /** Branches, tags and commits, too. */
   refs?: boolean | undefined;
   maxCommits?: number | undefined;

@@ -23,6 +23,8 @@ export interface Facts {
   ignored: ReadonlySet<string>;
   /** Names and files of memories. */
   memories: ReadonlySet<string>;
+  /** Folders from which memories may name paths, "" for the top: a project below it has its store, and often its paths, to itself. */
+  homes: readonly string[];
   today: string;
   /** What could not be checked. */
   notes: string[];
@@ -39,6 +41,7 @@ interface Refs {
 
 interface FactOptions {
   memories: ReadonlySet<string>;
+  homes?: readonly string[] | undefined;
   today: string;
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -84,6 +87,7 @@ export async function gatherFacts(
     refs: await refsRead,
     ignored: await ignoredRead,
     memories: options.memories,
+    homes: ["", ...(options.homes ?? [])],
     today: options.today,
     notes: [...tree.notes, ...history.notes, ...search.notes, ...(removals.isWhole ? [] : [BLIND])],
   };

@@ -26,8 +26,8 @@ export interface Search {
   notes: string[];
 }
 
-/** Source files are smaller; anything larger is data. */
-export const MAX_FILE_BYTES = 1 << 20;
+/** Programs in one file of a megabyte exist; anything much larger is data. */
+export const MAX_FILE_BYTES = 4 << 20;
 /** More of one word in one file adds nothing. */
 const MAX_PER_FILE = 4;
 const MAX_PLACES = 400;

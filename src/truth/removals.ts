@@ -68,6 +68,8 @@ function openPast(
 function addRemovals(changes: readonly Change[], mentions: Mentions, found: ReadonlyMap<string, Removal[]>): void {
   const seen = new Set<string>();
   for (const { path, before, after, commit } of changes) {
+    // What a text holds that is too large to be read is not known: nothing is removed for certain.
+    if (after !== null && mentions.isTooLarge(after)) continue;
     for (const { word, line, column, length } of without(mentions.of(before), mentions.of(after))) {
       const judged = judgeLine(path, line, column, length);
       const key = `${word} ${judged.usage} ${judged.isOption} ${judged.value} ${path}`;
@@ -134,6 +136,7 @@ function openMentions(words: Iterable<string>) {
   const scan = openScan(words);
   const known = new Map<string, Mention>();
   const byBlob = new Map<string | null, readonly Mention[]>();
+  const tooLarge = new Set<string>();
   const scanLines = (text: Buffer, from: number, to: number) => {
     const places: Place[] = [];
     scan(text, from, to, (word, at, end) => {
@@ -153,6 +156,7 @@ function openMentions(words: Iterable<string>) {
       let last: { text: Buffer; places: Place[] } = { text: Buffer.alloc(0), places: [] };
       return (hash, text) => {
         byBlob.set(hash, NONE);
+        if (text === null) tooLarge.add(hash);
         if (text === null || isBinary(text)) return;
         const { from, to } = findDifference(last.text, text);
         const moved = text.length - last.text.length;
@@ -172,6 +176,7 @@ function openMentions(words: Iterable<string>) {
       };
     },
     isRead: (hash: string) => byBlob.has(hash),
+    isTooLarge: (hash: string) => tooLarge.has(hash),
     of: (hash: string | null) => byBlob.get(hash) ?? NONE,
   };
 }

@@ -19,7 +19,7 @@ import {
   type Weighed,
 } from "./examination.ts";
 import { keepVerdicts } from "./verdicts.ts";
-import { readWritten } from "./written.ts";
+import { homesOf, readWritten } from "./written.ts";
 
 export interface VerifyOptions {
   /** Only memories about what changed since this commit. */
@@ -98,8 +98,9 @@ export async function verifyMemories(
   const names = namesOf(rows);
   const { maxCommits, onProgress, all = false } = options;
   const { writtenAt, since } = await datesOf(git, subjects);
+  const homes = homesOf(git.root, directories);
   const examination = await examine(git, subjects, {
-    ...{ names, today: localDay(now()), maxCommits, onProgress, writtenAt, refs: all },
+    ...{ names, today: localDay(now()), maxCommits, onProgress, writtenAt, homes, refs: all },
     // What went before the oldest memory was written is reported on request only.
     since: all ? undefined : since,
   });
@@ -144,11 +145,12 @@ export async function examineMemory(
   directory: Store,
   row: Row,
   names: ReadonlySet<string>,
-): Promise<Pick<Examination["memories"][0], "findings" | "silenced">> {
+): Promise<Pick<Examination["memories"][0], "findings" | "silenced" | "verdict">> {
   const subjects = readSubject([directory], row);
   const { writtenAt } = await datesOf(git, subjects);
-  const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()), writtenAt });
-  return memories[0] ?? { findings: [], silenced: [] };
+  const homes = homesOf(git.root, [directory]);
+  const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()), writtenAt, homes });
+  return memories[0] ?? { findings: [], silenced: [], verdict: "unchecked" };
 }
 
 /** What links may name, for `examineMemory`. */

@@ -19,6 +19,17 @@ export async function readWritten(git: Git, directory: Store): Promise<Written> 
   return (file, line) => committed?.get(keyOf(line)) ?? journal(file, line);
 }
 
+/** The folders between the top of the checkout and the stores in it, without the top: `app/.claude/memory`, `app/.claude`, `app`. */
+export function homesOf(root: string, stores: readonly Store[]): string[] {
+  const homes = new Set<string>();
+  for (const { path } of stores) {
+    const parts = placeInside(root, path)?.split("/") ?? [];
+    for (let length = parts.length; length > 0; length--) homes.add(parts.slice(0, length).join("/"));
+  }
+  homes.delete(".");
+  return [...homes];
+}
+
 /** `.` for the top itself; null for a folder outside. */
 function placeInside(root: string, path: string): string | null {
   const [top, folder] = [realPath(root), realPath(path)];
@@ -104,7 +115,11 @@ function keyOf(line: string): string {
 /** The entry before which the file did not hold the line. */
 function openJournal(directory: Store): Written {
   const entries = new Map<string, Entry[]>();
-  for (const entry of directory.history()) {
+  const all = directory.history();
+  const undone = findUndone(all);
+  for (const entry of all) {
+    // What was undone never happened: its lines are as old as they were before.
+    if (undone.has(entry.id) || entry.undoes) continue;
     for (const { file } of entry.files) entries.set(file, [...(entries.get(file) ?? []), entry]);
   }
   const images = new Map<string, string>();
@@ -121,4 +136,11 @@ function openJournal(directory: Store): Written {
     }
     return null;
   };
+}
+
+/** Undone, and the undoing not undone in turn. */
+export function findUndone(entries: readonly Entry[]): Set<string> {
+  const undone = new Set<string>();
+  for (const { id, undoes } of entries.toReversed()) if (undoes && !undone.has(id)) undone.add(undoes);
+  return undone;
 }

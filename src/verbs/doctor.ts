@@ -22,7 +22,8 @@ export function makeDoctor(prove: Prove) {
     },
     about: "Checks the installation, the store and every wired agent, each by a real round trip.",
     examples: ["doctor", "doctor --fix", "doctor --model"],
-    writes: ({ fix }) => fix === true,
+    // A question to the model costs money and is entered in the ledger.
+    writes: ({ fix, model }) => fix === true || model === true,
     async run(memdir, { fix = false, model = false }, context) {
       let checks = await examine(memdir, context, prove);
       const mended = fix ? await fixAll(checks) : [];

@@ -99,10 +99,10 @@ export interface Decided {
   name: string;
 }
 
-/** What was seen is what is accepted, whatever became of the proposal meanwhile. */
-export async function accept(memdir: Memdir, proposal: Proposal): Promise<Decided> {
+/** What was seen is what is accepted, whatever became of the proposal meanwhile. `base` is the memory that it was compared with. */
+export async function accept(memdir: Memdir, proposal: Proposal, base: string | null = null): Promise<Decided> {
   const { id, name } = proposal;
-  return { id, ...(await acceptProposal(memdir, openLearning(memdir).inbox, proposal)), name };
+  return { id, ...(await acceptProposal(memdir, openLearning(memdir).inbox, proposal, base)), name };
 }
 
 export async function reject(memdir: Memdir, { id, name }: Proposal): Promise<Decided> {

@@ -26,8 +26,8 @@ export const prune = verb({
     if (!suggest) return memdir.prune({ type, olderThanDays: days, dryRun: false });
     const suggestions = await findSuggestions(memdir, context, { type, days });
     const files = suggestions.filter(({ byHand }) => !byHand);
-    context.show(describe(suggestions));
     const isAsked = context.ask !== null && !apply && files.length > 0;
+    if (isAsked) context.show(describe(suggestions));
     const isMeant = apply || (isAsked && (await context.ask?.(`Forget ${countMemories(files.length)}?`)) === true);
     const result = await memdir.prune({ files, dryRun: !isMeant });
     return {
@@ -40,9 +40,12 @@ export const prune = verb({
     const { memories, undo } = result;
     const back = undo === null ? [] : [`${call(`undo ${undo}`)} brings them back`];
     if ("outcome" in result) {
-      if (result.outcome === "done")
-        return [memories.length === 0 ? "Nothing was forgotten." : `forgot ${countMemories(memories.length)}`, ...back];
-      return result.outcome === "shown" ? notes(["nothing was forgotten; --apply does it"]) : [];
+      const { outcome, suggestions } = result;
+      // Whoever was asked has seen them.
+      const listed = outcome === "declined" || (outcome === "done" && !input.apply) ? [] : describe(suggestions);
+      const forgot = memories.length === 0 ? "Nothing was forgotten." : `forgot ${countMemories(memories.length)}`;
+      if (outcome === "done") return [...listed, forgot, ...back];
+      return outcome === "shown" ? [...listed, ...notes(["nothing was forgotten; --apply does it"])] : listed;
     }
     const { type = "project", "older-than": days = DEFAULT_DAYS } = input;
     if (memories.length === 0) return [`No ${type} memory is older than ${days} days.`];

@@ -9,12 +9,21 @@ import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import { type Action, type Entry, isMemoryFile, type Store } from "../store/store.ts";
+import {
+  type Action,
+  type Entry,
+  findBytes,
+  isMemoryFile,
+  lastUndoable,
+  readJournals,
+  type Store,
+} from "../store/store.ts";
+import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { sessions } from "../verbs/sessions.ts";
-import { clip, contextOf, get, mainOf, NAME, openTitles, type Page } from "./answer.ts";
-import { daysUntil } from "./answer-overview.ts";
-import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "./api.ts";
+import { clip, contextOf, get, mainOf, NAME, type Page, titleOf } from "./answer.ts";
+import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
+import type { LastChange, SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "./api.ts";
 
 /** Half a year fits on a page; older days are on the next pages. */
 const MAX_DAYS = 183;
@@ -38,9 +47,14 @@ const MAX_EVENTS = 500;
 const TIME = checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time");
 
 export const ACTIVITY_ROUTES = [
+  /** What `undo` without an id would undo. */
+  get("/api/last", {}, async (page): Promise<LastChange | null> => {
+    const entry = lastUndoable(readJournals(page.memdir.directories));
+    return entry && { id: entry.id, at: entry.at, by: entry.by, says: sayChange(page, await findTitles(page), entry) };
+  }),
   /** `before` as ISO: only what came before it. */
   get("/api/timeline", { before: TIME, limit: number() }, async (page, { before, limit = DEFAULT_EVENTS }) => {
-    const all = readEvents(page).sort((a, b) => b.ms - a.ms);
+    const all = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
     const earlier = before === undefined ? all : all.filter(({ ms }) => ms < Date.parse(before));
     let end = Math.min(limit, MAX_EVENTS, earlier.length);
     // The next page begins before the last moment of this one.
@@ -49,6 +63,7 @@ export const ACTIVITY_ROUTES = [
     return {
       events: earlier.slice(0, end).map(({ event }) => event),
       days: countDays(all, page.now()),
+      counts: countKinds(all),
       hasMore: end < earlier.length,
     } satisfies Timeline;
   }),
@@ -56,9 +71,18 @@ export const ACTIVITY_ROUTES = [
   get("/api/sessions", { q: text() }, async (page, { q: words = "" }, signal): Promise<SessionList> => {
     const search = words.trim() === "" ? { limit: MAX_LISTED } : { action: "search", words, limit: MAX_HITS };
     const rows = await sessions.run(page.memdir, search, contextOf(page, signal));
-    return { sessions: rows.map((row) => rowOf(row, row.line)) };
+    const shown = readSurfaceLog(mainOf(page.memdir).path);
+    const known = (await answerMemories(page)).rows;
+    return {
+      sessions: rows.map((row) => ({
+        ...rowOf(row, row.line),
+        recalls: shown.filter(({ session }) => session === row.id).length,
+        learnt: known.filter(({ session }) => session === row.id).length,
+      })),
+    };
   }),
-  get("/api/session", { id: NAME }, async ({ memdir: { config, location } }, { id }): Promise<SessionView> => {
+  get("/api/session", { id: NAME }, async (page, { id }): Promise<SessionView> => {
+    const { config, location } = page.memdir;
     const found = await findSession(sessionPlaces(config, location.project), id);
     const shown = JSON.stringify(id.slice(0, 40));
     if (found && "ambiguous" in found)
@@ -70,49 +94,61 @@ export const ACTIVITY_ROUTES = [
     const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
     const kept = cut(said);
     const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
-    return { row: rowOf(found), messages: kept, isCut };
+    return { row: rowOf(found), messages: kept, isCut, ...(await traceOf(page, found.id, kept)) };
   }),
 ];
 
 type Dated = { ms: number; event: TimelineEvent };
 
-function readEvents(page: Page): Dated[] {
-  const find = openTitles(page.memdir);
+export async function readEvents(page: Page): Promise<Dated[]> {
+  const find = await findTitles(page);
   const events = [...changes(page, find), ...recalls(page, find), ...extractions(page), ...proposals(page)];
   return events.flatMap((event) => {
     const ms = Date.parse(event.at);
-    return Number.isNaN(ms) ? [] : [{ ms, event: { ...event, says: event.says.slice(0, MAX_SAYS).toWellFormed() } }];
+    return Number.isNaN(ms)
+      ? []
+      : [{ ms, event: { ...event, says: clip(event.says, MAX_SAYS), by: clip(event.by, MAX_SAYS) } }];
   });
 }
 
 const DONE: Readonly<Record<Action, string>> = {
-  save: "saved",
-  forget: "forgot",
-  rename: "renamed",
-  edit: "edited",
-  undo: "undid",
-  adopt: "adopted",
-  import: "imported",
-  prune: "pruned",
-  dream: "dreamt",
-  sync: "synced",
-  index: "rebuilt the index",
+  save: "Saved",
+  forget: "Forgot",
+  rename: "Renamed",
+  edit: "Edited",
+  undo: "Undid a change of",
+  adopt: "Adopted",
+  import: "Imported",
+  prune: "Pruned",
+  dream: "Tidied up",
+  sync: "Synced",
+  index: "Rebuilt the index",
 };
 
-type FindTitle = ReturnType<typeof openTitles>;
+/** A change in words, by the names of its memories. */
+function sayChange({ memdir }: Page, find: FindTitle, { action, files }: Entry): string {
+  const names = files.map(({ file }) => file).filter(isMemoryFile);
+  const [first] = names;
+  const done = DONE[action] ?? action;
+  if (first === undefined) return done;
+  if (names.length > 1) return `${done} ${names.length} memories`;
+  const at = memdir.directories.findIndex((directory) => findBytes(directory, first) !== null);
+  return `${done} “${find(Math.max(0, at), first).name}”`;
+}
 
 function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
   return memdir.directories.flatMap((directory, at) =>
     entriesOf(directory).map((entry): TimelineEvent => {
       const { action, by, reason } = entry;
       const files = [...new Set(entry.files.map(({ file }) => file))].filter(isMemoryFile);
-      const where = at === 0 ? "" : ` (${directory.scope})`;
-      const count = files.length === 1 ? "" : ` ${files.length} memories`;
+      const where = at === 0 ? "" : `, ${directory.scope}`;
+      const count = files.length < 2 ? "" : ` ${files.length} memories`;
       const why = reason === "" ? "" : `: ${reason}`;
       return {
         at: entry.at,
         kind: action === "dream" || action === "sync" ? action : "change",
-        says: `${DONE[action] ?? action}${count} by ${by}${where}${why}`,
+        says: `${DONE[action] ?? action}${count}`,
+        by: `${by}${where}${why}`,
         memories: files.slice(0, MAX_MEMORIES).map((file) => find(at, file)),
       };
     }),
@@ -133,7 +169,8 @@ function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {
   return readSurfaceLog(mainOf(memdir).path).map(({ at, door, session, memories }) => ({
     at,
     kind: "recall",
-    says: `recalled by ${door}`,
+    says: "Recalled",
+    by: door,
     ...(session !== null && { session }),
     memories: memories.slice(0, MAX_MEMORIES).flatMap(({ scope, file }) => {
       // Of several directories of a scope the first is the one that is written to.
@@ -144,12 +181,12 @@ function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {
 }
 
 const WORK: Readonly<Record<SpentKind, string>> = {
-  extraction: "extracted from a session",
-  notes: "took session notes",
-  dream: "planned a dream",
-  enrich: "generated cues",
-  recall: "chose memories",
-  check: "tried the model",
+  extraction: "Learnt from a session",
+  notes: "Took notes of a session",
+  dream: "Planned a tidy-up",
+  enrich: "Added cues",
+  recall: "Chose memories",
+  check: "Tried the model",
 };
 
 /** Work that was skipped is not an event. */
@@ -158,22 +195,32 @@ function extractions({ memdir }: Page): TimelineEvent[] {
   return ledger
     .entries()
     .filter(({ skipped, kind }) => skipped === null && kind !== "recall" && SPENT_KINDS.includes(kind))
-    .map(({ at, kind, produced, model }) => ({
+    .map(({ at, kind, produced, model, session }) => ({
       at,
       kind: kind === "dream" ? "dream" : "extraction",
-      says: [WORK[kind], produced, model].filter((part) => part !== "").join(", "),
+      says: [WORK[kind], produced].filter((part) => part !== "").join(": "),
+      by: model,
+      ...(session !== null && { session }),
       memories: [],
     }));
 }
 
 function proposals({ memdir }: Page): TimelineEvent[] {
   const { inbox } = openLearning(memdir);
-  return inbox.list().map(({ at, from, name }) => ({
+  return inbox.list().map(({ at, from, name, session }) => ({
     at,
     kind: "extraction",
-    says: `proposed by ${from}, waiting in the inbox: ${name}`,
+    says: `Proposed “${name}”, which waits for review`,
+    by: from,
+    ...(session !== null && { session }),
     memories: [],
   }));
+}
+
+function countKinds(events: readonly Dated[]): Timeline["counts"] {
+  const counts = { change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
+  for (const { event } of events) counts[event.kind]++;
+  return counts;
 }
 
 /** Without gaps, from the first day on which anything happened. */
@@ -193,12 +240,52 @@ function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
   return days;
 }
 
+/** Every calendar day from the first to the last. */
+export function daysUntil(first: Date, last: Date): string[] {
+  const days: string[] = [];
+  for (let at = 0; ; at++) {
+    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + at);
+    if (day.getTime() > last.getTime()) return days;
+    days.push(localDay(day));
+  }
+}
+
 const DAY_MS = 86_400_000;
 
 // --- Past conversations: found by what was said in them, and read again.
 
 function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = null): SessionRow {
-  return { id, at, title, messages, excerpt };
+  return { id, at, title, messages, excerpt, recalls: 0, learnt: 0 };
+}
+
+/** What the session was shown, at which of its prompts, and what was learnt from it. */
+async function traceOf(
+  page: Page,
+  id: string,
+  said: readonly Said[],
+): Promise<Pick<SessionView, "shown" | "learnt" | "proposed">> {
+  const find = await findTitles(page);
+  const prompts = new Map(said.flatMap(({ role, text }, at) => (role === "user" ? [[hashOf(text), at] as const] : [])));
+  const log = readSurfaceLog(mainOf(page.memdir).path).filter(({ session }) => session === id);
+  const shown = log.map(({ at, prompt, memories }) => ({
+    at,
+    // The log has no words: equal prompts are known by their number, others by the time.
+    message:
+      prompts.get(prompt) ?? said.findLastIndex((each) => each.role === "user" && each.at !== null && each.at <= at),
+    memories: memories.flatMap(({ scope, file, why }) => {
+      const directory = page.memdir.directories.findIndex((each) => each.scope === scope);
+      return directory < 0 ? [] : [{ ...find(directory, file), why: [...why] }];
+    }),
+  }));
+  const { rows } = await answerMemories(page);
+  const proposed = openLearning(page.memdir)
+    .inbox.list()
+    .filter(({ session }) => session === id);
+  return {
+    shown,
+    learnt: rows.filter(({ session }) => session === id).map(titleOf),
+    proposed: proposed.map(({ name }) => name),
+  };
 }
 
 type Said = SessionView["messages"][0];

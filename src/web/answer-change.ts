@@ -5,16 +5,17 @@ import { join } from "node:path";
 import { resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { group, type Input, required, text } from "../input.ts";
-import { joinTexts } from "../learn/dream-offline.ts";
 import type { Memdir } from "../memdir.ts";
 import { examineEdit } from "../memory/edit.ts";
 import { findByRef } from "../memory/find.ts";
 import type { SaveResult } from "../memory/save.ts";
-import { findBytes, isMemoryFile, parseMemory, readBytes, type Store, sameName } from "../store/store.ts";
+import { findBytes, isMemoryFile, parseMemory, readBytes, type Store, sameName, signEntry } from "../store/store.ts";
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { TYPE } from "../verbs/common.ts";
-import { diffTexts, get, look, mainOf, NAME, post, REF, TEXT, WRITTEN } from "./answer.ts";
-import type { ChangedAnswer, CheckAnswer, MergeProposal, Ref, SavedAnswer } from "./api.ts";
+import { contextOf, diffTexts, look, mainOf, NAME, post, REF, refOf, TEXT, WRITTEN } from "./answer.ts";
+import { openLinkage } from "./answer-map.ts";
+import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
+import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** `base` is the file's text when editing began. */
 const EDIT = { ...REF, base: TEXT, text: TEXT };
@@ -27,27 +28,26 @@ export const CHANGE_ROUTES = [
   /** A name that is taken is not overwritten: that would be an edit whose diff was never shown. */
   post(
     "/api/new",
-    { ...WRITTEN, name: NAME, type: required(TYPE) },
-    async ({ memdir }, { cues: when = [], body = "", description = "", name, type }): Promise<ChangedAnswer> => {
-      const { scope } = mainOf(memdir);
+    { ...WRITTEN, name: NAME, type: required(TYPE), scope: text() },
+    async (page, { cues: when = [], body = "", description = "", name, type, scope: asked }, signal) => {
+      const scope = asked ?? mainOf(page.memdir).scope;
+      const memdir = asked === undefined ? page.memdir : await contextOf(page, signal).open({ scope: asked });
       const taken = (await memdir.list()).find(
         (row) => row.scope === scope && row.type === type && sameName(row.name, name),
       );
       if (taken)
-        throw new MemdirError("conflict", `${taken.file} already has this type and name; edit that memory instead`);
-      const { file, undo, notices } = await memdir.save({ name, type, description, body, when });
-      return { message: [`saved ${file}`, ...notices].join("; "), entry: undo, ref: { directory: 0, file } };
-    },
-  ),
-  /** The first plus what only the other says; a person reviews it before anything is written. */
-  get(
-    "/api/merge",
-    { keepDirectory: REF.directory, keepFile: NAME, otherDirectory: REF.directory, otherFile: NAME },
-    async ({ memdir }, { keepDirectory, keepFile, otherDirectory, otherFile }): Promise<MergeProposal> => {
-      const left = readSide(memdir, { directory: keepDirectory, file: keepFile });
-      const right = readSide(memdir, { directory: otherDirectory, file: otherFile });
-      const text = joinTexts({ file: keepFile, text: left }, { file: otherFile, text: right }, mainOf(memdir).now());
-      return { left, right, text, diff: diffTexts(left, text) };
+        throw new MemdirError("conflict", `${taken.name} already has this type and name; edit that memory instead`);
+      const { path, undo, notices, file } = await memdir.save({ name, type, description, body, when });
+      const ref = refOf(page.memdir, { path, file });
+      const entry =
+        undo && ref.directory > 0
+          ? signEntry(page.memdir.directories, page.memdir.directories[ref.directory] as Store, undo)
+          : undo;
+      return {
+        message: [`Saved ${name}`, ...notices].join("; "),
+        entry,
+        ref: ref.directory < 0 ? null : ref,
+      } satisfies ChangedAnswer;
     },
   ),
   /** `left` and `right` are the texts of both when the person saw them, or the current ones if the page does not send them. */
@@ -59,7 +59,9 @@ export const CHANGE_ROUTES = [
       // Keeping the text of a conflict copy means putting it in the memory's place, not making another copy.
       const settled = findCompeting(base.keep) === null ? settleText(text) : text;
       const { file, undo } = await memdir.merge(keep, other, { text: settled, base });
-      return { message: `merged ${other.file} into ${file}`, entry: undo, ref: { directory: keep.directory, file } };
+      const name = (side: Ref, text: string) => parseMemory(side.file, text).name;
+      const message = `Merged ${name(other, base.other)} into ${name(keep, base.keep)}`;
+      return { message, entry: undo, ref: { directory: keep.directory, file } };
     },
   ),
 ];
@@ -68,8 +70,10 @@ export const CHANGE_ROUTES = [
 async function check(memdir: Memdir, { base, text, ...ref }: Edit): Promise<CheckAnswer> {
   const { broken, problems, secrets } = examineEdit(ref.file, base, text);
   const current = readNow(memdir, ref) ?? "";
+  const linkage = openLinkage(memdir);
   return {
     diff: diffTexts(base, text),
+    body: await buildMarkdownTree(parseMemory(ref.file, text).body, (name) => linkage.find(name)),
     problems: broken === null || problems.includes(broken) ? problems : [broken, ...problems],
     secrets: secrets.map(({ rule, line }) => ({ rule, line })),
     conflict: current === base ? null : { text: current, diff: diffTexts(base, current) },
@@ -82,6 +86,8 @@ async function save(memdir: Memdir, edit: Edit): Promise<SavedAnswer> {
   const isGone = readNow(memdir, edit) === null;
   try {
     const saved = isGone ? await makeAnew(memdir, edit) : await memdir.edit({ directory, file }, base, text);
+    // The list would call it unchecked until somebody looked at it.
+    await memdir.verify({ directory, file: saved.file });
     return { directory, file: saved.file, entry: saved.undo, notices: saved.notices };
   } catch (error) {
     if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
@@ -117,7 +123,8 @@ function readNow({ directories }: Memdir, ref: Ref): string | null {
   }
 }
 
-function readSide({ directories }: Memdir, ref: Ref): string {
+/** Throws for a memory that cannot be parsed: what is written into it would be lost, or lose something. */
+export function readSide({ directories }: Memdir, ref: Ref): string {
   const { directory, file } = findByRef(directories, ref);
   const bytes = readBytes(directory, file);
   const { broken, problems } = parseMemory(file, bytes);

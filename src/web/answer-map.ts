@@ -1,61 +1,139 @@
-/** All memories as a map: what links to what, what is similar, and what says the same. */
+/** Memories as a map: what links to what, what is similar, and which belong together. */
 
 import { yieldTurn } from "../disk/breathe.ts";
 import type { Memdir } from "../memdir.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
-import {
-  DIMENSIONS,
-  findBytes,
-  listEntries,
-  parseMemory,
-  type RowEntry,
-  type Vector,
-  WEIGHT_UNIT,
-} from "../store/store.ts";
-import { overlap, weigh } from "../text/likeness.ts";
-import { termsOf } from "../text/terms.ts";
-import { findDoubles, type HealthMemory } from "../truth/health-findings.ts";
+import { DIMENSIONS, listEntries, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
 import { get, keyOf, titleOf } from "./answer.ts";
+import { answerMemories } from "./answer-memories.ts";
 import type { MemoryMap, MemoryTitle, Ref } from "./api.ts";
 
-/** More points than this are a cloud, and comparing all pairs takes seconds. */
-const MAX_NODES = 2_000;
+/** Comparing all pairs of more takes seconds: the linked ones take part, then the newest. */
+const MAX_COMPARED = 2_000;
+/** More points than this are a cloud. */
+const MAX_NODES = 400;
 
-export const MAP_ROUTE = get("/api/map", {}, async ({ memdir }): Promise<MemoryMap> => {
-  const { directories } = memdir;
-  const { entries, edges } = openLinkage(memdir);
-  const shown = entries.slice(0, MAX_NODES);
-  const descriptions = await Promise.all(
-    directories.map(async (directory) => {
-      const { rows } = await directory.rows();
-      return new Map(rows.map(({ file, description }) => [file, description]));
-    }),
-  );
-  const linked = new Map<string, MemoryMap["edges"][0]>();
-  for (const { from, to, kind } of edges) {
-    if (Math.max(from, to) >= MAX_NODES) continue;
-    // A pair that links both ways is one line; what supersedes what has a direction.
-    const [a, b] = kind === "supersedes" || from < to ? [from, to] : [to, from];
-    linked.set(`${kind} ${a} ${b}`, { a, b, kind, share: 1 });
+export const MAP_ROUTE = get("/api/map", {}, async (page): Promise<MemoryMap> => {
+  const { entries, edges } = openLinkage(page.memdir);
+  const joined = joinEdges(edges);
+  const compared = chooseCompared(entries, joined);
+  const near = await findNear(compared.map((at) => entries[at] as Linked));
+  const pairs = new Set(joined.map(({ a, b }) => pairOf(a, b)));
+  for (const { a, b, share } of near) {
+    const [from, to] = [compared[a] as number, compared[b] as number];
+    if (!pairs.has(pairOf(from, to))) joined.push({ a: from, b: to, kind: "near", share });
   }
-  const joined = new Set([...linked.values()].flatMap(({ a, b }) => [`${a} ${b}`, `${b} ${a}`]));
-  const near = (await findNear(shown)).filter(({ a, b }) => !joined.has(`${a} ${b}`));
+  const degrees = new Map<number, number>();
+  for (const at of joined.flatMap(({ a, b }) => [a, b])) degrees.set(at, (degrees.get(at) ?? 0) + 1);
+  const connected = [...degrees].sort(([a, x], [b, y]) => y - x || a - b).map(([at]) => at);
+  const shown = connected.slice(0, MAX_NODES);
+  const places = new Map(shown.map((at, place) => [at, place]));
+  const drawn = joined.flatMap(({ a, b, ...edge }) => {
+    const [from, to] = [places.get(a), places.get(b)];
+    return from === undefined || to === undefined ? [] : [{ a: from, b: to, ...edge }];
+  });
+  const rows = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const nodes = shown.map((at) => {
+    const entry = entries[at] as Linked;
+    const { scope = "", description = "" } = rows.get(keyOf(entry)) ?? {};
+    return { ...titleOf(entry), type: entry.type, scope, description };
+  });
+  const clusters = findClusters(nodes.length, drawn);
   return {
-    nodes: shown.map((entry) => ({
-      ...titleOf(entry),
-      type: entry.type,
-      scope: directories[entry.directory]?.scope ?? "",
-      description: descriptions[entry.directory]?.get(entry.file) ?? "",
-    })),
-    edges: [...linked.values(), ...near.map((pair) => ({ ...pair, kind: "near" as const }))],
-    duplicates: findDuplicates(memdir, shown),
+    nodes: nodes.map((node, at) => ({ ...node, cluster: clusters[at] ?? 0 })),
+    edges: drawn,
+    clusters: nameClusters(nodes, clusters),
+    total: entries.length,
+    alone: entries.length - connected.length,
+    uncompared: entries.length - compared.length,
   };
 });
 
+type Linked = Linkage["entries"][0];
+type MapEdge = MemoryMap["edges"][0];
+
+/** A pair that links both ways is one line; what supersedes what has a direction. */
+function joinEdges(edges: readonly Edge[]): MapEdge[] {
+  const joined = new Map<string, MapEdge>();
+  for (const { from, to, kind } of edges) {
+    const [a, b] = kind === "supersedes" || from < to ? [from, to] : [to, from];
+    joined.set(`${kind} ${a} ${b}`, { a, b, kind, share: 1 });
+  }
+  return [...joined.values()];
+}
+
+function pairOf(a: number, b: number): string {
+  return a < b ? `${a} ${b}` : `${b} ${a}`;
+}
+
+function chooseCompared(entries: readonly Linked[], joined: readonly MapEdge[]): number[] {
+  const linked = new Set(joined.flatMap(({ a, b }) => [a, b]));
+  const newest = entries.map((_, at) => at).sort((a, b) => (entries[b]?.mtimeMs ?? 0) - (entries[a]?.mtimeMs ?? 0));
+  return [...new Set([...linked, ...newest])].slice(0, MAX_COMPARED).sort((a, b) => a - b);
+}
+
+/** A few rounds settle it. */
+const ROUNDS = 12;
+
+/** Each memory joins the cluster that most of its neighbours are in, weighed by how alike they are; numbered by size. */
+function findClusters(count: number, edges: readonly MapEdge[]): number[] {
+  const near = Array.from({ length: count }, () => new Map<number, number>());
+  for (const { a, b, share } of edges) {
+    near[a]?.set(b, share);
+    near[b]?.set(a, share);
+  }
+  const label = near.map((_, at) => at);
+  for (let round = 0; round < ROUNDS; round++) {
+    near.forEach((others, at) => {
+      const votes = new Map<number, number>();
+      for (const [other, share] of others) {
+        const to = label[other] as number;
+        votes.set(to, (votes.get(to) ?? 0) + share);
+      }
+      const [best] = [...votes].sort(([a, x], [b, y]) => y - x || a - b);
+      if (best) label[at] = best[0];
+    });
+  }
+  const sizes = new Map<number, number>();
+  for (const each of label) sizes.set(each, (sizes.get(each) ?? 0) + 1);
+  const order = [...sizes].sort(([a, x], [b, y]) => y - x || a - b).map(([each]) => each);
+  return label.map((each) => order.indexOf(each));
+}
+
+/** Smaller ones are named by their memories. */
+const LEAST_NAMED = 4;
+
+/** The two words that tell it from the others. */
+function nameClusters(
+  nodes: readonly Pick<MemoryMap["nodes"][0], "name" | "description">[],
+  clusters: readonly number[],
+): string[] {
+  const words = nodes.map(
+    ({ name, description }) => new Set(`${name} ${description}`.toLowerCase().match(/[\p{L}\d]{3,}/gu)),
+  );
+  const everywhere = new Map<string, number>();
+  for (const word of words.flatMap((each) => [...each])) everywhere.set(word, (everywhere.get(word) ?? 0) + 1);
+  const count = Math.max(-1, ...clusters) + 1;
+  return Array.from({ length: count }, (_, cluster) => {
+    const members = words.filter((_, at) => clusters[at] === cluster);
+    if (members.length < LEAST_NAMED) return "";
+    const inside = new Map<string, number>();
+    for (const word of members.flatMap((each) => [...each])) inside.set(word, (inside.get(word) ?? 0) + 1);
+    const weigh = ([word, times]: [string, number]) => (times * times) / (everywhere.get(word) ?? 1);
+    const best = [...inside]
+      .filter(([, times]) => times > 1)
+      .sort((a, b) => weigh(b) - weigh(a) || (a[0] < b[0] ? -1 : 1));
+    return best
+      .slice(0, 2)
+      .map(([word]) => word)
+      .join(", ");
+  });
+}
+
 interface Linkage {
   /** Of all directories, one after the other; edges name positions in them. */
-  entries: (Pick<RowEntry, "file" | "name" | "type" | "links" | "ranking"> & { directory: number })[];
+  entries: (Pick<RowEntry, "file" | "name" | "type" | "links" | "ranking" | "mtimeMs"> & { directory: number })[];
   edges: Edge[];
   find(link: string): MemoryTitle | null;
 }
@@ -63,7 +141,7 @@ interface Linkage {
 /** How memories link to each other, as recall sees it. Nothing is written. */
 export function openLinkage({ directories }: Memdir): Linkage {
   const entries = directories.flatMap((each, directory) =>
-    listEntries(each).map(({ file, name, type, links, ranking }) => ({ file, name, type, links, ranking, directory })),
+    listEntries(each).map((entry) => Object.assign(entry, { directory })),
   );
   const place = openLinkPlaces(entries);
   return {
@@ -94,39 +172,8 @@ export function linksOf(
   return { to: [...to.values()], from: [...sources].flatMap((from) => entries[from] ?? []).map(titleOf) };
 }
 
-/** As `memdir health` finds them: within each directory. */
-function findDuplicates(memdir: Memdir, nodes: readonly Ref[]): MemoryMap["duplicates"] {
-  const places = new Map(nodes.map((node, at) => [keyOf(node), at]));
-  return memdir.directories.flatMap((_, directory) => {
-    const memories = nodes.filter((node) => node.directory === directory).flatMap((node) => readWhole(memdir, node));
-    const byFile = new Map(memories.map(({ memory }) => [memory.file, memory]));
-    return findDoubles({ memories, termsOf }).flatMap(({ kind, file, others }) =>
-      others.flatMap((other) => {
-        const [one, two] = [byFile.get(other), byFile.get(file)];
-        const [a, b] = [places.get(`${directory}/${other}`), places.get(`${directory}/${file}`)];
-        if (!one || !two || a === undefined || b === undefined) return [];
-        const share = kind === "duplicate" ? 1 : overlap(weigh(one, termsOf).terms, weigh(two, termsOf).terms);
-        return [{ a, b, share }];
-      }),
-    );
-  });
-}
-
-function readWhole({ directories }: Memdir, { directory: at, file }: Ref): HealthMemory[] {
-  const directory = directories[at];
-  try {
-    const bytes = directory && findBytes(directory, file);
-    if (!bytes) return [];
-    const memory = parseMemory(file, bytes);
-    const modifiedMs = Date.parse(memory.modified ?? memory.created ?? "") || 0;
-    return [{ memory, bytes: bytes.length, modifiedMs, secrets: [] }];
-  } catch {
-    return []; // removed or locked since it was listed
-  }
-}
-
 /** Positions, `a` before `b`. */
-type Near = MemoryMap["duplicates"][0];
+type Near = Omit<MapEdge, "kind">;
 
 /** More lines than this make the picture unreadable. */
 const NEIGHBOURS = 3;

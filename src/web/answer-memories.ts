@@ -1,24 +1,129 @@
-/** Every memory as a row, files that are not memories, and the order of search results. */
+/** Memories as rows: found by words and by meaning, filtered, sorted, a page at a time; and what is done to several at once. */
 
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
-import { flag, text } from "../input.ts";
+import { choice, flag, list, number, required, text } from "../input.ts";
+import { findByRef } from "../memory/find.ts";
 import { openRecallSession } from "../recall/budget.ts";
-import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
+import { findLine, fold, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import { type Row, readRows, type Store } from "../store/store.ts";
+import {
+  type FullRow,
+  findText,
+  parseMemory,
+  peekRows,
+  type Row,
+  readRows,
+  type Store,
+  signEntry,
+  stemOf,
+} from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
+import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { get, type KeptText, keyOf, mainOf, type Page, refOf } from "./answer.ts";
-import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
+import { get, type Known, type KnownRow, keyOf, mainOf, type Page, post, refOf } from "./answer.ts";
+import {
+  type BulkAnswer,
+  FILTERS,
+  type ListedMemory,
+  type MemoryList,
+  type MemoryRow,
+  type MemoryTitle,
+  type Ref,
+  type VerdictState,
+} from "./api.ts";
+import { countFacets, orderRows, readAsked } from "./memory-order.ts";
 
-export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; skipped: MemoryList["skipped"] }> {
+/** Two screens. */
+const DEFAULT_ROWS = 60;
+const MAX_ROWS = 500;
+/** More memories than this are not looked at one by one before the first of them are shown, nor read for the first search. */
+const MANY = 2_000;
+
+const FILTER = text();
+
+export const LIST_ROUTES = [
+  get(
+    "/api/memories",
+    {
+      ...{ q: text(), quick: flag(), sort: text(), reversed: flag(), offset: number(), limit: number() },
+      ...{ type: FILTER, scope: FILTER, verdict: FILTER, age: FILTER, cues: FILTER, author: FILTER },
+    },
+    async (page, { q = "", quick = false, offset = 0, limit = DEFAULT_ROWS, ...more }): Promise<MemoryList> => {
+      const words = q.trim();
+      const asked = readAsked(more, words !== "");
+      const most = Math.min(limit, MAX_ROWS);
+      const isPlain = words === "" && offset === 0 && asked.sort === "age" && !asked.isReversed;
+      const early =
+        isPlain && FILTERS.every((name) => asked.filters[name] === undefined) ? peekNewest(page, most) : null;
+      if (early) return early;
+      const { rows, skipped } = await answerMemories(page);
+      const found = words === "" ? rows : await findRows(page, rows, words, quick);
+      const ordered = orderRows(found, asked);
+      const shown = ordered.slice(offset, offset + most);
+      recheckSoon(page, shown);
+      return {
+        rows: shown.map((row) => listed(row, words === "" ? "" : lineOf(page, row, words))),
+        ...{ total: rows.length, found: ordered.length, facets: countFacets(found, asked) },
+        skipped: offset === 0 ? skipped : [],
+      };
+    },
+  ),
+  post(
+    "/api/bulk",
+    { action: required(choice(["forget"])), memories: required(list()) },
+    async ({ memdir }, { memories }): Promise<BulkAnswer> => {
+      const found = memories.map((key) => findByRef(memdir.directories, readKey(key)));
+      const entries: string[] = [];
+      for (const directory of new Set(found.map((each) => each.directory))) {
+        const files = found.filter((each) => each.directory === directory).map(({ file }) => file);
+        const { entry } = await directory.change((open) =>
+          open.apply({
+            action: "forget",
+            reason: "",
+            writes: new Map(files.map((file) => [file, null])),
+            trust: "user",
+          }),
+        );
+        entries.push(signEntry(memdir.directories, directory, entry.id));
+      }
+      return { message: `Forgot ${found.length === 1 ? "1 memory" : `${found.length} memories`}`, entries };
+    },
+  ),
+];
+
+function readKey(key: string): Ref {
+  const slash = key.indexOf("/");
+  return { directory: Number(key.slice(0, slash)), file: key.slice(slash + 1) };
+}
+
+/** Every row, kept while the directories are watched, nothing in them changes, and the day is the same. */
+export async function answerMemories(page: Page): Promise<Pick<Known, "rows" | "skipped">> {
+  const { kept, now } = page;
+  const day = localDay(now());
+  if (kept.version !== null && kept.rows?.version === kept.version && kept.rows.day === day) return kept.rows.known;
+  const known = readAll(page);
+  kept.rows = { version: kept.version, day, known };
+  // A failure is for the caller; the next one tries again.
+  known.catch(() => {
+    if (kept.rows?.known === known) delete kept.rows;
+  });
+  return known;
+}
+
+async function readAll(page: Page): Promise<Known> {
   const lists = await Promise.all(
     page.memdir.directories.map(async (directory, at) => {
-      const [{ rows, skipped }, toRow] = await Promise.all([directory.rows(), openRows(page, directory, at)]);
+      const [{ rows, skipped }, toRow] = await Promise.all([readRows(directory), openRows(page, directory, at)]);
       return {
-        rows: rows.map(toRow),
+        rows: rows.map((row) =>
+          Object.assign(toRow(row), {
+            ...{ when: row.when, mtimeMs: row.mtimeMs, unreadable: row.unreadable },
+            ...{ age: row.age, typeExplicit: row.typeExplicit },
+            session: row.header.source?.session ?? null,
+          }),
+        ),
         skipped: skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason })),
       };
     }),
@@ -26,76 +131,140 @@ export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; s
   return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
-export const LIST_ROUTES = [
-  /** Only what the list shows. */
-  get("/api/memories", {}, async (page): Promise<MemoryList> => {
-    const { rows, skipped } = await answerMemories(page);
-    // A person who sees the list may search it next, so the texts are read in the meantime.
-    findTexts(page).catch((error: Error) => page.log(error.message));
-    return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
-  }),
-  get("/api/search", { q: text(), quick: flag() }, (page, { q = "", quick }) => answerSearch(page, q, quick)),
-];
+export type FindTitle = (directory: number, file: string) => MemoryTitle;
+
+/** Names of memories; one that no longer exists is called by its file. */
+export async function findTitles(page: Page): Promise<FindTitle> {
+  const { rows } = await answerMemories(page);
+  const names = new Map(rows.map((row) => [keyOf(row), row.name]));
+  return (directory, file) => ({ directory, file, name: names.get(keyOf({ directory, file })) ?? wordsOf(file) });
+}
+
+/** "project_deploy_to_staging.md" was called "deploy to staging", nearly. */
+function wordsOf(file: string): string {
+  return stemOf(file.replace(/^.*\//, ""))
+    .replace(/^(?:user|feedback|project|reference)_/, "")
+    .replaceAll("_", " ");
+}
+
+/** The newest of very many as the cache has them, once; null after that, when all files are looked at. */
+function peekNewest(page: Page, limit: number): MemoryList | null {
+  const { kept, memdir } = page;
+  if (kept.version === null || kept.rows || kept.isPeeked) return null;
+  const peeked = memdir.directories.map((directory) => peekRows(directory, limit));
+  const total = peeked.reduce((sum, each) => sum + (each?.total ?? 0), 0);
+  if (total <= MANY) return null;
+  kept.isPeeked = true;
+  const shown = peeked.flatMap((each, at) => each?.rows.map((row) => plainRow(page, row, at)) ?? []);
+  const facets = countFacets([], { filters: {} });
+  const rows = orderRows(shown, { filters: {}, sort: "age", isReversed: false }).slice(0, limit);
+  return { rows: rows.map((row) => listed(row, "")), total, found: total, facets, skipped: [], isEarly: true };
+}
+
+function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): ListedMemory {
+  const { when, mtimeMs, unreadable, age, typeExplicit, session, folded, ...shown } = row as Partial<KnownRow> &
+    typeof row;
+  return line === "" ? shown : { ...shown, line };
+}
 
 /** Recall is hardly ever sure about more. */
-const MAX_SURE = 20;
+const SURE = 20;
 
 /**
  * What recall is sure of first, found by words and by meaning; then every memory that contains the words as typed, so
  * that half a word finds something too. `isQuick`: only the words, for searching while typing, because finding the
  * meaning of a query takes longer than a keystroke.
  */
-export async function answerSearch(page: Page, words: string, isQuick = false): Promise<SearchAnswer> {
-  if (words.trim() === "") return { hits: [] };
-  if (isQuick) return { hits: await findByWords(page, words) };
-  const { memdir } = page;
+async function findRows(page: Page, rows: KnownRow[], words: string, isQuick: boolean): Promise<KnownRow[]> {
+  if (searchWords(words).length === 0) return [];
+  // Of very many the texts are read beside the first search; until then recall finds the words in them.
+  const isRead = rows.length <= MANY || page.kept.readRows === rows;
+  if (!isRead) readSoon(page, rows);
+  const first = isQuick && isRead ? [] : await rankRows(page, rows, words, isRead ? SURE : MAX_ROWS);
+  return [...new Set([...first, ...findByWords(page, rows, words, isRead)])];
+}
+
+async function rankRows({ memdir }: Page, rows: KnownRow[], words: string, limit: number): Promise<KnownRow[]> {
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
-  const { memories: sure } = await memdir.recall(words, { model: false, limit: MAX_SURE, session });
-  const first = sure.map((row) => ({ ...refOf(memdir, row), score: 1 + row.confidence }));
-  const isFirst = new Set(first.map(keyOf));
-  const holding = await findByWords(page, words);
-  return { hits: [...first, ...holding.filter((hit) => !isFirst.has(keyOf(hit)))] };
+  const { memories } = await memdir.recall(words, { model: false, limit, session });
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  return memories.flatMap((memory) => byKey.get(keyOf(refOf(memdir, memory))) ?? []);
+}
+
+function readSoon(page: Page, rows: KnownRow[]): void {
+  const { kept, log } = page;
+  if (kept.isReading) return;
+  kept.isReading = true;
+  const read = async () => {
+    const breathe = openBreath();
+    for (const row of rows) {
+      const turn = breathe();
+      if (turn) await turn;
+      wholeOf(page, row);
+    }
+    kept.readRows = rows;
+  };
+  read()
+    .catch((error: Error) => log(`the texts could not be read: ${error.message}`))
+    .finally(() => {
+      kept.isReading = false;
+    });
 }
 
 /** Best first: by the number of matching words, then by their fields, then the newest. */
-async function findByWords(page: Page, asked: string): Promise<SearchAnswer["hits"]> {
+function findByWords(page: Page, rows: readonly KnownRow[], asked: string, withBodies: boolean): KnownRow[] {
   const words = searchWords(asked);
-  if (words.length === 0) return [];
-  const found: { text: KeptText; score: number }[] = [];
-  for (const text of await findTexts(page)) {
-    const score = scoreFields(text.fields, words, ({ text: field }, word) => field.includes(word));
-    if (score > 0) found.push({ text, score });
+  const found: { row: KnownRow; score: number }[] = [];
+  for (const row of rows) {
+    row.folded ??= fold(`${row.name}\n${row.description}\n${row.when.join("\n")}\n${row.file}`);
+    const body = withBodies ? wholeOf(page, row) : "";
+    if (!words.some((word) => row.folded?.includes(word) || body.includes(word))) continue;
+    const score = scoreFields(fieldsOf(row, body), words, ({ text: field }, word) => field.includes(word));
+    if (score > 0) found.push({ row, score });
   }
-  found.sort((a, b) => b.score - a.score || b.text.mtimeMs - a.text.mtimeMs || (a.text.file < b.text.file ? -1 : 1));
-  return found.map(({ text: { directory, file }, score }) => ({ directory, file, score }));
+  found.sort((a, b) => b.score - a.score || b.row.mtimeMs - a.row.mtimeMs || (a.row.file < b.row.file ? -1 : 1));
+  return found.map(({ row }) => row);
 }
 
-/** Kept while the directories are watched and nothing in them changes; otherwise read again each time. */
-async function findTexts(page: Page): Promise<readonly KeptText[]> {
-  const { kept } = page;
-  if (kept.texts && kept.texts.version === kept.version && kept.version !== null) return kept.texts.all;
-  const all = readTexts(page);
-  kept.texts = { version: kept.version, all };
-  // A failure is for the caller; the next one tries again.
-  all.catch(() => {
-    if (kept.texts?.all === all) delete kept.texts;
-  });
-  return all;
+function fieldsOf({ name, description, when, file }: KnownRow, body: string): Searchable["fields"] {
+  const texts = {
+    name: fold(name),
+    description: fold(description),
+    when: fold(when.join("\n")),
+    file: fold(file),
+    body,
+  };
+  return Object.entries(texts).map(([field, text]) => ({
+    name: field as "name",
+    text,
+  }));
 }
 
-async function readTexts({ memdir, kept }: Page): Promise<KeptText[]> {
-  kept.read ??= openSearchTexts();
-  const texts: KeptText[] = [];
-  const breathe = openBreath();
-  for (const [at, directory] of memdir.directories.entries()) {
-    for (const { file, unreadable, mtimeMs, bytes } of (await readRows(directory)).rows) {
-      const turn = breathe();
-      if (turn) await turn;
-      const known = unreadable ? null : kept.read.find(directory, { file, mtimeMs, bytes });
-      if (known) texts.push({ directory: at, file, mtimeMs, fields: known.fields });
-    }
-  }
-  return texts;
+/** A memory's file as a search compares it; kept by its stamp, as one text. */
+function wholeOf({ memdir, kept }: Page, { directory: at, file, mtimeMs, bytes, unreadable }: KnownRow): string {
+  const directory = memdir.directories[at];
+  if (unreadable || !directory) return "";
+  kept.texts ??= new Map();
+  const key = `${at}/${file}`;
+  const known = kept.texts.get(key);
+  if (known?.mtimeMs === mtimeMs && known.bytes === bytes) return known.text;
+  const text = fold(findText(directory, file) ?? "");
+  kept.texts.set(key, { mtimeMs, bytes, text });
+  return text;
+}
+
+/** A line is shown beside the description, not instead of the memory. */
+const MAX_LINE_CHARS = 240;
+
+/** The line that matches, "" where the name or the description do. */
+function lineOf({ memdir }: Page, row: KnownRow, asked: string): string {
+  const words = searchWords(asked);
+  const shown = fold(`${row.name}\n${row.description}`);
+  const directory = memdir.directories[row.directory];
+  const text = words.every((word) => shown.includes(word)) || !directory ? null : findText(directory, row.file);
+  if (text === null) return "";
+  const line = findLine(parseMemory(row.file, text), asked);
+  return line === row.name || line === row.description ? "" : line.slice(0, MAX_LINE_CHARS).toWellFormed();
 }
 
 /** Facts about a directory's memories that are not in their files are read once for all of them. */
@@ -103,16 +272,20 @@ export async function openRows(page: Page, directory: Store, at: number): Promis
   const verdicts = readVerdicts(directory.path);
   const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
   const authors = await authorsOf(page, directory);
-  return (row) => {
-    const { file, name, scope, type, description, modified, ageDays, bytes, pinned, problems } = row;
-    return {
-      ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems },
-      cues: row.when.length,
-      verdict: verdictOf(verdicts, row),
-      recalled: count(scope, file),
-      author: authors.get(file)?.author || null,
-      isReadOnly: page.readOnly || directory.readOnly,
-    };
+  return (row) => ({
+    ...plainRow(page, row, at),
+    verdict: verdictOf(verdicts, row),
+    recalled: count(row.scope, row.file),
+    author: authors.get(row.file)?.author || null,
+  });
+}
+
+function plainRow({ readOnly, memdir }: Page, row: Row, at: number): MemoryRow {
+  const { file, name, scope, type, description, modified, ageDays, bytes, pinned, problems, path } = row;
+  return {
+    ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems, path },
+    ...{ cues: row.when.length, verdict: null, recalled: 0, author: null },
+    isReadOnly: readOnly || memdir.directories[at]?.readOnly === true,
   };
 }
 
@@ -127,9 +300,40 @@ export async function authorsOf(page: Page, directory: Store): ReturnType<typeof
   }
 }
 
-function verdictOf(verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
+function verdictOf(verdicts: Verdicts, { file, path, bytes, mtimeMs }: Row & Partial<FullRow>): MemoryRow["verdict"] {
   if (!verdicts.has(file)) return null;
-  const mtimeMs = statOrNull(path)?.mtimeMs ?? 0;
-  const kept = findVerdict(verdicts, file, { bytes, mtimeMs });
-  return kept && { state: kept.verdict, says: formatVerdict(kept) };
+  const kept = findVerdict(verdicts, file, { bytes, mtimeMs: mtimeMs ?? statOrNull(path)?.mtimeMs ?? 0 });
+  if (!kept) return null;
+  const state = kept.verdict === "doubtful" ? worstOf(kept.says) : kept.verdict === "holds" ? "holds" : "no claims";
+  return { state, says: formatVerdict(kept) };
+}
+
+/** The reason says what kind of doubt it is. */
+function worstOf(says: string): VerdictState {
+  return says.includes("which has passed")
+    ? "expired"
+    : /\bmoved to\b/.test(says) && !says.includes("gone")
+      ? "moved"
+      : "gone";
+}
+
+/** At a time: checking asks git. */
+const MAX_RECHECKED = 20;
+
+/** Memories that were checked before and have changed since: the list must say what the memory itself would. */
+function recheckSoon(page: Page, rows: readonly (Ref & Pick<MemoryRow, "verdict" | "isReadOnly">)[]): void {
+  const { kept, memdir, readOnly } = page;
+  if (readOnly || kept.version === null || kept.isRechecking) return;
+  const known = memdir.directories.map((directory) => readVerdicts(directory.path));
+  const stale = rows.filter((row) => row.verdict === null && !row.isReadOnly && known[row.directory]?.has(row.file));
+  if (stale.length === 0) return;
+  kept.isRechecking = true;
+  const work = async () => {
+    for (const ref of stale.slice(0, MAX_RECHECKED)) await memdir.verify({ directory: ref.directory, file: ref.file });
+  };
+  work()
+    .catch((error: Error) => page.log(`the claims could not be checked: ${error.message}`))
+    .finally(() => {
+      kept.isRechecking = false;
+    });
 }

@@ -1,62 +1,72 @@
-/** The overview: how many memories there are, how healthy they are, what they cost and what was recalled. */
+/** Home: what waits for a person, what changed since they were here, what a model will be given; and how healthy the memories are. */
 
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { approximateTokens } from "../context/window.ts";
-import { statOrNull } from "../disk/fence.ts";
+import { checked, text } from "../input.ts";
 import { costOf, countTokens } from "../learn/ledger.ts";
-import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
-import { loadIndex } from "../store/store.ts";
-import { sha256 } from "../text/hash.ts";
+import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { chooseFirst, scoreHealth } from "../truth/health.ts";
-import type { HealthFinding } from "../truth/health-findings.ts";
-import { get, mainOf, openTitles, type Page, titleOf } from "./answer.ts";
+import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
+import { get, mainOf, type Page, titleOf } from "./answer.ts";
+import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
-import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
+import type { HealthView, Home, MemoryRow, Waiting } from "./api.ts";
+import { readHealth } from "./health.ts";
+import { countReview } from "./review-queue.ts";
 
 export const OVERVIEW_ROUTES = [
-  get("/api/overview", {}, async (page): Promise<Overview> => {
-    const { rows } = await answerMemories(page);
-    return {
-      total: rows.length,
-      byType: countBy(rows, ({ type }) => type),
-      byScope: countBy(rows, ({ scope }) => scope),
-      byAge: countAges(rows),
-      index: viewIndex(page.memdir),
-      context: await viewContext(page.memdir),
-      cost: viewCost(page),
-      recalled: viewRecalled(page.memdir, rows),
-    };
+  /** `since`: when the person was here last. */
+  get(
+    "/api/home",
+    { since: checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time") },
+    async (page, { since }): Promise<Home> => {
+      const { rows } = await answerMemories(page);
+      return {
+        total: rows.length,
+        scopes: new Set(rows.map(({ scope }) => scope)).size,
+        changed: await viewChanged(page, since),
+        given: await viewGiven(page, rows),
+        cost: viewCost(page),
+      };
+    },
+  ),
+  get("/api/waiting", {}, async (page): Promise<Waiting> => {
+    const counts = await countReview(page);
+    // A memory without cues is no task: most stores have many, and a model writes them on the side.
+    const { cues: _, ...tasks } = counts;
+    return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
   }),
-  /** Apart, as it reads every memory where one has changed. */
-  get("/api/rot", {}, async (page) => viewRot(page, (await answerMemories(page)).rows)),
+  get("/api/health", {}, viewHealth),
 ];
 
-function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
-  return Object.fromEntries(counts);
+/** As many as a person reads at a glance. */
+const MAX_EVENTS = 8;
+/** A person who was never here sees what happened lately. */
+const FIRST_DAYS = 7;
+
+async function viewChanged(page: Page, since: string | undefined): Promise<Home["changed"]> {
+  const fromMs = since === undefined ? page.now().getTime() - FIRST_DAYS * 86_400_000 : Date.parse(since);
+  const events = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
+  const recalls = events.filter(({ ms, event }) => event.kind === "recall" && ms >= fromMs);
+  const others = events.filter(({ event }) => event.kind !== "recall");
+  const count = others.filter(({ ms }) => ms >= fromMs).length;
+  return {
+    since: new Date(fromMs).toISOString(),
+    // Where nothing changed, what changed last says more than nothing.
+    events: others.slice(0, count === 0 ? MAX_EVENTS / 2 : Math.min(count, MAX_EVENTS)).map(({ event }) => event),
+    count,
+    recalls: recalls.length,
+    sessions: new Set(recalls.flatMap(({ event }) => event.session ?? [])).size,
+  };
 }
 
-function countAges(rows: readonly MemoryRow[]): Overview["byAge"] {
-  return AGES.map(({ label, days }, at) => {
-    const from = AGES[at - 1]?.days ?? Number.NEGATIVE_INFINITY;
-    return { label, count: rows.filter(({ ageDays }) => ageDays >= from && ageDays < days).length };
-  });
-}
-
-function viewIndex(memdir: Memdir): Overview["index"] {
-  const main = mainOf(memdir);
-  const { lines, chars, truncated } = loadIndex({ ...main, readOnly: true }, { generate: true });
-  const { maxLines, maxChars } = main.limits;
-  return { lines, maxLines, chars, maxChars, isCut: truncated };
-}
+const MAX_MOST = 5;
 
 /** In the order in which it is sent; of one kind the largest first. */
-async function viewContext(memdir: Memdir): Promise<Overview["context"]> {
+async function viewGiven({ memdir }: Page, rows: readonly MemoryRow[]): Promise<Home["given"]> {
   const { instructions, memory } = await readContext(memdir, []);
   const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
   const sources = ["managed", "user", "project", "local"] as const;
@@ -66,63 +76,65 @@ async function viewContext(memdir: Memdir): Promise<Overview["context"]> {
       .sort((a, b) => b.size - a.size)
       .map(({ path, content }) => measure(`${basename(path)} (${source})`, content)),
   );
-  return [measure("memory section", section), ...files, measure("memory index", memory.index ?? "")].filter(
-    ({ bytes }) => bytes > 0,
-  );
+  const index = memory.index ?? "";
+  const parts = [measure("memory section", section), ...files, measure("memory index", index)];
+  const isListed = openListing(index);
+  const most = rows.filter(({ recalled }) => recalled > 0).sort((a, b) => b.recalled - a.recalled);
+  const { limits } = mainOf(memdir);
+  return {
+    context: parts.filter(({ bytes }) => bytes > 0),
+    index: {
+      ...{ lines: index === "" ? 0 : index.trimEnd().split("\n").length, maxLines: limits.maxLines },
+      listed: rows.filter((row) => row.directory === 0 && isListed(row)).length,
+      isCut: memory.truncated,
+    },
+    most: most.slice(0, MAX_MOST).map((row) => ({ ...titleOf(row), count: row.recalled })),
+    since: readSurfaceLog(mainOf(memdir).path)[0]?.at ?? null,
+  };
 }
 
-function measure(part: string, text: string): Overview["context"][0] {
+function measure(part: string, text: string): Home["given"]["context"][0] {
   return { part, bytes: Buffer.byteLength(text), tokens: approximateTokens(text) };
 }
 
 /** As many as a person reads next to the advice. */
-const MAX_NAMED = 20;
+const MAX_NAMED = 6;
 
-/** Measured again only when a memory, a verdict, an instruction file or the day has changed. */
-async function viewRot({ memdir, now, kept }: Page, rows: readonly MemoryRow[]): Promise<RotView> {
-  const told = await (await memdir.instructions()).load();
-  const of = sha256(
-    JSON.stringify([
-      localDay(now()),
-      told.map(({ path, content }) => [path, content]),
-      rows.map(({ directory, file, bytes, modified, verdict, recalled }) => [
-        ...[directory, file, bytes, modified, verdict?.state, recalled > 0],
-        statOrNull(join(memdir.directories[directory]?.path ?? "", file))?.mtimeMs,
-      ]),
-      loadIndex({ ...mainOf(memdir), readOnly: true }, { generate: true }).index,
-    ]),
-  );
-  if (kept.rot?.of !== of) kept.rot = { of, rot: await measureAll(memdir) };
-  return kept.rot.rot;
+async function viewHealth(page: Page): Promise<HealthView> {
+  const { last, isComplete } = await readHealth(page);
+  if (last === null) return { score: null, memories: 0, parts: [], isComplete };
+  const names = new Map((await answerMemories(page)).rows.map((row) => [`${row.directory}/${row.file}`, row]));
+  const parts = HEALTH_KINDS.flatMap((kind) => {
+    const these = last.findings.filter((finding) => finding.kind === kind);
+    // A memory may have one problem several times.
+    const keys = [...new Set(these.map(({ directory, file }) => `${directory}/${file}`))];
+    if (keys.length === 0) return [];
+    const memories = keys.flatMap((key) => names.get(key) ?? []);
+    return [
+      {
+        ...{ kind, count: keys.length, points: last.points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },
+        memories: memories.slice(0, MAX_NAMED).map(titleOf),
+      },
+    ];
+  });
+  return { score: last.score, memories: last.memories, parts: parts.sort((a, b) => b.points - a.points), isComplete };
 }
 
-/** All directories that can be changed, taken as one. */
-async function measureAll(memdir: Memdir): Promise<RotView> {
-  const findings: (HealthFinding & { directory: number })[] = [];
-  let memories = 0;
-  for (const [at, directory] of memdir.directories.entries()) {
-    if (directory.readOnly && at > 0) continue;
-    const { health } = await memdir.measure(directory);
-    memories += health.memories;
-    findings.push(...health.findings.map((finding) => ({ ...finding, directory: at })));
-  }
-  const find = openTitles(memdir);
-  const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
-  return {
-    score: scoreHealth(apart, memories),
-    first: chooseFirst(findings).map(({ kind, count, text, command }) => ({
-      title: text,
-      todo: command,
-      count,
-      memories: findings
-        .filter((finding) => finding.kind === kind)
-        .slice(0, MAX_NAMED)
-        .map(({ directory, file }) => find(directory, file)),
-    })),
-  };
-}
+const SAYS: Record<HealthKind, [one: string, many: string]> = {
+  secret: ["contains a secret", "contain a secret"],
+  unreadable: ["cannot be read", "cannot be read"],
+  false: ["names something that has changed", "name something that has changed"],
+  duplicate: ["says the same as another", "say the same as another"],
+  expired: ["is about a day that has passed", "are about a day that has passed"],
+  "near-duplicate": ["says nearly the same as another", "say nearly the same as another"],
+  restated: ["repeats your instruction files", "repeat your instruction files"],
+  oversized: ["is too long: one fact is easier to find", "are too long: one fact each is easier to find"],
+  unlinked: ["is not in the index", "are not in the index"],
+  "dead-link": ["links to a memory that does not exist", "link to a memory that does not exist"],
+  "never-recalled": ["was never recalled", "were never recalled"],
+};
 
-function viewCost({ memdir, now: clock }: Page): Overview["cost"] {
+function viewCost({ memdir, now: clock }: Page): Home["cost"] {
   const now = clock();
   const first = new Date(now.getFullYear(), now.getMonth(), 1);
   const spent = openLearning(memdir).ledger.entries({ since: first });
@@ -135,37 +147,11 @@ function viewCost({ memdir, now: clock }: Page): Overview["cost"] {
     tokens: some.reduce((total, { tokens }) => total + tokens, 0),
   });
   const kinds = [...new Set(calls.map(({ kind }) => kind))];
-  const ofKind = kinds.map((kind) => ({ kind, ...sum(calls.filter((call) => call.kind === kind)) }));
   return {
     month: localDay(now).slice(0, 7),
-    total: sum(calls).cost,
+    ...sum(calls),
     byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
-    byKind: Object.fromEntries(ofKind.map(({ kind, cost }) => [kind, cost])),
-    tokensByKind: Object.fromEntries(ofKind.map(({ kind, tokens }) => [kind, tokens])),
+    byKind: kinds.map((kind) => ({ kind, ...sum(calls.filter((call) => call.kind === kind)) })),
     unpriced: [...new Set(calls.flatMap(({ cost, model }) => (cost === null ? [model] : [])))],
-  };
-}
-
-/** Every calendar day from the first to the last. */
-export function daysUntil(first: Date, last: Date): string[] {
-  const days: string[] = [];
-  for (let at = 0; ; at++) {
-    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + at);
-    if (day.getTime() > last.getTime()) return days;
-    days.push(localDay(day));
-  }
-}
-
-const MAX_MOST = 10;
-
-function viewRecalled(memdir: Memdir, rows: readonly MemoryRow[]): Overview["recalled"] {
-  const [first] = readSurfaceLog(mainOf(memdir).path);
-  const never = rows.filter(({ recalled }) => recalled === 0);
-  const most = rows.filter(({ recalled }) => recalled > 0).sort((a, b) => b.recalled - a.recalled);
-  return {
-    most: most.slice(0, MAX_MOST).map((row) => ({ ...titleOf(row), count: row.recalled })),
-    never: never.slice(0, MAX_NAMED).map(titleOf),
-    neverCount: never.length,
-    since: first?.at ?? null,
   };
 }

@@ -15,10 +15,11 @@ import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
 import { thresholdOf } from "../recall/confidence.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
-import { decayOf, LEAST_DECAY, queryTerms } from "../recall/score.ts";
+import type { Recalled, RecallResult } from "../recall/recall.ts";
 import { clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
-import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow, Reason } from "./api.ts";
+import { openLinkage } from "./answer-map.ts";
+import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "./api.ts";
+import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The candidates, and as many again that are not. */
 const MAX_INSPECTED = 50;
@@ -32,11 +33,18 @@ export const RECALL_ROUTES = [
   get("/api/context", { touch: text() }, async ({ memdir }, { touch }): Promise<ContextAnswer> => {
     const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
     const { index, truncated } = context.memory;
+    const linkage = openLinkage(memdir);
     return {
       loaded: context.instructions.map(rowOf),
       notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
       added: context.nested.map(rowOf),
-      index: index === null ? null : { text: index, bytes: Buffer.byteLength(index), isCut: truncated },
+      index: index
+        ? {
+            bytes: Buffer.byteLength(index),
+            isCut: truncated,
+            body: await buildMarkdownTree(index, linkage.find),
+          }
+        : null,
       warnings: context.warnings,
     };
   }),
@@ -58,8 +66,9 @@ export async function inspectRecall(
     method: isAsked ? all.method : "skipped: a hook does not run recall for a prompt of a single word",
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
-    threshold,
-    memories: all.memories.map((memory) => inspect(memdir, prompt, memory, { shown, threshold })),
+    memories: all.memories
+      .map((memory) => inspect(memdir, memory, { shown, threshold }))
+      .sort((a, b) => b.confidence - a.confidence),
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
@@ -69,47 +78,44 @@ export async function inspectRecall(
 
 function inspect(
   memdir: Memdir,
-  prompt: string,
   memory: Recalled,
   { shown, threshold }: { shown: RecallResult | null; threshold: number },
 ): InspectedMemory {
-  const { name, scope, type, score, confidence } = memory;
+  const { name, scope, type, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
   // Above the threshold but not shown: there were five better ones, or no space.
   const outcome = isShown ? "shown" : isSure ? "no-room" : "unsure";
-  const reasons = reasonsOf(prompt, memory, mainOf(memdir).now());
-  return { ...refOf(memdir, memory), name, scope, type, score, confidence, reasons, outcome };
+  const facts = { name, scope, type, outcome, confidence: scale(confidence, threshold) } as const;
+  return { ...refOf(memdir, memory), ...facts, reasons: reasonsOf(memory) };
 }
 
-/** In the words of `recall/explanation.ts`, each with what a bar can show of it. */
-function reasonsOf(prompt: string, memory: Recalled, now: Date): Reason[] {
-  return memory.why.map((says): Reason => {
-    if (says.startsWith("words: ")) return { what: "words", says, share: shareOfWords(prompt, says) };
-    if (says.startsWith("meaning: ")) {
-      const similarity = Number(/\((-?[\d.]+)\)$/.exec(says)?.[1] ?? Number.NaN);
-      const what = says.startsWith('meaning: cue "') ? "cue" : "meaning";
-      return { what, says, share: Number.isNaN(similarity) ? null : clamp(similarity) };
-    }
-    if (says.startsWith("links: ")) return { what: "links", says, share: null };
-    if (says.startsWith("age: ")) return { what: "age", says, share: freshness(memory, now) };
-    return { what: "other", says, share: null };
+/** Where a memory is shown, on a scale that is the same for every prompt: recall's own depends on how it was ranked. */
+const SHOWN_AT = 0.5;
+
+/** From 0 to 1: half of it where the threshold is. */
+function scale(confidence: number, threshold: number): number {
+  if (confidence <= 0) return 0;
+  const share = confidence < threshold ? SHOWN_AT * (confidence / threshold) : 1 - SHOWN_AT * (threshold / confidence);
+  return Math.round(share * 100) / 100;
+}
+
+/** What recall says of its reasons, as sentences. */
+function reasonsOf({ why }: Recalled): string[] {
+  return why.flatMap((says) => {
+    const [, what = "", rest = says] = /^(words|meaning|links|age): (.*)$/.exec(says) ?? [];
+    if (what === "words") return `It contains ${rest}.`;
+    if (what === "links") return "A memory that it belongs with contains the words.";
+    if (what === "age") return rest === "" ? [] : `It was written ${rest}.`;
+    // The scale says it.
+    if (what !== "meaning") return says === "low confidence" ? [] : capitalise(says);
+    const [, cue] = /^cue "(.*)" \([^)]*\)$/.exec(rest) ?? [];
+    return cue === undefined ? "It is about something similar." : `Its cue “${cue}” is about the same.`;
   });
 }
 
-function shareOfWords(prompt: string, says: string): number {
-  const asked = new Set(queryTerms(prompt).map(({ word }) => word)).size;
-  const found = says.slice("words: ".length).split(", ").length;
-  return asked === 0 ? 0 : clamp(found / Math.min(asked, MAX_WORDS));
-}
-
-/** 1 for a new memory, 0 where age takes away as much as it can. */
-function freshness({ type, modified }: Recalled, now: Date): number {
-  return clamp((decayOf(type, Date.parse(modified), now.getTime()) - LEAST_DECAY) / (1 - LEAST_DECAY));
-}
-
-function clamp(share: number): number {
-  return Math.min(1, Math.max(0, share));
+function capitalise(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** As `Memdir.context`, but a missing index is shown as it would be generated and not written. */

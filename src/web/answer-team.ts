@@ -1,28 +1,18 @@
-/** Shared memories: where they are shared, who wrote them, and conflicting versions. */
+/** Shared memories: where they are shared, who writes them, and conflicting versions. */
 
 import { statOrNull } from "../disk/fence.ts";
 import { findText, oneLine, type Row, type Store, statePath, stemOf } from "../store/store.ts";
-import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
+import { findCompeting, isConflictPath } from "../team/conflict-copy.ts";
 import { findMembership, formatMembership } from "../team/membership.ts";
-import { diffTexts, get, type Page, titleOf } from "./answer.ts";
+import { get, type Page, titleOf } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
-import type { TeamAnswer } from "./api.ts";
+import type { MemoryTitle, TeamAnswer } from "./api.ts";
 
 export const TEAM_ROUTE = get("/api/team", {}, async (page): Promise<TeamAnswer> => {
-  const rows: TeamAnswer["rows"] = [];
-  const conflicts: TeamAnswer["conflicts"] = [];
-  for (const [at, directory] of page.memdir.directories.entries()) {
-    const { rows: listed } = await directory.rows();
-    conflicts.push(...findConflicts(directory, at, listed));
-    if (directory.scope !== "team") continue;
-    const authors = await authorsOf(page, directory);
-    for (const { file, name, modified } of listed) {
-      const written = authors.get(file);
-      rows.push({ directory: at, file, name, author: written?.author ?? "", at: written?.at || modified });
-    }
-  }
-  rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-  return { place: findPlace(page), lastSync: lastSync(page), people: countPeople(rows), rows, conflicts };
+  const shared = page.memdir.directories.filter(({ scope }) => scope === "team");
+  const authors = await Promise.all(shared.map((directory) => authorsOf(page, directory)));
+  const written = authors.flatMap((files) => [...files.values()]);
+  return { place: findPlace(page), lastSync: lastSync(page), people: countPeople(written) };
 });
 
 /** A server that the project has joined comes before the folder in the repository. */
@@ -45,7 +35,7 @@ function lastSync({ memdir }: Page): string | null {
 }
 
 /** The busiest first; memories that were not committed or synced yet have no author. */
-function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
+function countPeople(rows: readonly { author: string; at: string }[]): TeamAnswer["people"] {
   const people = new Map<string, TeamAnswer["people"][0]>();
   for (const { author, at } of rows) {
     if (author === "") continue;
@@ -57,18 +47,22 @@ function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
   return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
 }
 
+interface Conflict {
+  ours: MemoryTitle;
+  copy: MemoryTitle;
+  type: Row["type"];
+}
+
 /** Only a copy that names the memory it conflicts with, as long as that memory exists. */
-function findConflicts(directory: Store, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
+export function findConflicts(directory: Store, at: number, rows: readonly Row[]): Conflict[] {
   return rows
     .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
     .flatMap((copy) => {
-      const right = findText(directory, copy.file);
-      const named = right === null ? null : findCompeting(right);
+      const text = findText(directory, copy.file);
+      const named = text === null ? null : findCompeting(text);
       const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
-      const left = ours ? findText(directory, ours.file) : null;
-      if (!ours || left === null || right === null) return [];
       const title = (row: Row) => titleOf({ ...row, directory: at });
-      return [{ ours: title(ours), copy: title(copy), left, right, diff: diffTexts(left, settleText(right)) }];
+      return ours ? [{ ours: title(ours), copy: title(copy), type: ours.type }] : [];
     });
 }
 

@@ -3,53 +3,105 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
-import type { Plan } from "../learn/dream-plan.ts";
+import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { openMemdir } from "../open.ts";
-import type { Searchable, SearchTexts } from "../recall/search.ts";
-import { type Row, type Store, scan, stemOf } from "../store/store.ts";
+import { type OpenOptions, openMemdir } from "../open.ts";
+import type { FullRow, Row, Store } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
+import type { Measured } from "../truth/health.ts";
+import type { HealthFinding } from "../truth/health-findings.ts";
 import { type Context, silent } from "../verb.ts";
 import { TYPE } from "../verbs/common.ts";
 import type { World } from "../world.ts";
-import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
+import type { DiffLine, LiveEvent, MemoryList, MemoryRow, MemoryTitle, Ref } from "./api.ts";
 
 /** The Memdir that the page shows. */
 export interface Page extends Pick<World, "env" | "now" | "log"> {
   memdir: Memdir;
+  /** What `ui` was told instead of the project's own store; another project is shown without it. */
+  store?: Pick<OpenOptions, "memoryDir" | "scope">;
+  /** Grows when other directories are shown, to which a place or an id of an earlier answer must not be applied. */
+  generation: number;
   /** No route that changes memories is answered. */
   readOnly: boolean;
   version: string;
   /** What lasts from one request to the next. */
   kept: Kept;
+  /** Watches the directories of another Memdir, once it is this page's. */
+  watch?: () => void;
+  /** Tells every tab. */
+  tell: (event: LiveEvent) => void;
+  /** Measures the health in another process: this one has requests to answer, and keeps no text of every memory. */
+  measureApart?: ((page: Pick<Page, "memdir" | "store">) => Promise<MeasuredStore[]>) | undefined;
 }
 
 interface Kept {
   /** Grows with every change in the directories; null while they are not watched, so that nothing derived from them may be kept. */
   version: number | null;
-  /** The plan of a dream that waits for review. */
-  plan: { id: string; made: string; plan: Plan } | null;
-  /** The health of all memories as last measured, and a hash of what it was measured from: measuring reads every memory. */
-  rot?: { of: string; rot: RotView };
-  /** What a quick search reads, as it was at a version. */
-  texts?: { version: number | null; all: Promise<readonly KeptText[]> };
-  /** Files that were read, by their times. */
-  read?: SearchTexts;
+  /** Proposals that were accepted or rejected here, so that they can be put back. */
+  decided?: Map<string, Proposal>;
+  health?: KeptHealth;
+  /** Every memory as a row, as it was at a version and on a day. */
+  rows?: { version: number | null; day: string; known: Promise<Known> };
+  /** Texts that were read for a search, by place and with their stamps; of which rows all were. */
+  texts?: Map<string, { mtimeMs: number; bytes: number; text: string }>;
+  readRows?: readonly KnownRow[];
+  isReading?: boolean;
+  /** A list was answered from the cache. */
+  isPeeked?: boolean;
+  /** Claims of changed memories are being checked. */
+  isRechecking?: boolean;
 }
 
-export interface KeptText extends Ref {
-  mtimeMs: number;
-  fields: Searchable["fields"];
+export interface Measurement {
+  score: number;
+  memories: number;
+  findings: readonly (HealthFinding & { directory: number })[];
+  /** How many points of the 100 each kind costs. */
+  points: Measured["points"];
 }
 
-export function openPage(options: Omit<Page, "kept">): Page {
-  return { ...options, kept: { plan: null, version: null } };
+/** What is known of a directory once it was measured. */
+export type MeasuredStore = Pick<Measured, "dir" | "memories" | "findings">;
+
+interface KeptHealth {
+  /** The version and the day that the last measurement is for. */
+  of: string;
+  last: Measurement | null;
+  isRunning: boolean;
+}
+
+/** Two memories of a directory that say the same. */
+export interface Duplicate {
+  directory: number;
+  /** The better of the two. */
+  file: string;
+  other: string;
+  isExact: boolean;
+}
+
+export interface Known {
+  rows: KnownRow[];
+  skipped: MemoryList["skipped"];
+}
+
+/** With what a search needs. */
+export type KnownRow = MemoryRow &
+  Pick<FullRow, "when" | "mtimeMs" | "unreadable" | "age" | "typeExplicit"> & {
+    /** In which it was learnt. */
+    session: string | null;
+    /** What a search compares. */
+    folded?: string;
+  };
+
+export function openPage(options: Omit<Page, "generation" | "kept" | "tell">): Page {
+  return { ...options, generation: 0, kept: { version: null }, tell: () => {} };
 }
 
 /** What a verb gets that the page calls. */
-export function contextOf({ memdir, env, now, log }: Page, signal: AbortSignal): Context {
+export function contextOf({ memdir, store, env, now, log }: Page, signal: AbortSignal): Context {
   const world = { cwd: memdir.location.project.cwd, env, now, log };
-  return silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...asked }) });
+  return silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...store, ...asked }) });
 }
 
 export interface Route {
@@ -107,12 +159,6 @@ export function keyOf({ directory, file }: Ref): string {
   return `${directory}/${file}`;
 }
 
-/** Names of memories; one that no longer exists is called by its file. */
-export function openTitles({ directories }: Memdir): (directory: number, file: string) => MemoryTitle {
-  const names = directories.map((each) => new Map(scan(each).memories.map(({ header }) => [header.file, header.name])));
-  return (directory, file) => ({ directory, file, name: names[directory]?.get(file) ?? stemOf(file) });
-}
-
 export function clip(text: string, maxChars: number): string {
   return text.length > maxChars ? `${text.slice(0, maxChars).toWellFormed()}…` : text;
 }
@@ -127,15 +173,18 @@ export function diffTexts(before: string, after: string): DiffLine[] {
   if (before === after) return [];
   const lines = fold(diffLines(linesOf(before), linesOf(after)));
   const shown = lines.slice(0, MAX_LINES).map((line) => ({ ...line, text: clip(line.text, MAX_LINE_CHARS) }));
-  return lines.length <= MAX_LINES ? shown : [...shown, skipped(lines.length - MAX_LINES)];
+  return lines.length <= MAX_LINES ? shown : [...shown, skipped(lines.slice(MAX_LINES))];
 }
 
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
 }
 
-function skipped(count: number): DiffLine {
-  return { kind: "skipped", text: count === 1 ? "1 line" : `${count} lines` };
+/** What a person may open; of a long text only their number. */
+function skipped(lines: readonly DiffLine[]): DiffLine {
+  const count = lines.length === 1 ? "1 line" : `${lines.length} lines`;
+  if (lines.length > MAX_LINES || lines.some(({ kind }) => kind !== "same")) return { kind: "skipped", text: count };
+  return { kind: "skipped", text: count, lines: lines.map(({ text }) => clip(text, MAX_LINE_CHARS)) };
 }
 
 /** Runs of lines that stay, shortened to what is near a change. */
@@ -153,7 +202,8 @@ function fold(lines: readonly DiffLine[]): DiffLine[] {
     const tail = to === lines.length ? 0 : CONTEXT;
     // A single line can be shown itself instead of being counted.
     if (run.length <= head + tail + 1) folded.push(...run);
-    else folded.push(...run.slice(0, head), skipped(run.length - head - tail), ...run.slice(run.length - tail));
+    else
+      folded.push(...run.slice(0, head), skipped(run.slice(head, run.length - tail)), ...run.slice(run.length - tail));
     at = to;
   }
   return folded;

@@ -4,7 +4,7 @@
 
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 
-/** How the overview counts ages and the list filters them; each begins where the one before ends. */
+/** How the list filters by age; each begins where the one before ends. */
 export const AGES: readonly { label: string; days: number }[] = [
   { label: "today", days: 1 },
   { label: "this week", days: 7 },
@@ -19,6 +19,9 @@ export interface Ref {
   file: string;
 }
 
+/** The worst of what a memory claims: it names something that is gone, a day that has passed, something that moved; or it claims nothing. */
+export type VerdictState = "gone" | "expired" | "moved" | "holds" | "no claims";
+
 export interface MemoryRow extends Ref {
   name: string;
   scope: string;
@@ -30,8 +33,10 @@ export interface MemoryRow extends Ref {
   bytes: number;
   cues: number;
   pinned: boolean;
-  /** The last result of checking its claims; null if they were never checked. */
-  verdict: { state: "holds" | "doubtful" | "unchecked"; says: string } | null;
+  /** Where the file is. */
+  path: string;
+  /** The last result of checking its claims, with the reason; null if they were never checked as they are now. */
+  verdict: { state: VerdictState; says: string } | null;
   /** How often it was shown since the log began. */
   recalled: number;
   /** Team memories only. */
@@ -44,70 +49,100 @@ export interface MemoryRow extends Ref {
 export interface Start {
   version: string;
   project: string;
+  /** The project's folder. */
+  root: string;
+  /** Sent back with every request that is no GET, so that nothing of another project is changed. */
+  generation: number;
   readOnly: boolean;
   warnings: string[];
+  /** The verbs of the table that are for the page. */
+  verbs: { name: string; summary: string; takesName: boolean }[];
 }
 
-/** GET /api/overview */
-export interface Overview {
+/** GET /api/waiting : what waits for a person; asked after every change, so it must cost little. */
+export interface Waiting {
+  review: number;
+  counts: ReviewCounts;
+}
+
+/** GET /api/home?since= */
+export interface Home {
   total: number;
-  byType: Record<string, number>;
-  byScope: Record<string, number>;
-  /** In the order of age: today, this week, this month, this quarter, older. */
-  byAge: { label: string; count: number }[];
-  index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
-  /** What fills the model's context at start, the largest first within the order it is sent. */
-  context: { part: string; bytes: number; tokens: number }[];
-  cost: {
-    month: string;
-    total: number;
-    byDay: { day: string; cost: number; tokens: number }[];
-    byKind: Record<string, number>;
-    /** Also of models without a price. */
-    tokensByKind: Record<string, number>;
-    /** Models without a known price, which are not included in the sums. */
-    unpriced: string[];
-  };
-  recalled: {
+  scopes: number;
+  /** What happened since the person was here, or in the last week; recalls are counted. */
+  changed: { since: string; events: TimelineEvent[]; count: number; recalls: number; sessions: number };
+  /** What fills a model's context at the start, in the order it is sent, and what recall adds most often. */
+  given: {
+    context: { part: string; bytes: number; tokens: number }[];
+    /** `listed`: how many memories it names. */
+    index: { lines: number; maxLines: number; listed: number; isCut: boolean };
     most: (MemoryTitle & { count: number })[];
-    never: MemoryTitle[];
-    neverCount: number;
+    /** Since when recalls are logged. */
     since: string | null;
   };
+  /** Of background work in this month. */
+  cost: {
+    month: string;
+    cost: number;
+    /** Also of models without a price. */
+    tokens: number;
+    byDay: { day: string; cost: number; tokens: number }[];
+    byKind: { kind: string; cost: number; tokens: number }[];
+    /** Models without a known price, which are not included in the costs. */
+    unpriced: string[];
+  };
 }
 
-/** GET /api/rot : reads every memory where one has changed. */
-export interface RotView {
-  score: number;
-  /** `count` of them, of which the first are named. */
-  first: { title: string; todo: string; count: number; memories: MemoryTitle[] }[];
+/** GET /api/health : the last measurement; the stream tells when there is another. */
+export interface HealthView {
+  /** Null before the first measurement. */
+  score: number | null;
+  memories: number;
+  /** What brings the score down, the most first: `count` memories, of which the first are named. */
+  parts: { kind: string; says: string; count: number; points: number; memories: MemoryTitle[] }[];
+  /** False while it is being measured. */
+  isComplete: boolean;
 }
 
 export interface MemoryTitle extends Ref {
   name: string;
 }
 
-/** GET /api/memories */
-export interface MemoryList {
-  rows: ListedMemory[];
-  /** Files in the directories that are not memories. */
-  skipped: { path: string; reason: string }[];
-}
-
-/** Only what a list of thousands shows. */
-export type ListedMemory = Omit<MemoryRow, "bytes" | "author" | "problems">;
+/** By what the list can be filtered, several at a time; the values of one are joined by commas. */
+export const FILTERS = ["type", "scope", "verdict", "age", "cues", "author"] as const;
+export type Filter = (typeof FILTERS)[number];
+export const SORTS = ["rank", "type", "name", "scope", "age", "verdict", "cues", "recalled"] as const;
+export type Sort = (typeof SORTS)[number];
 
 /**
- * GET /api/search?q= : the real ranking, best first. With quick=true only memories that contain the words, for
- * searching while typing.
+ * GET /api/memories?q=&type=&…&sort=&reversed=&offset=&limit= : a page of the rows that match, in order. With quick=true
+ * the words alone are looked for, for searching while typing; else the real ranking counts.
  */
-export interface SearchAnswer {
-  hits: (Ref & { score: number })[];
+export interface MemoryList {
+  rows: ListedMemory[];
+  /** How many there are, and how many match. */
+  total: number;
+  found: number;
+  /** Of each filter every value, with how many rows it would show beside the other filters. */
+  facets: Record<Filter, { value: string; count: number }[]>;
+  /** Files in the directories that are not memories; with the first page. */
+  skipped: { path: string; reason: string }[];
+  /** The newest as they were last seen, before every file was looked at: ask again for the rest. */
+  isEarly?: true;
+}
+
+/** Only what a list shows; `line` is the line of the text that matches a search, where name and description do not. */
+export type ListedMemory = Omit<MemoryRow, "bytes" | "problems" | "path"> & { line?: string };
+
+/** POST /api/bulk { action: "forget", memories: [place, …] } : one change in each store. */
+export interface BulkAnswer {
+  message: string;
+  entries: string[];
 }
 
 /** Markdown as a tree that the page turns into elements, so that no text of a memory ever becomes HTML. */
 export interface MarkdownNode {
-  /** p, h1…h6, ul, ol, li, blockquote, pre, code, strong, em, del, a, hr, br, table, thead, tbody, tr, th, td, text, memory-link, task. */
+  /** p, h1…h6, ul, ol, li, blockquote, pre, code, strong, em, del, a, hr, br, table, thead, tbody, tr, th, td, text, memory-link, task, and labelled: a paragraph that begins with **Why:** or **How to apply:**, which is its text. */
   kind: string;
   text?: string;
   /** Only http, https, mailto; for memory-link the name. */
@@ -115,6 +150,8 @@ export interface MarkdownNode {
   /** For a memory-link that exists. */
   ref?: Ref | null;
   checked?: boolean;
+  /** Of a cell. */
+  align?: "left" | "center" | "right";
   children?: MarkdownNode[];
 }
 
@@ -125,6 +162,8 @@ export interface ClaimRow {
   /** holds, moved, gone, expired, unknown, silenced */
   verdict: string;
   evidence: string;
+  /** Wrong, and sure enough to say so unasked. */
+  isWrong: boolean;
 }
 
 /** One line of a diff. */
@@ -132,6 +171,8 @@ export interface DiffLine {
   /** file: the name of the next file in a diff of several. */
   kind: "same" | "added" | "removed" | "skipped" | "file";
   text: string;
+  /** Those that were skipped. */
+  lines?: string[];
 }
 
 export interface HistoryRow {
@@ -148,7 +189,7 @@ export interface HistoryRow {
 /** GET /api/memory?directory=&file= */
 export interface MemoryView {
   row: MemoryRow;
-  /** In the order of the file. */
+  /** In the order of the file, without those that are shown as something else. */
   fields: { key: string; value: string | string[] }[];
   /** The whole file; it goes back as `base` with an edit. */
   text: string;
@@ -158,7 +199,15 @@ export interface MemoryView {
   claims: ClaimRow[];
   provenance: { key: string; value: string }[];
   history: HistoryRow[];
-  surfaced: { at: string; adapter: string; session: string | null; why: string[] }[];
+  /** `prompt` and `used` if the conversation is here: what was asked, and what of the memory the answer names ("" for nothing). */
+  surfaced: {
+    at: string;
+    adapter: string;
+    session: string | null;
+    why: string[];
+    prompt: string | null;
+    used: string | null;
+  }[];
 }
 
 /** POST /api/check { directory, file, base, text } : as `save` would see it; nothing is written. */
@@ -166,6 +215,8 @@ export interface CheckAnswer {
   diff: DiffLine[];
   problems: string[];
   secrets: { rule: string; line: number }[];
+  /** The text as it will look. */
+  body: MarkdownNode[];
   /** The file has changed since editing began. */
   conflict: { text: string; diff: DiffLine[] } | null;
 }
@@ -175,13 +226,6 @@ export interface SavedAnswer extends Ref {
   /** For undo. */
   entry: string | null;
   notices: string[];
-}
-
-/** POST /api/new and what else only the page does. */
-export interface ChangedAnswer {
-  message: string;
-  entry: string | null;
-  ref: Ref | null;
 }
 
 /** POST /api/forget, /api/rename { to } on a memory's place, and /api/undo { id? }: results of the verbs. */
@@ -194,24 +238,28 @@ export interface VerbAnswer {
 export interface UndoAnswer {
   action: string;
   undone: string;
+  /** The change that undoing was, which can be undone in turn. */
+  undo: string;
   files: string[];
   notices: string[];
 }
 
-export interface Reason {
-  /** words, cue, meaning, age, links */
-  what: "words" | "cue" | "meaning" | "age" | "links" | "other";
+/** GET /api/last : what `u` would undo; null if there is nothing. */
+export interface LastChange {
+  id: string;
+  at: string;
+  by: string;
+  /** "Forgot “deploy to staging”". */
   says: string;
-  /** 0…1, for a bar; null if there is none. */
-  share: number | null;
 }
 
 export interface InspectedMemory extends MemoryTitle {
   scope: string;
   type: string;
-  score: number;
+  /** From 0 to 1; from 0.5 on it is shown, if there is room. */
   confidence: number;
-  reasons: Reason[];
+  /** Sentences. */
+  reasons: string[];
   /** shown; below the threshold; over the budget; shown to the session before. */
   outcome: "shown" | "unsure" | "no-room";
 }
@@ -221,7 +269,7 @@ export interface InspectAnswer {
   method: string;
   considered: number;
   tookMs: number;
-  threshold: number;
+  /** The most confident first. */
   memories: InspectedMemory[];
   /** Exactly what the model would get. */
   text: string;
@@ -244,7 +292,7 @@ export interface ContextAnswer {
   loaded: InstructionRow[];
   notLoaded: { path: string; reason: string }[];
   added: InstructionRow[];
-  index: { text: string; bytes: number; isCut: boolean } | null;
+  index: { bytes: number; isCut: boolean; body: MarkdownNode[] } | null;
   warnings: string[];
 }
 
@@ -252,6 +300,8 @@ export interface TimelineEvent {
   at: string;
   kind: "change" | "recall" | "extraction" | "dream" | "sync";
   says: string;
+  /** By whom, and why. */
+  by: string;
   memories: MemoryTitle[];
   /** In which it happened. */
   session?: string;
@@ -260,52 +310,105 @@ export interface TimelineEvent {
 /** GET /api/timeline?before=&limit= */
 export interface Timeline {
   events: TimelineEvent[];
-  /** Counts by day over all of it, oldest first. */
+  /** Over all of it. */
+  counts: Record<TimelineEvent["kind"], number>;
+  /** Counts by day over the last half year, oldest first. */
   days: { day: string; change: number; recall: number; extraction: number; dream: number; sync: number }[];
   hasMore: boolean;
 }
 
 /** GET /api/map */
 export interface MemoryMap {
-  nodes: (MemoryTitle & { type: string; scope: string; description: string })[];
+  /** Those with connections, the most connected first. */
+  nodes: (MemoryTitle & { type: string; scope: string; description: string; cluster: number })[];
   /** Positions in `nodes`. */
   edges: { a: number; b: number; kind: "link" | "supersedes" | "near"; share: number }[];
-  /** Pairs that say nearly the same. */
-  duplicates: { a: number; b: number; share: number }[];
+  /** What the members of a cluster have in common, in words; "" for small ones. */
+  clusters: string[];
+  /** How many memories there are, have no connection, and were not compared with the others. */
+  total: number;
+  alone: number;
+  uncompared: number;
 }
 
-/** POST /api/merge { keep: Ref, other: Ref, text } : one change in the journal; `text` replaces `keep`, `other` is forgotten. GET /api/merge?… proposes the text. */
-export interface MergeProposal {
-  left: string;
-  right: string;
-  text: string;
-  diff: DiffLine[];
-}
+export const REVIEW_KINDS = ["conflict", "proposal", "dream", "finding", "duplicate", "cues"] as const;
+export type ReviewKind = (typeof REVIEW_KINDS)[number];
 
-export interface ProposalRow {
+export type ReviewVerb =
+  | ("accept" | "merge" | "fix" | "true" | "cue" | "edit" | "pin" | "unpin" | "promote" | "forget" | "open")
+  | "skip";
+
+/** Something that waits for a person. */
+export interface ReviewItem {
+  /** Of another text it is another item, so that skipping one lasts until it changes. */
   id: string;
-  action: string;
-  from: string;
-  at: string;
-  name: string;
-  type: string;
-  description: string;
-  body: string;
-  cues: string[];
-  why: string;
-  /** Against the current text. */
-  diff: DiffLine[];
+  kind: ReviewKind;
+  /** The memory's name. */
+  title: string;
+  /** What is proposed or wrong, in one line. */
+  says: string;
+  type: string | null;
+  at: string | null;
+  /** The memory that it is about; null if it does not exist yet. */
+  memory: MemoryTitle | null;
+  /** The second one of a pair. */
+  other: MemoryTitle | null;
+  /** What can be done, the usual first. */
+  verbs: ReviewVerb[];
 }
 
-/** GET /api/inbox; POST /api/inbox/accept { id, amended? }, /api/inbox/reject { id } */
-export interface InboxAnswer {
-  proposals: ProposalRow[];
+export type ReviewCounts = Record<ReviewKind, number>;
+
+/** GET /api/review */
+export interface ReviewAnswer {
+  items: ReviewItem[];
+  counts: ReviewCounts;
+  /** False while duplicates are still searched for: ask again. */
+  isComplete: boolean;
+  /** When memories were last checked, and the last dream was. */
+  checked: string | null;
+  dreamt: string | null;
 }
 
-/** GET /api/dream : the plan that waits, or null. It is made by a job. POST /api/dream/apply { plan }, undone by /api/undo. */
-export interface DreamAnswer {
-  plan: { id: string; made: string; summary: string; ops: { says: string; diff: DiffLine[] }[] } | null;
-  last: string | null;
+/** A field of a memory's head or a block of its text, in two versions; null where a version does not have it. */
+export interface TextPart {
+  /** Null for a block. */
+  field: string | null;
+  before: string | null;
+  after: string | null;
+  /** The lines of a field as the files have them. */
+  lines?: [before: string | null, after: string | null];
+  /** Bookkeeping such as dates: it is not shown. */
+  isQuiet?: true;
+  /** The block as it would be, or was. */
+  body: MarkdownNode[];
+}
+
+/** GET /api/review/item?id= */
+export interface ReviewDetail {
+  reason: string;
+  origin: { label: string; value: string; session?: string }[];
+  /** One for each file that it is about. */
+  changes: { effect: "new" | "changed" | "removed" | "same"; title: string; ref: Ref | null; parts: TextPart[] }[];
+  /** What is wrong with the memory. */
+  claims: ClaimRow[];
+  /** Both texts, to be merged; they go back with POST /api/merge. */
+  texts: { left: string; right: string } | null;
+  /** Of a proposal: stands for both texts that are shown, and goes back when it is accepted. */
+  base: string | null;
+  /** What a person may change of a proposal. */
+  words: { name: string; type: string; description: string; body: string; cues: string[] } | null;
+}
+
+/**
+ * POST /api/review/accept { id, amended? }, /api/review/skip { id }; /api/review/restore { id } puts back what was
+ * skipped, and a proposal that was accepted. POST /api/mark { directory, file, pinned?, cue?, isTrue? } for one memory.
+ * POST /api/merge { keep, other, text, left, right }: `text` replaces `keep`, `other` is forgotten, as one change.
+ */
+export interface ChangedAnswer {
+  message: string;
+  entry: string | null;
+  ref: Ref | null;
 }
 
 /** GET /api/team */
@@ -313,8 +416,6 @@ export interface TeamAnswer {
   place: { kind: "none" | "repository" | "server"; where: string } | null;
   lastSync: string | null;
   people: { name: string; memories: number; last: string | null }[];
-  rows: (MemoryTitle & { author: string; at: string })[];
-  conflicts: { ours: MemoryTitle; copy: MemoryTitle; left: string; right: string; diff: DiffLine[] }[];
 }
 
 export interface SessionRow {
@@ -323,6 +424,9 @@ export interface SessionRow {
   title: string;
   messages: number;
   excerpt: string | null;
+  /** How often memories were shown in it, and how many memories come from it. */
+  recalls: number;
+  learnt: number;
 }
 
 /** GET /api/sessions?q= ; GET /api/session?id= */
@@ -333,9 +437,56 @@ export interface SessionView {
   row: SessionRow;
   messages: { role: "user" | "assistant" | "tool" | "note"; at: string | null; text: string }[];
   isCut: boolean;
+  /** Memories that it was shown, at which of its messages (-1: unknown). */
+  shown: { at: string; message: number; memories: (MemoryTitle & { why: string[] })[] }[];
+  /** Memories that were learnt from it, and names of proposals that wait. */
+  learnt: MemoryTitle[];
+  proposed: string[];
 }
 
-export type JobKind = "warm" | "verify" | "dream";
+/** GET /api/settings; POST { name, value } for one of `learn`, "" for the default; POST /api/agents { name } wires one. */
+export interface SettingsView {
+  learn: {
+    mode: string;
+    teamMode: string;
+    tokensPerDay: number;
+    tokensPerSession: number;
+    costPerDay: number | null;
+    model: string | null;
+  };
+  /** Where they are kept. */
+  userFile: string;
+  stores: { scope: string; path: string; readOnly: boolean }[];
+  agents: AgentRow[];
+}
+
+export interface AgentRow {
+  name: string;
+  title: string;
+  /** On this machine. */
+  isFound: boolean;
+  isWired: boolean;
+  /** What wiring it would change. */
+  changes: { file: string; why: string }[];
+}
+
+/** GET /api/projects : those with memories; POST /api/project { root } shows another one. */
+export interface Project {
+  root: string;
+  name: string;
+  at: string;
+}
+
+/** GET /api/verb?name= : what a verb asks for, as JSON Schema has it; POST /api/<verb> { …, say: true } gives { text }. */
+export interface VerbForm {
+  name: string;
+  summary: string;
+  about: string;
+  properties: Record<string, { type: string; enum?: string[]; description?: string }>;
+  required: string[];
+}
+
+export type JobKind = "warm" | "verify" | "dream" | "learn";
 
 /** POST /api/jobs { kind }, DELETE /api/jobs?id= ; its progress comes with the live stream. One of a kind at a time. */
 export interface Job {
@@ -350,8 +501,13 @@ export interface Job {
 /** GET /api/live : server-sent events; `data` is one of these. */
 export type LiveEvent =
   | { kind: "changed"; directory: number }
+  /** Memories were shown to a model. */
+  | { kind: "recalled" }
+  /** The health was measured. */
+  | { kind: "health" }
   | { kind: "job"; job: Job }
-  | { kind: "hello"; jobs: Job[] };
+  /** The first, and again once other directories are watched: a page of another generation begins anew. */
+  | { kind: "hello"; jobs: Job[]; generation: number };
 
 /** Every error: 4xx and 5xx. */
 export interface Problem {

@@ -7,7 +7,7 @@ import { countOps } from "../learn/dream-plan.ts";
 import { openLearning } from "../open-learn.ts";
 import { count, countMemories } from "../verb.ts";
 import type { World } from "../world.ts";
-import type { Page } from "./answer.ts";
+import { contextOf, type Page } from "./answer.ts";
 import type { Job, JobKind } from "./api.ts";
 
 export interface JobsOptions extends Pick<World, "newId"> {
@@ -64,13 +64,18 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
     return `${countMemories(checked)} checked, ${count(problems.length, "problem")}`;
   },
   /** The plan waits for review and replaces an earlier one. */
-  async dream({ memdir, env, now, kept }, { id, signal }) {
+  async dream({ memdir, env }, { signal }) {
     const { configuredModel } = await import("../verbs/model.ts");
     const plan = await planSeen(openLearning(memdir), configuredModel(env, memdir.config.learn.model), signal);
-    if (signal.aborted) return "";
-    const isEmpty = plan.ops.length === 0;
-    kept.plan = isEmpty ? null : { id, made: now().toISOString(), plan };
-    return isEmpty ? "there is nothing to tidy up" : `a plan: ${countOps(plan)}`;
+    return plan.ops.length === 0 ? "there is nothing to tidy up" : `a plan: ${countOps(plan)}`;
+  },
+  /** What is found waits for review. */
+  async learn(page, { signal, say }) {
+    const { learn } = await import("../verbs/learn.ts");
+    say("reading past sessions");
+    const { found, waiting, skipped } = await learn.run(page.memdir, {}, contextOf(page, signal));
+    const read = `${count(found.sessions, "session")} read, ${count(waiting, "proposal waits", "proposals wait")}`;
+    return skipped === null ? read : `${read}; ${skipped}`;
   },
 };
 

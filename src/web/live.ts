@@ -13,6 +13,7 @@ interface LiveOptions extends Pick<World, "log"> {
   onChange?: () => void;
   /** For the greeting. */
   jobs: () => Job[];
+  generation: () => number;
   heartbeatMs?: number;
   watching?: Watching | undefined;
 }
@@ -23,6 +24,8 @@ export interface Live {
   /** A stream for one tab, which cancels it to leave; null if there are too many. */
   join(session: string): ReadableStream<Uint8Array> | null;
   tell(event: LiveEvent): void;
+  /** These directories instead of those before. */
+  watch(directories: readonly Pick<Store, "path" | "recursive">[]): void;
   close(): void;
 }
 
@@ -43,7 +46,7 @@ const RETRY_MS = 1000;
 
 export function openLive(
   directories: readonly Pick<Store, "path" | "recursive">[],
-  { onChange, jobs, log, heartbeatMs = HEARTBEAT_MS, watching = {} }: LiveOptions,
+  { onChange, jobs, generation, log, heartbeatMs = HEARTBEAT_MS, watching = {} }: LiveOptions,
 ): Live {
   const clients = new Set<Client>();
   const encoder = new TextEncoder();
@@ -62,13 +65,17 @@ export function openLive(
   const tell = (event: LiveEvent) => {
     for (const client of [...clients]) send(client, format(event));
   };
+  const greeting = (): LiveEvent => ({ kind: "hello", jobs: jobs(), generation: generation() });
   const note = (directory: number) => {
     onChange?.();
     tell({ kind: "changed", directory });
   };
-  const watched = directories.map(({ path, recursive }, directory) =>
-    watchDirectory({ ...watching, path, recursive, log, onChange: () => note(directory) }),
-  );
+  const onRecall = () => tell({ kind: "recalled" });
+  const watchAll = (those: typeof directories) =>
+    those.map(({ path, recursive }, directory) =>
+      watchDirectory({ ...watching, path, recursive, log, onChange: () => note(directory), onRecall }),
+    );
+  let watched = watchAll(directories);
   const beat = setInterval(() => {
     for (const client of [...clients]) send(client, ":\n\n");
   }, heartbeatMs).unref();
@@ -84,7 +91,7 @@ export function openLive(
           start(stream) {
             client = { session, stream };
             clients.add(client);
-            send(client, `retry: ${RETRY_MS}\n\n${format({ kind: "hello", jobs: jobs() })}`);
+            send(client, `retry: ${RETRY_MS}\n\n${format(greeting())}`);
           },
           cancel() {
             if (client) leave(client);
@@ -94,6 +101,12 @@ export function openLive(
       );
     },
     tell,
+    watch(those) {
+      for (const each of watched) each.close();
+      watched = watchAll(those);
+      tell(greeting());
+      note(0);
+    },
     close() {
       isClosed = true;
       clearInterval(beat);
@@ -114,6 +127,8 @@ interface WatchOptions {
   recursive: boolean;
   /** Called at most once in a while, however much changes. */
   onChange: () => void;
+  /** The same where only the log of recalls grew: nothing else has changed. */
+  onRecall?: () => void;
   log: World["log"];
   /** Null: only compare. */
   watch?: typeof watchFolder | null;
@@ -129,17 +144,34 @@ const LOOK_MS = 2000;
 const MAX_FOLDERS = 256;
 const STATE_FOLDER = ".memdir";
 /** The parts of our own state that the page shows: changes, proposals and verdicts. The rest are caches and locks. */
+const RECALLS = `${STATE_FOLDER}/surfaced.jsonl`;
 const SHOWN_STATE = /^(?:journal\.jsonl|verdicts\.json|inbox(?:[./\\].*)?)$/;
 
 /** Never throws. The directory need not exist yet. */
 export function watchDirectory(options: WatchOptions): { close(): void } {
-  const { path, recursive, onChange, log, watch = watchFolder, settleMs = SETTLE_MS, pollMs = LOOK_MS } = options;
+  const {
+    path,
+    recursive,
+    onChange,
+    onRecall,
+    log,
+    watch = watchFolder,
+    settleMs = SETTLE_MS,
+    pollMs = LOOK_MS,
+  } = options;
   const watchers = new Map<string, FSWatcher>();
   let isBlind = watch === null;
   let settling: NodeJS.Timeout | null = null;
+  let recalling: NodeJS.Timeout | null = null;
   let root: Stats | null = null;
   let print: string | null = null;
 
+  const noteRecall = () => {
+    recalling ??= setTimeout(() => {
+      recalling = null;
+      onRecall?.();
+    }, settleMs).unref();
+  };
   const note = () => {
     settling ??= setTimeout(() => {
       look();
@@ -158,7 +190,9 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     if (watchers.has(folder) || isBlind || watch === null) return;
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name === null || isShown(relativeTo(path, join(folder, String(name))))) note();
+        const file = name === null ? null : relativeTo(path, join(folder, String(name)));
+        if (file === RECALLS) noteRecall();
+        else if (file === null || isShown(file)) note();
       });
       watcher.on("error", () => drop((each) => each === folder));
       watchers.set(folder, watcher);
@@ -189,7 +223,8 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
   return {
     close() {
       clearInterval(timer);
-      if (settling) clearTimeout(settling);
+      clearTimeout(settling ?? undefined);
+      clearTimeout(recalling ?? undefined);
       drop(() => true);
     },
   };

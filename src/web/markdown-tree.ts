@@ -59,7 +59,7 @@ function nodeOf(token: MarkedToken, building: Building, depth: number): Markdown
     case "heading":
       return [{ kind: `h${Math.min(6, Math.max(1, token.depth))}`, children: inside(token.tokens) }];
     case "paragraph":
-      return [{ kind: "p", children: inside(token.tokens) }];
+      return paragraphsOf(inside(token.tokens));
     case "code":
       return [{ kind: "pre", text: token.text }];
     case "codespan":
@@ -97,6 +97,36 @@ function nodeOf(token: MarkedToken, building: Building, depth: number): Markdown
   }
 }
 
+/** What feedback begins its reason and its use with. */
+const LABEL = /^(why|how to apply)\s*:?$/i;
+
+/** A paragraph, or several where a line of it begins with **Why:** or **How to apply:**. */
+function paragraphsOf(children: MarkdownNode[]): MarkdownNode[] {
+  const paragraphs: MarkdownNode[] = [{ kind: "p", children: [] }];
+  for (const [at, node] of children.entries()) {
+    const label = at === 0 || children[at - 1]?.kind === "br" ? labelOf(node) : null;
+    if (label !== null) paragraphs.push({ kind: "labelled", text: label, children: [] });
+    else paragraphs.at(-1)?.children?.push(node);
+  }
+  return paragraphs.flatMap(({ children: inside = [], ...paragraph }) => {
+    const trimmed = trim(inside);
+    return trimmed.length === 0 && paragraph.kind === "p" ? [] : [{ ...paragraph, children: trimmed }];
+  });
+}
+
+function labelOf({ kind, children = [] }: MarkdownNode): string | null {
+  const [text, ...more] = children;
+  if (kind !== "strong" || text?.kind !== "text" || more.length > 0) return null;
+  return LABEL.test(text.text?.trim() ?? "") ? (text.text as string).replace(/\s*:?\s*$/, "") : null;
+}
+
+/** Without the line break before the next part, and the colon or space after the label. */
+function trim(nodes: MarkdownNode[]): MarkdownNode[] {
+  const end = nodes.at(-1)?.kind === "br" ? nodes.slice(0, -1) : nodes;
+  const [first, ...rest] = end;
+  return first?.kind === "text" ? [{ ...first, text: first.text?.replace(/^\s*:?\s+/, "") ?? "" }, ...rest] : end;
+}
+
 function itemOf(item: Tokens.ListItem, building: Building, depth: number): MarkdownNode {
   const children = nodesOf(item.tokens, building, depth);
   const hasTask = JSON.stringify(children.slice(0, 1)).includes('"task"');
@@ -107,7 +137,10 @@ function itemOf(item: Tokens.ListItem, building: Building, depth: number): Markd
 function tableOf(table: Tokens.Table, building: Building, depth: number): MarkdownNode {
   const row = (cells: readonly Tokens.TableCell[], kind: "th" | "td"): MarkdownNode => ({
     kind: "tr",
-    children: cells.map((cell) => ({ kind, children: nodesOf(cell.tokens, building, depth) })),
+    children: cells.map(({ tokens, align }) => ({
+      ...{ kind, children: nodesOf(tokens, building, depth) },
+      ...(align && { align }),
+    })),
   });
   return {
     kind: "table",
@@ -153,15 +186,22 @@ const MEMORY_LINK = /\[\[([^\]\n]{1,200})\]\]/g;
 
 function textNodes(text: string, building: Building): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
+  // A line break in the file is one on the page: notes are written in lines.
+  const say = (words: string) => {
+    for (const [nth, line] of words.split("\n").entries()) {
+      if (nth > 0) nodes.push({ kind: "br" });
+      if (line !== "") nodes.push({ kind: "text", text: decodeEntities(line) });
+    }
+  };
   let at = 0;
   for (const match of text.matchAll(MEMORY_LINK)) {
     const name = (match[1] as string).trim();
     if (name === "") continue;
-    if (match.index > at) nodes.push({ kind: "text", text: decodeEntities(text.slice(at, match.index)) });
+    say(text.slice(at, match.index));
     nodes.push({ kind: "memory-link", text: name, href: name, ref: building.find(name) });
     at = match.index + match[0].length;
   }
-  if (at < text.length) nodes.push({ kind: "text", text: decodeEntities(text.slice(at)) });
+  say(text.slice(at));
   return nodes;
 }
 

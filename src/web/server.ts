@@ -17,7 +17,7 @@ import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
 
-export interface PageOptions extends Omit<Page, "kept"> {
+export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" | "watch"> {
   assets: Assets;
   /** 0 for any that is free. */
   port: number;
@@ -58,12 +58,14 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
   const guard = openGuard(port, page, newSecret);
   const jobs = openJobs(page, { works, newId: randomUUID, tell: (job) => live.tell({ kind: "job", job }) });
   const live = openLive(page.memdir.directories, {
-    ...{ jobs: jobs.list, log: page.log, watching },
+    ...{ jobs: jobs.list, generation: () => page.generation, log: page.log, watching },
     onChange: () => {
       page.kept.version = (page.kept.version ?? 0) + 1;
     },
   });
   page.kept.version = 0;
+  page.tell = live.tell;
+  page.watch = () => live.watch(page.memdir.directories);
   const app = makeApp(page, guard, assets, live, [...routes, ...jobRoutes(jobs)]);
   server.on(
     "request",
@@ -177,7 +179,10 @@ async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<R
   const read = await readObject(c.req.raw.body);
   if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
   const sent = method === "DELETE" ? query : read.value;
-  if (page.readOnly && typeof writes === "function" && writes(sent)) return c.json(READ_ONLY, 403);
+  const isWrite = typeof writes === "function" ? writes(sent) : writes;
+  if (isWrite && page.readOnly) return c.json(READ_ONLY, 403);
+  // Only now: another project may have been opened while the body was read. Who names none means the first.
+  if (isWrite && Number(c.req.header("x-memdir-project") ?? 0) !== page.generation) return c.json(OTHER_PROJECT, 409);
   return c.json((await route.answer(page, sent, signal)) as object);
 }
 
@@ -185,6 +190,8 @@ const READ_ONLY = problem(
   "read-only",
   "this page is read-only; start `memdir ui` without --read-only to change memories",
 );
+
+const OTHER_PROJECT = problem("project", "the page shows another project now: reload it");
 
 /** A shorter answer takes longer to compress than to send. */
 const PACKED_CHARS = 64 * 1024;

@@ -7,6 +7,7 @@ import { openSessionLearner } from "../../src/agent/learner.ts";
 import type { AgentModel } from "../../src/agent/state.ts";
 import type { Memories } from "../../src/learn/apply.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
+import { openAskedExtractor } from "../../src/learn/rules.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import type { Ask } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
@@ -34,7 +35,8 @@ async function openBareLearner(more: Partial<Memories> = {}) {
   desk.learning.store = { ...desk.learning.store, ...more };
   const configDir = path.join(desk.disk.top, "config");
   const notes = { model: () => desk.model, sessionsDir, session: SESSION, configDir };
-  const learner = openSessionLearner(desk.learning, desk.extractor, {
+  const extractor = { ...desk.extractor, asked: openAskedExtractor(desk.learning) };
+  const learner = openSessionLearner(desk.learning, extractor, {
     notes: { ...notes, countTokens: (text) => text.length },
     takesNotes: true,
     tell: () => {},
@@ -78,7 +80,7 @@ describe("at the end of a session", () => {
     isSpent = false;
     release();
     await soon(() => desk.skips.length > 0);
-    expect(desk.skips).toEqual(["the session is ending"]);
+    expect(desk.skips).toEqual(["Please never squash my commits: full"]);
     expect(desk.server.requests).toEqual([]);
     expect(learner.isBusy()).toBe(false);
   });

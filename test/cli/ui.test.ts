@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { type PageOptions, showPage } from "../../src/cli/ui.ts";
+import { isAlive } from "../../src/disk/atomic.ts";
 import { openPty } from "../pty.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENT } from "../until.ts";
@@ -21,10 +22,14 @@ interface Shown {
   isListening: () => boolean;
 }
 
-function show(world: World, given: CallOptions & { interactive?: boolean; platform?: string }): Shown {
+function show(
+  world: World,
+  given: CallOptions & { interactive?: boolean; platform?: string; program?: string },
+): Shown {
   const assets = makeTemporary("page", "memory");
   fs.writeFileSync(path.join(assets, "index.html"), "<!doctype html>");
   const heard = hearCall(world, given);
+  heard.call.open = () => world.open({ memoryDir: heard.call.value("memory-dir") });
   heard.call.terminal.interactive = given.interactive ?? true;
   const launched: string[] = [];
   let pressEnter = () => {};
@@ -36,6 +41,7 @@ function show(world: World, given: CallOptions & { interactive?: boolean; platfo
   const options: PageOptions = {
     platform: given.platform ?? "darwin",
     assets,
+    ...(given.program && { program: given.program }),
     launch: (program, args) => void launched.push([program, ...args].join(" ")),
     onLine(call) {
       pressEnter = call;
@@ -160,6 +166,32 @@ it("looks without changing anything: --read-only", async () => {
   expect(refused.status).toBe(403);
   shown.end();
   await shown.code;
+});
+
+it("measures the health of the store that it shows, and does not wait for it at the end", async () => {
+  const world = makeWorld();
+  const memoryDir = path.join(world.top, "elsewhere");
+  await (await world.open({ memoryDir })).save(note("a"));
+  const program = path.join(world.top, "program.mjs");
+  // Writes what it was asked, and never ends by itself.
+  const asked = path.join(world.top, "asked.json");
+  const script = `import fs from "node:fs";
+    fs.writeFileSync("${asked}.new", JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), pid: process.pid }));
+    fs.renameSync("${asked}.new", "${asked}");
+    setInterval(() => {}, 1000);`;
+  fs.writeFileSync(program, script);
+  const shown = show(world, { json: true, options: { "memory-dir": "../elsewhere" }, program });
+  await expect.poll(() => shown.answers.length, PATIENT).toBe(1);
+  const { url, address } = shown.answers[0];
+  const entered = await fetch(address, { redirect: "manual" });
+  const cookie = String(entered.headers.get("set-cookie")).split(";", 1)[0] ?? "";
+  expect((await fetch(`${url}/api/health`, { headers: { cookie } })).status).toBe(200);
+  await expect.poll(() => fs.existsSync(asked), PATIENT).toBe(true);
+  const { args, cwd, pid } = JSON.parse(fs.readFileSync(asked, "utf8"));
+  expect([args, cwd]).toEqual([["health", "--json", "--memory-dir", memoryDir], world.project]);
+  shown.end();
+  expect(await shown.code).toBe(0);
+  await expect.poll(() => isAlive(pid), PATIENT).toBe(false);
 });
 
 it.skipIf(process.platform === "win32")(

@@ -185,7 +185,7 @@ describe("a memory", () => {
     const says = /Checked against the code: it names src\/auth\.ts, which is gone/;
     const { page } = await makePage({ world, open: { now: () => new Date() } });
     const row = (await answerMemories(page)).rows.find(({ file }) => file === "auth.md");
-    expect(row?.verdict?.state).toBe("doubtful");
+    expect(row?.verdict).toMatchObject({ state: "gone", says: expect.stringContaining("src/auth.ts, which is gone") });
     expect((await askHook([prompt]))[0]).toMatch(says);
     expect((await memdir.recall(prompt)).text).toMatch(says);
     expect((await wire.call("recall", { prompt })).content[0].text).toMatch(says);

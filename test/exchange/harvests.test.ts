@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readClaudeCode } from "../../src/exchange/claude-code.ts";
-import { MAX_FILE_BYTES, timeOf } from "../../src/exchange/imported.ts";
+import { MAX_FILE_BYTES, MAX_WALKED, timeOf } from "../../src/exchange/imported.ts";
 import { readMem0, readMemdirJson, readServerMemory } from "../../src/exchange/json-sources.ts";
 import {
   readBasicMemory,
@@ -276,6 +276,15 @@ describe("Claude Code", () => {
     expect(readClaudeCode(folder({}), "/nowhere")).toEqual({ found: [], problems: [] });
     expect(readClaudeCode("/nowhere/at/all", "/nowhere")).toEqual({ found: [], problems: [] });
   });
+});
+
+it("does not walk through a whole disk, and says how to go on", () => {
+  const top = folder({ "deep/one.md": "# One\n\nA note.\n" });
+  for (let at = 0; at < MAX_WALKED; at++) fs.mkdirSync(path.join(top, `folder ${at}`));
+  const refusal = new RegExp(`has more than ${MAX_WALKED} files and folders: name a folder within it`);
+  expect(() => readClaudeCode(top, "/nowhere")).toThrow(refusal);
+  expect(() => readMarkdown(top)).toThrow(refusal);
+  expect(readMarkdown(path.join(top, "deep")).found).toHaveLength(1);
 });
 
 it("reads memdir's JSON leniently, and trusts fields without their file less", () => {

@@ -58,7 +58,9 @@ describe("a dream", () => {
       ),
     ],
   ] as [string, Op][])("adds nothing that is enforced %s", async (_, op) => {
-    expect(await (await openDream())(op)).toContain("only people can write enforced rules");
+    expect(await (await openDream())(op)).toMatch(
+      /only people can write enforced rules|which only the user makes, changes or removes/,
+    );
   });
 
   it("loses nothing that is enforced, also by merging", async () => {
@@ -67,9 +69,11 @@ describe("a dream", () => {
       ...{ kind: "merge", files, into: files[0]!, reason: "one rule" },
       text: text("feedback", "both", "Never force a push. Never remove folders. Use tabs.", more),
     });
-    expect(await problems(merge(["feedback_force.md", "feedback_rm.md"], RULE))).toContain("enforced rules must stay");
-    expect(await problems(merge(["feedback_tabs.md", "feedback_force.md"], ""))).toContain("enforced rules must stay");
-    expect(await problems(merge(["feedback_force.md", "feedback_tabs.md"], RULE))).toBe("");
+    expect(await problems(merge(["feedback_force.md", "feedback_rm.md"], RULE))).toContain("which only the user makes");
+    expect(await problems(merge(["feedback_tabs.md", "feedback_force.md"], ""))).toContain("which only the user makes");
+    expect(await problems(merge(["feedback_force.md", "feedback_tabs.md"], RULE))).toContain(
+      "which only the user makes",
+    );
   });
 
   it("without a model: a copy that is enforced stays, and the rest is tidied up all the same", async () => {
@@ -84,7 +88,7 @@ describe("a dream", () => {
       world.write(`feedback_${file}.md`, text("feedback", `push ${file}`, body, more));
     const directory = mainOf(await world.open());
     const plan = await dreamOffline(directory);
-    expect(await checkPlan(plan, directory)).toEqual({ ok: true });
+    expect(await checkPlan(plan, directory)).toEqual([]);
     await applyPlan(directory, plan);
     const left = world
       .files()

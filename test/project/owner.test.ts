@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findProject } from "../../src/project/locate.ts";
 import {
@@ -10,7 +11,9 @@ import {
   type Owner,
   ownerFile,
   readOwner,
+  setUserEntry,
 } from "../../src/project/owner.ts";
+import { makeWorld } from "../world.ts";
 import { makeFixture } from "./fixture.ts";
 
 const AT = "2026-11-15T00:00:00.000Z";
@@ -125,5 +128,28 @@ describe("identifyProject", () => {
     const shallow = await identifyProject(findProject(f.at("shallow")), env);
     expect(shallow).toEqual({ ...nothing(f.at("shallow")), remote: `file://${root}` });
     expect(await identifyProject(findProject(root), { PATH: f.at("nowhere") })).toEqual(nothing(root));
+  });
+});
+
+describe("an entry of the user's file", () => {
+  it("is not put in the place of something else", async () => {
+    const world = makeWorld({ settings: { learn: "off", teams: ["a"] } });
+    const { config } = await world.open();
+    const before = fs.readFileSync(config.userFile, "utf8");
+    expect(() => setUserEntry(config, "learn", "mode", "inbox")).toThrow('"learn" must be an object');
+    expect(() => setUserEntry(config, "teams", "/p", "url")).toThrow('"teams" must be an object');
+    expect(fs.readFileSync(config.userFile, "utf8")).toBe(before);
+  });
+
+  it.skipIf(process.platform === "win32")("goes where a link leads, and the link stays", async () => {
+    const world = makeWorld();
+    const { config } = await world.open();
+    const target = path.join(world.top, "dotfiles.json");
+    fs.symlinkSync(target, config.userFile);
+    expect(() => setUserEntry(config, "learn", "mode", "inbox")).toThrow("fix the link");
+    fs.writeFileSync(target, '{"team":false}');
+    setUserEntry(config, "learn", "mode", "inbox");
+    expect(fs.readlinkSync(config.userFile)).toBe(target);
+    expect(JSON.parse(fs.readFileSync(target, "utf8"))).toEqual({ team: false, learn: { mode: "inbox" } });
   });
 });

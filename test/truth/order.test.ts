@@ -55,6 +55,26 @@ describe("in a store in the repository, git knows when a line was written", () =
     expect(hidden).toBe(0);
   });
 
+  it("paths of a project that moved as a whole, with its store, hold where the store is now", async () => {
+    const world = makeWorld();
+    const text = memory("See src/pool.ts and src/gone.ts.\n\nMore lines make this file the same one after the move.");
+    commit(world, 0, { ...CODE, "src/gone.ts": "", [TEAM]: text });
+    const moved = Object.entries(CODE).map(([file, code]): [string, string] => [`app/${file}`, code]);
+    const old = Object.fromEntries(Object.keys({ ...CODE, [TEAM]: 0, "src/gone.ts": 0 }).map((file) => [file, null]));
+    commit(world, 5, { ...old, ...Object.fromEntries(moved), [`app/${TEAM}`]: text });
+    const memdir = await world.open({ memoryDir: path.join(world.project, "app/.claude/memory") });
+    const { problems } = await memdir.verify();
+    expect(problems.map(({ claim, verdict }) => `${claim} ${verdict}`)).toEqual(["src/gone.ts gone"]);
+  });
+
+  it("a name in a file that grows beyond what is read has not been removed", async () => {
+    const world = makeWorld();
+    const large = (bytes: number) => `export function drainPool() {}\n${"// more of it\n".repeat(bytes / 14)}`;
+    commit(world, 0, { "src/pool.ts": large(1 << 20), [TEAM]: memory("Call `drainPool` before you stop.") });
+    commit(world, 5, { "src/pool.ts": large(5 << 20) });
+    expect(await shown(world)).toEqual([]);
+  });
+
   it("lines of a store that moved are as old as where they came from", async () => {
     const world = makeWorld();
     const text = memory("See src/pool.ts.\n\nMore lines make this file the same one after the move.");

@@ -8,20 +8,10 @@ import { createInterface } from "node:readline";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import type { World } from "../world.ts";
 
-export const VIEWS = [
-  "overview",
-  "memories",
-  "recall",
-  "context",
-  "timeline",
-  "map",
-  "inbox",
-  "dream",
-  "team",
-  "sessions",
-] as const;
+export const VIEWS = ["home", "memories", "review", "recall", "activity", "settings"] as const;
 
-export const DESKTOP = { width: 1280, height: 800 };
+export const DESKTOP = { width: 1440, height: 900 };
+export const TABLET = { width: 800, height: 900 };
 export const PHONE = { width: 400, height: 800 };
 
 const root = path.resolve(import.meta.dirname, "..", "..");

@@ -26,11 +26,12 @@ const PLACES: [string, Record<string, string | number>][] = [
   ["edit", { directory: 0, file: "project_hostile.md" }],
   ["recall", { q: ATTACKS.name }],
   ["recall", { q: "supercalifragilistic ordinary words about the build?" }],
-  ["context", { touch: ATTACKS.name }],
-  ["sessions", { q: "needle" }],
-  ["sessions", { id: FIRST_SESSION, q: "needle" }],
+  ["recall", { tab: "context", touch: ATTACKS.name }],
+  ["activity", { tab: "sessions", q: "needle" }],
+  ["activity", { session: FIRST_SESSION, q: "needle" }],
   ["memories", { q: "hostile <script>" }],
-  ["map", { as: "list" }],
+  ["memories", { as: "map" }],
+  ["memories", { as: "map", text: "true" }],
   [`<img src=x onerror=window.pwned=1>`, {}],
 ];
 
@@ -95,8 +96,8 @@ it("five hundred: the list draws only what is seen, arrows go through all of it,
   expect(await page.evaluate(() => window.scrollY)).toBeGreaterThan(2_000);
 });
 
-it("five hundred: axe finds nothing in the list, the map and the overview", async () => {
-  for (const view of ["memories", "overview", "map"]) {
+it("five hundred: axe finds nothing in the list, at home and in what waits", async () => {
+  for (const view of ["memories", "home", "review"]) {
     await ui.show(view);
     expect([view, ...(await checkAccess(ui.page))]).toEqual([view]);
   }

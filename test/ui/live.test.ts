@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { logSurfaced } from "../../src/recall/surface-log.ts";
 import type { Job } from "../../src/web/api.ts";
 import { makeWorld, note, type World } from "../world.ts";
 import { checkAccess, closeAll, openUi, overflow, PHONE, settle, type Ui, VIEWS } from "./browser.ts";
@@ -41,22 +42,29 @@ it("what is written, changed and removed on disk appears without a reload", asyn
 
 it("what another program does appears as well, in every view that tells of it", async () => {
   const { page } = ui;
-  await ui.show("timeline");
+  await ui.show("activity");
   const memdir = await world.open({ by: "cli" });
   await memdir.save(note("made elsewhere", { type: "project", reason: "told by a test" }));
   await page.locator(".event", { hasText: "told by a test" }).waitFor();
-  await ui.show("context");
-  await page.getByRole("region", { name: "The index" }).getByText("made elsewhere").waitFor();
+  const memories = [{ file: "project_rollback.md", scope: "project", why: ["words: back"] }];
+  const [before] = (await page.getByRole("button", { name: /^Recalls/ }).textContent())?.match(/\d+/) ?? [];
+  logSurfaced(world.dir, { at: new Date(), session: "live", door: "hook", prompt: "back?", memories });
+  await expect
+    .poll(async () => (await page.getByRole("button", { name: /^Recalls/ }).textContent())?.match(/\d+/)?.[0])
+    .toBe(String(Number(before) + 1));
   const file = path.join(world.project, ".claude", "memory", "told.md");
-  await ui.show("team");
+  await ui.show("memories", { q: "told to all" });
   fs.writeFileSync(
     file,
     formatMemory({ name: "told to all", description: "d", type: "project", body: "b" }, new Date()),
   );
-  await page.getByText("told to all").waitFor();
+  await page.locator(".entry", { hasText: "told to all" }).waitFor();
 });
 
-it("verify tells how far it is, can be stopped, and runs again to its end", async () => {
+/** Four thousand files are looked through, twice. */
+const LONG_MS = 120_000;
+
+it("verify tells how far it is, can be stopped, and runs again to its end", { timeout: LONG_MS }, async () => {
   const many = makeWorld();
   many.git("init", "-q");
   // What is counted are the files of the project that are looked through for the words.
@@ -78,7 +86,7 @@ it("verify tells how far it is, can be stopped, and runs again to its end", asyn
   const seen = await watchJobs(own);
   await own.page.evaluate(stopOnProgress);
   await own.page.getByRole("button", { name: "Check all claims" }).click();
-  await tray.getByText("stopped", { exact: true }).waitFor();
+  await tray.getByText("stopped", { exact: true }).waitFor({ timeout: LONG_MS / 2 });
   expect((await seen()).some(({ done, total }) => done > 0 && done < total)).toBe(true);
   await own.page.reload();
   await settle(own.page);
@@ -87,7 +95,9 @@ it("verify tells how far it is, can be stopped, and runs again to its end", asyn
   expect(await ask("POST", "/api/jobs", { kind: "verify" }, own)).toMatchObject({ problem: "conflict" });
   await tray.getByRole("progressbar").waitFor();
   expect(await checkAccess(own.page)).toEqual([]);
-  await expect.poll(async () => (await seenAgain()).findLast(({ id }) => id === again.id)?.state).toBe("done");
+  await expect
+    .poll(async () => (await seenAgain()).findLast(({ id }) => id === again.id)?.state, { timeout: LONG_MS / 2 })
+    .toBe("done");
   await tray.getByText(/[\d,]+ memories checked/).waitFor();
   expect(own.faults(/status of 409/)).toEqual([]);
   await own.close();
@@ -126,7 +136,7 @@ it("read-only: nothing that writes is shown, and the server refuses what is aske
   const own = await openUi(world, "--read-only");
   const before = world.files().map((file) => world.read(file));
   const words =
-    /^(Edit|Rename|Forget|Accept|Edit first|Reject|Make a plan|Apply the plan|Merge|Keep ours|Keep theirs|Undo|Undo this change|New memory|Check|Verify|Learn)/;
+    /^(Edit|Rename|Forget|Accept|Edit first|Reject|Make a plan|Apply the plan|Merge|Keep ours|Keep theirs|Undo|Undo this change|New memory|Check|Verify|Learn from)/;
   for (const view of [...VIEWS, "memory?directory=0&file=project_rollback.md&tab=history"]) {
     await own.page.goto(`${own.server.url}/#/${view}`);
     await settle(own.page);
@@ -147,9 +157,10 @@ it("read-only: nothing that writes is shown, and the server refuses what is aske
     ["POST", "/api/undo", {}],
     ["POST", "/api/new", { type: "project", name: "x", body: "x" }],
     ["POST", "/api/merge", { keep: ref, other: { ...ref, file: "project_migrations.md" }, text: "x" }],
-    ["POST", "/api/inbox/accept", { id: "x" }],
-    ["POST", "/api/inbox/reject", { id: "x" }],
-    ["POST", "/api/dream/apply", { plan: "x" }],
+    ["POST", "/api/review/accept", { id: "x" }],
+    ["POST", "/api/bulk", { action: "forget", memories: ["0/project_rollback.md"] }],
+    ["POST", "/api/settings", { name: "mode", value: "off" }],
+    ["POST", "/api/index", { rebuild: true }],
     ["POST", "/api/jobs", { kind: "verify" }],
   ];
   for (const [method, where, body] of writes)

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { slugOf } from "../../src/project/locate.ts";
+import { logSurfaced } from "../../src/recall/surface-log.ts";
 import type { SessionList, SessionView } from "../../src/web/api.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { call, HOSTILE, makePage } from "./open-page.ts";
@@ -80,4 +81,23 @@ it("cuts long ones, takes broken lines for none, and has nothing where there is 
   const huge = (await call(page, "GET", "/api/session", { id: SECOND })) as SessionView;
   expect(JSON.stringify(huge).length).toBeLessThan(500_000);
   expect(huge.isCut).toBe(true);
+});
+
+it("traces a session: what it was shown at which prompt and why, and what was learnt from it", async () => {
+  const world = makeWorld();
+  put(world, slugOf(world.project), FIRST, [
+    { role: "user", content: "Hello there." },
+    { role: "assistant", content: [{ type: "text", text: "Hello." }] },
+    { role: "user", content: "How do we deploy?" },
+  ]);
+  const source = `source: user session=${FIRST}`;
+  world.write("project_deploys.md", `---\nname: deploys\ntype: project\n${source}\n---\n\nOn Fridays.\n`);
+  const { page } = await makePage({ world });
+  const memories = [{ file: "project_deploys.md", scope: "project", why: ["words: deploy"] }];
+  logSurfaced(world.dir, { at: world.now, session: FIRST, door: "hook", prompt: "How do we deploy?", memories });
+  expect(await list(page)).toMatchObject([{ id: FIRST, recalls: 1, learnt: 1 }]);
+  const view = (await call(page, "GET", "/api/session", { id: FIRST })) as SessionView;
+  const deploys = { directory: 0, file: "project_deploys.md", name: "deploys" };
+  expect(view.shown).toMatchObject([{ message: 2, memories: [{ ...deploys, why: ["words: deploy"] }] }]);
+  expect(view.learnt).toEqual([deploys]);
 });

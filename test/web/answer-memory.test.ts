@@ -4,8 +4,9 @@ import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 
 import type { MemoryView, Ref } from "../../src/web/api.ts";
+import { putSession } from "../ui/shop.ts";
 import { errorOf, HOUR, note } from "../world.ts";
-import { call, HOSTILE, makePage, makeUserWorld, type OpenPage } from "./open-page.ts";
+import { call, HOSTILE, makePage, makeUserWorld, type OpenPage, rowOf } from "./open-page.ts";
 
 async function open(page: OpenPage["page"], ref: Ref): Promise<MemoryView> {
   return (await call(page, "GET", "/api/memory", { ...ref })) as MemoryView;
@@ -23,16 +24,8 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   const view = (await call(page, "GET", "/api/memory", { directory: 0, file: "user_target.md" })) as MemoryView;
   expect(view.row.name).toBe("target");
   expect(view.text).toBe(world.read("user_target.md"));
-  expect(view.fields.map(({ key }) => key)).toEqual([
-    "name",
-    "description",
-    "type",
-    "created",
-    "modified",
-    "when",
-    "source",
-  ]);
-  expect(view.fields.find(({ key }) => key === "when")?.value).toEqual(["when asked"]);
+  // What is shown as what it means is not repeated as a field.
+  expect(view.fields).toEqual([]);
   expect(view.body).toEqual([
     {
       kind: "p",
@@ -47,7 +40,9 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   expect(view.links).toEqual({ to: [], from: [{ directory: 0, file: "user_other.md", name: "other" }] });
   expect(view.provenance).toContainEqual({ key: "said by", value: "inferred" });
   expect(view.provenance).toContainEqual({ key: "session", value: "s1" });
-  expect(view.surfaced).toEqual([{ at: world.now.toISOString(), adapter: "hook", session: "s", why: ["words: a"] }]);
+  expect(view.surfaced).toEqual([
+    { at: world.now.toISOString(), adapter: "hook", session: "s", why: ["words: a"], prompt: null, used: null },
+  ]);
   expect(view.history.map(({ action, canUndo, undone }) => [action, canUndo, undone])).toEqual([
     ["edit", true, false],
     ["save", false, false],
@@ -57,6 +52,38 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   );
   const other = await open(page, { directory: 0, file: "user_other.md" });
   expect(other.links.to).toEqual([{ directory: 0, file: "user_target.md", name: "target" }, { name: "nobody" }]);
+});
+
+it("says to which prompt it was shown, and what of it the answer names", async () => {
+  const { world, memdir, page } = await makePage();
+  await memdir.save(note("deploys", { type: "project", body: "Run `npm run ship` from the main branch." }));
+  const session = "11111111-0000-4000-8000-000000000001";
+  const said = ["how do we ship it", "With `npm run ship`.", "and the weather", "It rains."];
+  putSession(world, session, world.now, said);
+  const memories = [{ file: "project_deploys.md", scope: "project", why: ["words: ship"] }];
+  for (const prompt of [said[0] as string, said[2] as string])
+    logSurfaced(world.dir, { at: world.now, session, door: "hook", prompt, memories });
+  const { surfaced } = await open(page, { directory: 0, file: "project_deploys.md" });
+  expect(surfaced.map(({ prompt, used }) => [prompt, used])).toEqual([
+    ["and the weather", ""],
+    ["how do we ship it", "npm run ship"],
+  ]);
+});
+
+it("list and memory say the same about a text that was changed since it was checked", async () => {
+  const { world, memdir, page } = await makePage();
+  fs.mkdirSync(path.join(world.project, "src"), { recursive: true });
+  fs.writeFileSync(path.join(world.project, "src", "a.ts"), "export const a = 1;\n");
+  world.git("init", "-q");
+  world.git("add", ".");
+  world.git("commit", "-qm", "one");
+  await memdir.save(note("names", { type: "project", body: "See `src/a.ts`." }));
+  await memdir.verify();
+  const file = "project_names.md";
+  world.write(file, world.read(file).replace("See", "Look at"));
+  const { row } = await open(page, { directory: 0, file });
+  expect(row.verdict?.state).toBe("holds");
+  expect((await rowOf(page, "names")).verdict).toEqual(row.verdict);
 });
 
 it("claims come with their verdict and evidence, silenced ones too", async () => {

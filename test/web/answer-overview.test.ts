@@ -3,56 +3,87 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { openLearning } from "../../src/open-learn.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
-import type { ContextAnswer, Overview, RotView } from "../../src/web/api.ts";
+import type { ContextAnswer, HealthView, Home, Waiting } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
 import { call, makePage } from "./open-page.ts";
 
-const overview = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/overview")) as Overview;
-const rotOf = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/rot")) as RotView;
+const home = async (page: Parameters<typeof call>[0], query = {}) =>
+  (await call(page, "GET", "/api/home", query)) as Home;
+const healthOf = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/health")) as HealthView;
 
 it("an empty project is a whole answer of nothing, and looking makes no files", async () => {
   const { world, page } = await makePage();
-  const view = await overview(page);
-  expect(view).toMatchObject({ total: 0, byType: {}, byScope: {} });
-  expect(await rotOf(page)).toEqual({ score: 100, first: [] });
-  expect(view.byAge.map(({ label }) => label)).toEqual(["today", "this week", "this month", "this quarter", "older"]);
-  expect(view.recalled).toEqual({ most: [], never: [], neverCount: 0, since: null });
-  expect(view.cost).toMatchObject({ month: "2026-03", total: 0 });
+  const view = await home(page);
+  expect(view).toMatchObject({ total: 0, scopes: 0, changed: { events: [], count: 0, recalls: 0 } });
+  expect(view.given.most).toEqual([]);
+  expect(view.cost).toMatchObject({ month: "2026-03", cost: 0, tokens: 0 });
+  expect(await healthOf(page)).toEqual({ score: 100, memories: 0, parts: [], isComplete: true });
+  expect((await call(page, "GET", "/api/waiting")) as Waiting).toMatchObject({ review: 0 });
   expect(world.files()).toEqual([]);
 });
 
-it("counts by type, scope and age, the index against its cap, and what fills the context", async () => {
+it("what the model is given: parts of the context, and how many memories the index names", async () => {
   const { world, memdir, page } = await makePage();
   fs.writeFileSync(path.join(world.project, "CLAUDE.md"), "Use tabs.\n");
   await memdir.save(note("a", { type: "feedback" }));
-  world.write("old.md", "---\nname: old\ntype: project\n---\n\nOld.\n", { ageMs: 20 * DAY });
-  world.write("older.md", "---\nname: older\ntype: project\n---\n\nOlder.\n", { ageMs: 200 * DAY });
-  const view = await overview(page);
-  expect(view.total).toBe(3);
-  expect(view.byType).toEqual({ feedback: 1, project: 2 });
-  expect(view.byScope).toEqual({ project: 3 });
-  expect(view.byAge.map(({ count }) => count)).toEqual([1, 0, 1, 0, 1]);
-  expect(view.index).toMatchObject({ maxLines: 200, maxChars: 25_000, isCut: false });
-  expect(view.index.lines).toBeGreaterThan(0);
-  expect(view.context.map(({ part }) => part)).toEqual(["memory section", "CLAUDE.md (project)", "memory index"]);
-  expect(view.context.every(({ bytes, tokens }) => bytes > 0 && tokens > 0)).toBe(true);
+  await memdir.save(note("b"));
+  const { total, given } = await home(page);
+  expect(total).toBe(2);
+  expect(given.index).toMatchObject({ maxLines: 200, listed: 2, isCut: false });
+  expect(given.index.lines).toBeGreaterThan(0);
+  expect(given.context.map(({ part }) => part)).toEqual(["memory section", "CLAUDE.md (project)", "memory index"]);
+  expect(given.context.every(({ bytes, tokens }) => bytes > 0 && tokens > 0)).toBe(true);
 });
 
-it("the score takes all directories together, and what to do first names the memories", async () => {
+it("what changed since a time, by names; before that, what changed last", async () => {
+  const { world, memdir, page } = await makePage();
+  await memdir.save(note("early"));
+  const before = new Date(world.now.getTime() + 1000).toISOString();
+  world.now = new Date(world.now.getTime() + DAY);
+  expect((await home(page, { since: before })).changed).toMatchObject({ count: 0, since: before });
+  expect((await home(page, { since: before })).changed.events[0]?.memories[0]?.name).toBe("early");
+  await memdir.save(note("late"));
+  const { changed } = await home(page, { since: before });
+  expect(changed.count).toBe(1);
+  expect(changed.events.map(({ says, memories }) => [says, memories[0]?.name])).toEqual([["Saved", "late"]]);
+  expect((await errorOf(call(page, "GET", "/api/home", { since: "yesterday" }))).code).toBe("usage");
+});
+
+it("health takes all directories together and is explained by its parts, which name the memories", async () => {
   const { world, memdir, page } = await makePage();
   await memdir.save(note("one", { body: "The build uses pnpm and needs node twenty two installed." }));
   await memdir.save(note("two", { body: "The build uses pnpm and needs node twenty two installed." }));
-  const rot = await rotOf(page);
-  expect(rot.score).toBeLessThan(100);
-  const double = rot.first.find(({ todo }) => todo === "memdir dream --plan");
-  expect(double?.count).toBe(1);
-  expect(double?.memories[0]).toMatchObject({ directory: 0 });
+  const health = await healthOf(page);
+  expect(health.score).toBeLessThan(100);
+  const double = health.parts.find(({ kind }) => kind.endsWith("duplicate"));
+  expect(double).toMatchObject({ count: 1, memories: [{ directory: 0 }] });
+  expect(double?.points).toBeGreaterThan(0);
   expect(["one", "two"]).toContain(double?.memories[0]?.name);
   await memdir.forget("two");
-  const mended = await rotOf(page);
-  expect(mended.score).toBeGreaterThan(rot.score);
-  expect(mended.first.some(({ todo }) => todo === "memdir dream --plan")).toBe(false);
+  const fixed = await healthOf(page);
+  expect(fixed.score).toBeGreaterThan(health.score ?? 100);
+  expect(fixed.parts.some(({ kind }) => kind.endsWith("duplicate"))).toBe(false);
   expect(world.logged).toEqual([]);
+});
+
+it("while somebody watches, health is measured beside the request, once for each version, and its end is told", async () => {
+  const { memdir, page } = await makePage();
+  await memdir.save(note("one"));
+  let runs = 0;
+  const told: string[] = [];
+  page.kept.version = 1;
+  page.tell = ({ kind }) => told.push(kind);
+  page.measureApart = async () => {
+    runs++;
+    return [{ dir: memdir.directories[0]?.path ?? "", memories: 4, findings: [] }];
+  };
+  expect(await healthOf(page)).toMatchObject({ score: null, isComplete: false });
+  await expect.poll(() => told).toEqual(["health"]);
+  expect(await healthOf(page)).toMatchObject({ score: 100, memories: 4, isComplete: true });
+  expect(runs).toBe(1);
+  page.kept.version = 2;
+  expect(await healthOf(page)).toMatchObject({ score: 100, isComplete: false });
+  await expect.poll(() => runs).toBe(2);
 });
 
 it("cost comes by day and kind of this month; a model without a price is named and in no sum", async () => {
@@ -67,16 +98,18 @@ it("cost comes by day and kind of this month; a model without a price is named a
   spend(new Date(world.now.getTime() - 40 * DAY), "a/b", "dream");
   spend(world.now, "unknown/x", "dream");
   ledger.skip("extraction", null, "budget");
-  const cost = (await overview(page)).cost;
-  expect(cost.total).toBeCloseTo(2);
-  expect(cost.byKind).toEqual({ extraction: 1, dream: 1 });
-  expect(Object.keys(cost.tokensByKind)).toEqual(["extraction", "dream"]);
+  const { cost } = await home(page);
+  expect(cost.cost).toBeCloseTo(2);
+  expect(cost.byKind.map((each) => [each.kind, each.cost])).toEqual([
+    ["extraction", 1],
+    ["dream", 1],
+  ]);
   expect(cost.byDay.length).toBe(10);
   expect(cost.byDay.at(-1)).toEqual({ day: "2026-03-10", cost: 1, tokens: 200_000 });
   expect(cost.unpriced).toEqual(["unknown/x"]);
 });
 
-it("tells what was recalled most and what never, also of hundreds", async () => {
+it("tells what was recalled most, also of hundreds", async () => {
   const { world, page } = await makePage();
   for (let i = 0; i < 300; i++) world.write(`m${i}.md`, `---\nname: m${i}\ntype: user\n---\n\nBody ${i}.\n`);
   const seen = (file: string) => [{ file, scope: "project", why: [] }];
@@ -86,14 +119,13 @@ it("tells what was recalled most and what never, also of hundreds", async () => 
   log("m7.md");
   log("m8.md");
   log("gone.md");
-  const { recalled } = await overview(page);
-  expect(recalled.most.map(({ name, count }) => [name, count])).toEqual([
+  const { given, changed } = await home(page);
+  expect(changed.recalls).toBe(4);
+  expect(given.most.map(({ name, count }) => [name, count])).toEqual([
     ["m7", 2],
     ["m8", 1],
   ]);
-  expect(recalled.neverCount).toBe(298);
-  expect(recalled.never.length).toBe(20);
-  expect(recalled.since).toBe(world.now.toISOString());
+  expect(given.since).toBe(world.now.toISOString());
 });
 
 it("context: loaded and not loaded with reasons, what a touch adds, and the index", async () => {
@@ -107,7 +139,7 @@ it("context: loaded and not loaded with reasons, what a touch adds, and the inde
   expect(plain.loaded.map(({ path: file }) => path.basename(file))).toEqual(["CLAUDE.md", "more.md"]);
   expect(plain.loaded[1]?.reason).toContain("imported by");
   expect(plain.added).toEqual([]);
-  expect(plain.index?.text).toContain("user_a.md");
+  expect(plain.index?.bytes).toBeGreaterThan(0);
   const touched = (await call(page, "GET", "/api/context", { touch: "sub/x.ts" })) as ContextAnswer;
   expect(touched.added.map(({ text }) => text)).toEqual(["Nested <script>alert(1)</script>.\n"]);
   for (const touch of ["../../etc/passwd", "/etc/passwd", "a\0b"]) {

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { openPage } from "../../src/web/answer.ts";
+import { lastPlan } from "../../src/learn/dream.ts";
+import { mainOf, openPage } from "../../src/web/answer.ts";
 import type { Job } from "../../src/web/api.ts";
 import { type JobsOptions, openJobs } from "../../src/web/jobs.ts";
 import { startModelServer } from "../model-server/model-server.ts";
@@ -60,7 +61,11 @@ it("plans a dream by rules, which waits; nothing is written", async () => {
   const { state, says } = await ended(first.id);
   expect(state).toBe("done");
   expect(says).toMatch(/^a plan: 1 merged/);
-  expect(page.kept.plan).toMatchObject({ id: first.id, made: world.now.toISOString() });
+  expect(
+    lastPlan(mainOf(page.memdir))
+      .read()
+      ?.ops.map(({ kind }) => kind),
+  ).toContain("merge");
   expect(world.files().map((file) => [file, world.read(file)])).toEqual(files);
 });
 
@@ -68,7 +73,7 @@ it("says why a dream came to nothing: a model that is not configured right", asy
   const world = makeWorld({ env: { MEMDIR_MODEL: "nobody/knows" } });
   const { page, jobs, ended } = await openTold(world);
   const failed = await ended(jobs.start("dream").id);
-  expect([failed.state, page.kept.plan]).toEqual(["failed", null]);
+  expect([failed.state, lastPlan(mainOf(page.memdir)).read()]).toEqual(["failed", null]);
   expect(failed.says).toContain("nobody");
 });
 
@@ -79,14 +84,14 @@ it("is stopped while a model thinks: the plan that waited stays", async () => {
   const world = makeWorld({ env });
   await (await world.open()).save(note("a"));
   const { page, jobs, ended } = await openTold(world);
-  const waiting = { id: "x", made: world.now.toISOString(), plan: { ops: [], base: {} } };
-  page.kept.plan = waiting;
+  const waiting = { ops: [], base: { "a.md": "x" } };
+  lastPlan(mainOf(page.memdir)).write(waiting);
   server.queue(() => new Promise(() => {}));
   const job = jobs.start("dream");
   await expect.poll(() => server.requests.length, PATIENT).toBe(1);
   jobs.stop(job.id);
   expect(await ended(job.id)).toMatchObject({ state: "stopped", says: "it was stopped" });
-  expect(page.kept.plan).toBe(waiting);
+  expect(lastPlan(mainOf(page.memdir)).read()).toEqual(waiting);
 });
 
 it("has one of a kind at a time, tells its progress, and stops it", async () => {

@@ -17,7 +17,7 @@ it("tells the page of a change on disk, after a greeting", async () => {
   const response = await fetch(`${page.url}/api/live`, { headers: { cookie: await enter() } });
   expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   const events = readEvents(response.body as ReadableStream<Uint8Array>);
-  expect((await events.next()).value).toEqual({ kind: "hello", jobs: [] });
+  expect((await events.next()).value).toEqual({ kind: "hello", jobs: [], generation: 0 });
   let told: LiveEvent | undefined;
   void events.next().then(({ value }) => {
     told = value;
@@ -118,7 +118,7 @@ it("gathers many changes into few, and says nothing once it is closed", async ()
 });
 
 it("lets four tabs of a browser listen, and takes another when one leaves", async () => {
-  const live = openLive([], { jobs: () => [], log: () => {} });
+  const live = openLive([], { jobs: () => [], generation: () => 0, log: () => {} });
   onTestFinished(() => live.close());
   const tabs = Array.from({ length: 4 }, () => live.join("ann"));
   expect(tabs.every((tab) => tab !== null)).toBe(true);
@@ -142,7 +142,7 @@ it("answers a tab too many so that it does not come again", async () => {
 });
 
 it("keeps a stream alive, and lets go of a tab that reads nothing", async () => {
-  const live = openLive([], { jobs: () => [], log: () => {}, heartbeatMs: 5 });
+  const live = openLive([], { jobs: () => [], generation: () => 0, log: () => {}, heartbeatMs: 5 });
   onTestFinished(() => live.close());
   const reader = live.join("ann")?.getReader();
   await reader?.read();

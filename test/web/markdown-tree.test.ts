@@ -3,7 +3,7 @@ import type { MarkdownNode } from "../../src/web/api.ts";
 import { buildMarkdownTree } from "../../src/web/markdown-tree.ts";
 
 const KINDS = new Set(
-  "p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code strong em del a hr br table thead tbody tr th td text memory-link task".split(
+  "p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code strong em del a hr br table thead tbody tr th td text memory-link task labelled".split(
     " ",
   ),
 );
@@ -93,4 +93,23 @@ it.each([
   expect(nodes.every(({ kind }) => KINDS.has(kind))).toBe(true);
   expect(nodes.every((node) => Object.keys(node).every((key) => KEYS.has(key)))).toBe(true);
   expect(JSON.stringify(tree).length).toBeLessThan(2_000_000);
+});
+
+it("keeps line breaks as written, tells Why and How to apply apart, and aligns cells", async () => {
+  const feedback = await buildMarkdownTree(
+    "Rule.\n**Why:** a reason\nover two lines\n**How to apply:** so.",
+    () => null,
+  );
+  expect(feedback).toEqual([
+    { kind: "p", children: [{ kind: "text", text: "Rule." }] },
+    {
+      kind: "labelled",
+      text: "Why",
+      children: [{ kind: "text", text: "a reason" }, { kind: "br" }, { kind: "text", text: "over two lines" }],
+    },
+    { kind: "labelled", text: "How to apply", children: [{ kind: "text", text: "so." }] },
+  ]);
+  const [table] = await buildMarkdownTree("| a | b |\n| --- | ---: |\n| 1 | 2 |", () => null);
+  const cells = table?.children?.[1]?.children?.[0]?.children ?? [];
+  expect(cells.map(({ align }) => align)).toEqual([undefined, "right"]);
 });

@@ -15,12 +15,19 @@ export interface OpenPage {
 }
 
 export async function makePage(
-  options: { readOnly?: boolean; world?: World; open?: Partial<OpenOptions>; settings?: object } = {},
+  options: {
+    readOnly?: boolean;
+    world?: World;
+    open?: Partial<OpenOptions>;
+    store?: Page["store"];
+    settings?: object;
+  } = {},
 ): Promise<OpenPage> {
   const world = options.world ?? makeWorld(options.settings ? { settings: options.settings } : {});
-  const memdir = await world.open({ by: "web", ...options.open });
+  const memdir = await world.open({ by: "web", ...options.store, ...options.open });
   const page = openPage({
     memdir,
+    ...(options.store && { store: options.store }),
     env: world.env,
     now: () => world.now,
     log: (message) => world.logged.push(message),

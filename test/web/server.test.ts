@@ -7,9 +7,10 @@ import { expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import type { Route } from "../../src/web/answer.ts";
 import { loadAssets } from "../../src/web/assets.ts";
+import { ROUTES } from "../../src/web/routes.ts";
 import { makeTemporary } from "../temporary.ts";
 import { until } from "../until.ts";
-import { errorOf, makeWorld } from "../world.ts";
+import { errorOf, makeWorld, note } from "../world.ts";
 import { ASSETS, startStub, tell } from "./stub-page.ts";
 
 const CSP =
@@ -98,6 +99,55 @@ it("lets nothing be changed where it only looks", async () => {
   expect((await call({ path: "/api/look", method: "POST", body: "{}" })).status).toBe(200);
   expect((await call({ path: "/api/thing" })).status).toBe(200);
   expect(asked).toEqual(["LOOK {}", "GET {}"]);
+});
+
+it("does nothing for a tab that shows another project, and tells it so", async () => {
+  const world = makeWorld();
+  await (await world.open()).save(note("deploys"));
+  const other = path.join(world.top, "other");
+  fs.mkdirSync(other);
+  const there = await world.open({ cwd: other });
+  const { file, undo } = await there.save(note("deploys"));
+  const { page, enter, call } = await startStub({ world, routes: ROUTES });
+  const live = await fetch(`${page.url}/api/live`, { headers: { cookie: await enter() } });
+  let told = "";
+  void live.body?.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write: (text) => {
+        told += text;
+      },
+    }),
+  );
+  const post = (name: string, sent: object, project: string | null) => {
+    const headers = { "x-memdir-project": project };
+    return call({ method: "POST", path: `/api/${name}`, body: JSON.stringify(sent), headers });
+  };
+  const first = (await call({ path: "/api/start" })).json;
+  expect((await post("project", { root: other }, String(first.generation))).status).toBe(200);
+  const { generation } = (await call({ path: "/api/start" })).json;
+  expect(generation).not.toBe(first.generation);
+  await until(() => told.includes(JSON.stringify({ kind: "hello", jobs: [], generation })));
+
+  for (const project of [String(first.generation), "none", null]) {
+    for (const [name, sent] of [
+      ["forget", { directory: 0, file }],
+      ["undo", { id: undo }],
+      ["jobs", { kind: "verify" }],
+    ] as const) {
+      const { status, json } = await post(name, sent, project);
+      expect([status, json.message]).toEqual([409, "the page shows another project now: reload it"]);
+    }
+  }
+  expect((await post("history", {}, null)).status).toBe(200);
+  expect((await there.list()).map(({ name }) => name)).toEqual(["deploys"]);
+  expect((await post("forget", { directory: 0, file }, String(generation))).status).toBe(200);
+  expect(await there.list()).toEqual([]);
+});
+
+it("asks no model where it only looks", async () => {
+  const { call } = await startStub({ readOnly: true, routes: ROUTES });
+  const told = await call({ method: "POST", path: "/api/doctor", body: '{"model":true}' });
+  expect([told.status, told.json.problem]).toEqual([403, "read-only"]);
 });
 
 it("tells our own errors in words and with a fitting status, and nothing of others", async () => {

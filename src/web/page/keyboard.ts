@@ -1,53 +1,81 @@
 /** Keyboard shortcuts. Views add theirs while they are shown; typing in a field triggers none. */
 import { useEffect, useRef } from "preact/hooks";
-import { go } from "./router.ts";
+import type { IconName } from "./parts/icon.tsx";
+import { go, route } from "./router.ts";
 
 /** By the browser's name of the key, such as "/", "e", "ArrowDown". */
 type Keys = Record<string, (event: KeyboardEvent) => void>;
 
-/** The places of the navigation; the letter is the key after `g`. */
-export const PLACES: { view: string; title: string; letter: string }[] = [
-  { view: "overview", title: "Overview", letter: "o" },
-  { view: "memories", title: "Memories", letter: "m" },
-  { view: "recall", title: "Recall", letter: "r" },
-  { view: "context", title: "Context", letter: "c" },
-  { view: "timeline", title: "Timeline", letter: "t" },
-  { view: "map", title: "Map", letter: "a" },
-  { view: "inbox", title: "Inbox", letter: "i" },
-  { view: "dream", title: "Dream", letter: "d" },
-  { view: "team", title: "Team", letter: "e" },
-  { view: "sessions", title: "Sessions", letter: "s" },
+export interface Place {
+  view: string;
+  title: string;
+  icon: IconName;
+  /** The key after `g`. */
+  letter: string;
+}
+
+/** The places of the navigation, in groups: what asks for attention, what is remembered, what happened. */
+export const PLACES: readonly (readonly Place[])[] = [
+  [
+    { view: "home", title: "Home", icon: "home", letter: "h" },
+    { view: "review", title: "Review", icon: "review", letter: "v" },
+  ],
+  [
+    { view: "memories", title: "Memories", icon: "memories", letter: "m" },
+    { view: "recall", title: "Recall", icon: "recall", letter: "r" },
+  ],
+  [{ view: "activity", title: "Activity", icon: "activity", letter: "a" }],
+];
+
+export const ALL_PLACES: readonly Place[] = [
+  ...PLACES.flat(),
+  { view: "settings", title: "Settings", icon: "settings", letter: "s" },
 ];
 
 export const KEYS_SHOWN: [string, string][] = [
+  ["Ctrl K", "run anything, open any memory"],
   ["/", "search the memories"],
-  ["↑ ↓", "move in the list"],
-  ["Enter", "open the memory"],
+  ["n", "write a new memory"],
+  ["j k", "next, previous (arrow keys too)"],
+  ["x", "select the row"],
+  ["Enter", "open it"],
   ["e", "edit it"],
-  ["a e r", "accept, edit, reject in the inbox"],
-  ["u", "undo the last change (asks first)"],
-  ["Esc", "back"],
-  ["Ctrl S", "review your changes, then save"],
-  ["?", "show the shortcuts"],
-  ...PLACES.map(({ letter, view }): [string, string] => [`g ${letter}`, view]),
+  ["u", "undo the last change"],
+  ["Esc", "back, or clear the selection"],
+  ["Ctrl S", "save what you write"],
+  ["a s", "in Review: accept (the usual verb), skip"],
+  ["m f t c", "merge, fix the path, still true, add a cue"],
+  ["p h d", "pin, share with the team, forget"],
+  ["?", "show the keys"],
+  ...ALL_PLACES.map(({ letter, title }): [string, string] => [`g ${letter}`, `go to ${title}`]),
 ];
 
 /** A second key later than this is no longer part of `g …`. */
 const SEQUENCE_MS = 1200;
 
+/** Who opens these means to type: a letter that arrives before the field is there must not lead anywhere. */
+const TYPED_IN: ReadonlySet<string> = new Set(["edit", "new"]);
+
 /** The last one added comes first. */
 const listeners: { current: Keys }[] = [];
 
-export function startKeyboard(): void {
+export function startKeyboard(openPalette: () => void): void {
   let sinceG = Number.NEGATIVE_INFINITY;
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.defaultPrevented || event.altKey || event.isComposing) return;
     // A dialog has its own keys.
     if (document.querySelector("dialog[open]") !== null) return;
-    if (isTyping(event.target) && event.key !== "Escape") return;
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key.toLowerCase() !== "k" || event.shiftKey) return;
+      event.preventDefault();
+      return openPalette();
+    }
+    // The editor is in a shadow tree, where the event itself names only its host.
+    if (isTyping(event.composedPath()[0] ?? null) && event.key !== "Escape") return;
+    if (event.key.length === 1 && TYPED_IN.has(location.hash.replace(/^#\/|\?.*$/g, "") || route.get().view)) return;
     if (performance.now() - sinceG < SEQUENCE_MS) {
       sinceG = Number.NEGATIVE_INFINITY;
-      const place = PLACES.find(({ letter }) => letter === event.key);
+      const place = ALL_PLACES.find(({ letter }) => letter === event.key);
       if (place !== undefined) {
         event.preventDefault();
         return go(place.view);

@@ -1,7 +1,8 @@
 /** Server-sent events: changes on disk and the progress of jobs, and answers that are fetched again with them. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Job, LiveEvent, Start } from "../api.ts";
-import { type Failure, formatQuery, get, type Query, send } from "./remote.ts";
+import type { Job, LiveEvent, Start, Waiting } from "../api.ts";
+import { type Failure, formatQuery, generation, get, type Query, send } from "./remote.ts";
+import { formatRoute } from "./router.ts";
 import { makeStore, useStore } from "./store.ts";
 
 export interface Live<T> {
@@ -18,10 +19,18 @@ export const start = makeStore<Start>({
   project: "",
   readOnly: true,
   warnings: [],
+  verbs: [],
+  root: "",
+  generation: 0,
 });
 
 /** Grows with every change on disk. */
 export const changes = makeStore(0);
+/** What waits for a person, as the navigation last asked: every place that shows it shows the same. */
+export const waiting = makeStore<Waiting | null>(null);
+/** Grows when memories were shown to a model, and when the health was measured. */
+export const recalls = makeStore(0);
+export const measured = makeStore(0);
 export const jobs = makeStore<Job[]>([]);
 export const isConnected = makeStore(true);
 
@@ -40,6 +49,12 @@ export function noteJob(job: Job): void {
   jobs.set([...jobs.get().filter(({ id }) => id !== job.id), job]);
 }
 
+/** For when everything on the page is about another project. */
+export function beginAnew(): void {
+  location.hash = formatRoute("home");
+  location.reload();
+}
+
 export function startLive(): void {
   let gathering = 0;
   let wasCut = false;
@@ -47,6 +62,7 @@ export function startLive(): void {
   source.onmessage = (message) => {
     const event = JSON.parse(String(message.data)) as LiveEvent;
     if (event.kind === "hello") {
+      if (event.generation !== (generation.get() ?? event.generation)) return beginAnew();
       jobs.set(event.jobs);
       isConnected.set(true);
       // Changes while the connection was lost were not reported.
@@ -56,6 +72,9 @@ export function startLive(): void {
       noteJob(event.job);
       // Its result may be part of any view, and not every result is a change on disk.
       if (event.job.state !== "running") changes.set(changes.get() + 1);
+    } else if (event.kind !== "changed") {
+      const told = event.kind === "recalled" ? recalls : measured;
+      told.set(told.get() + 1);
     } else {
       clearTimeout(gathering);
       gathering = window.setTimeout(() => changes.set(changes.get() + 1), GATHER_MS);
@@ -75,12 +94,21 @@ interface Asking {
   isPosted?: boolean;
   /** Asked once, for what a person works on and must not change under their hands. */
   isOnce?: boolean;
+  /** Fetched again with these as well. */
+  also?: typeof changes;
 }
 
+const NEVER = makeStore(0);
+
 /** The answer to a question, fetched again with every change on disk; `path` null fetches nothing. */
-export function useLive<T>(path: string | null, query: Query = {}, { isPosted, isOnce }: Asking = {}): Live<T> {
+export function useLive<T>(
+  path: string | null,
+  query: Query = {},
+  { isPosted, isOnce, also = NEVER }: Asking = {},
+): Live<T> {
   const key = path === null ? "" : path + formatQuery(query);
   const version = useStore(changes);
+  const told = useStore(also);
   const [asked, setAsked] = useState(0);
   const [answer, setAnswer] = useState<(Omit<Live<T>, "reload"> & { key: string }) | null>(null);
   const first = { key, value: (kept.get(key) as T | undefined) ?? null, failure: null, isLoading: key !== "" };
@@ -100,7 +128,7 @@ export function useLive<T>(path: string | null, query: Query = {}, { isPosted, i
       setAnswer({ key, value: shown, failure, isLoading: false });
     });
     return () => calling.abort();
-  }, [key, isOnce ? 0 : version, asked]);
+  }, [key, isOnce ? 0 : version, asked, told]);
   return { ...current, reload: () => setAsked((count) => count + 1) };
 }
 

@@ -1,5 +1,9 @@
 /** Requests to the server: every answer is a value or an error value, never an exception. */
 import type { Problem } from "../api.ts";
+import { makeStore } from "./store.ts";
+
+/** Which of the server's projects this page shows; null before it is known. */
+export const generation = makeStore<number | null>(null);
 
 export interface Failure extends Problem {
   /** 0 if there was no answer. */
@@ -27,7 +31,7 @@ export async function send<T>(
   return call<T>(path, {
     method,
     // No form and no link of another page can send this header.
-    headers: { "content-type": "application/json", "x-memdir": "1" },
+    headers: { "content-type": "application/json", "x-memdir": "1", "x-memdir-project": String(generation.get() ?? 0) },
     body: JSON.stringify(body),
     signal: signal ?? null,
   });

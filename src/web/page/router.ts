@@ -9,30 +9,51 @@ export interface Route {
   key: string;
 }
 
-const FIRST = "overview";
+const FIRST = "home";
+
+/** Addresses of earlier versions, which bookmarks and notes still have. */
+const MOVED: Record<string, [view: string, query?: Query, rename?: Record<string, string>]> = {
+  overview: ["home"],
+  map: ["memories", { as: "map" }],
+  inbox: ["review"],
+  dream: ["review"],
+  team: ["review"],
+  context: ["recall", { tab: "context" }],
+  timeline: ["activity"],
+  sessions: ["activity", { tab: "sessions" }, { id: "session" }],
+};
 
 /** A view has to fetch before it is tall enough to scroll; after this long it stays where it is. */
 const RESTORE_MS = 1500;
+/** The element that had the focus may come later; whoever has moved on in the meantime keeps theirs. */
+const REFOCUS_MS = 6000;
 
-const SCROLLS = "memdir-places";
+const LEFT = "memdir-places";
 
 export const route = makeStore<Route>({ view: FIRST, params: new URLSearchParams(), key: "" });
 
+/** How a view was left: how far it was scrolled, and which element had the focus, as a selector. */
+interface Left {
+  top: number;
+  focus: string | null;
+}
+
 /** Asks whether a view with unsaved changes may be left. */
 let guard: (() => Promise<boolean>) | null = null;
-const scrolls = new Map<string, number>();
+const lefts = new Map<string, Left>();
 let nextKey = 0;
 /** The entry of the history with which the page was opened. */
 let entrance = "";
 
 export function startRouter(): void {
   history.scrollRestoration = "manual";
-  for (const [key, top] of JSON.parse(sessionStorage.getItem(SCROLLS) ?? "[]") as [string, number][])
-    scrolls.set(key, top);
-  nextKey = scrolls.size;
+  for (const [key, left] of JSON.parse(sessionStorage.getItem(LEFT) ?? "[]") as [string, Left][]) lefts.set(key, left);
+  nextKey = lefts.size;
   window.addEventListener("hashchange", () => void follow());
-  window.addEventListener("scroll", () => scrolls.set(route.get().key, window.scrollY), { passive: true });
-  window.addEventListener("pagehide", () => sessionStorage.setItem(SCROLLS, JSON.stringify([...scrolls].slice(-50))));
+  window.addEventListener("scroll", () => noteLeft({ top: window.scrollY }), { passive: true });
+  // Noted while it has the focus: once the view is gone, nothing has.
+  document.addEventListener("focusin", ({ target }) => noteLeft({ focus: selectorOf(target as Element) }));
+  window.addEventListener("pagehide", () => sessionStorage.setItem(LEFT, JSON.stringify([...lefts].slice(-50))));
   show();
   entrance = route.get().key;
 }
@@ -89,20 +110,59 @@ async function follow(): Promise<void> {
 function show(): void {
   const known = (history.state as { key?: string } | null)?.key;
   const key = known ?? `r${nextKey++}`;
-  if (known === undefined) history.replaceState({ key }, "");
-  const [view = "", asked = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  route.set({ view: view === "" ? FIRST : view, params: new URLSearchParams(asked), key });
-  restore(key, known === undefined ? 0 : (scrolls.get(key) ?? 0));
+  const [asked = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const params = new URLSearchParams(query);
+  const moved = Object.hasOwn(MOVED, asked) ? MOVED[asked] : undefined;
+  const view = moved?.[0] ?? (asked === "" ? FIRST : asked);
+  for (const [name, value] of Object.entries(moved?.[1] ?? {})) params.set(name, String(value));
+  for (const [from, to] of Object.entries(moved?.[2] ?? {})) {
+    const value = params.get(from);
+    params.delete(from);
+    if (value !== null) params.set(to, value);
+  }
+  const next = { view, params, key };
+  if (known === undefined || moved !== undefined)
+    history.replaceState({ key }, "", moved === undefined ? undefined : formatHash(next));
+  const left = known === undefined ? undefined : lefts.get(key);
+  route.set(next);
+  restore(key, left ?? { top: 0, focus: null });
 }
 
-function restore(key: string, top: number): void {
-  const until = performance.now() + RESTORE_MS;
+/** Scroll position and focus come back as soon as the view has what they need. */
+function restore(key: string, { top, focus }: Left): void {
+  const begun = performance.now();
+  let isScrolled = false;
   const step = () => {
     if (route.get().key !== key) return;
-    window.scrollTo(0, top);
-    if (Math.abs(window.scrollY - top) > 1 && performance.now() < until) requestAnimationFrame(step);
+    const passed = performance.now() - begun;
+    if (!isScrolled) window.scrollTo(0, top);
+    isScrolled ||= Math.abs(window.scrollY - top) <= 1 || passed > RESTORE_MS;
+    const isFocused = focus === null || passed > REFOCUS_MS || giveFocus(focus);
+    if (!(isScrolled && isFocused)) requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
+}
+
+function giveFocus(selector: string): boolean {
+  const { activeElement: active } = document;
+  // The person was quicker, or the view gave it to a field.
+  if (active !== null && active !== document.body && !active.matches("h1, main")) return true;
+  const element = document.querySelector<HTMLElement>(selector);
+  element?.focus({ preventScroll: true });
+  return element !== null;
+}
+
+function noteLeft(now: Partial<Left>): void {
+  const { key } = route.get();
+  lefts.set(key, { top: 0, focus: null, ...lefts.get(key), ...now });
+}
+
+/** Links are known by their address and rows by their key; other elements of a view are not found again. */
+function selectorOf(element: Element): string | null {
+  const href = element.getAttribute("href");
+  if (href !== null) return `main a[href="${CSS.escape(href)}"]`;
+  const key = element.getAttribute("data-key");
+  return key === null ? null : `main [data-key="${CSS.escape(key)}"]`;
 }
 
 function formatHash({ view, params }: Route): string {

@@ -155,18 +155,13 @@ export function Tag({ text, tone = "plain", title }: { text: ComponentChildren; 
   return <span class={`tag tone-${tone}`} title={title} children={text} />;
 }
 
-/** A word after a dot in the colour of its class. */
-export function Dotted({ dot, text }: { dot: string; text: string }): VNode {
+export function TypeTag({ type }: { type: string }): VNode {
   return (
     <span class="type">
-      <span class={`dot ${dot}`} aria-hidden="true" />
-      {text}
+      <span class={`dot type-${type}`} aria-hidden="true" />
+      {type}
     </span>
   );
-}
-
-export function TypeTag({ type }: { type: string }): VNode {
-  return <Dotted dot={`type-${type}`} text={type} />;
 }
 
 const TONES: Record<string, Tone> = { holds: "good", gone: "bad", expired: "bad", moved: "warn", doubtful: "warn" };
@@ -196,6 +191,14 @@ export function Age({ at }: { at: string }): VNode {
 /** A paragraph in a soft colour with automatic text direction; nothing if there is no text. */
 export function Soft({ text }: { text: string }): VNode | null {
   return text === "" ? null : <p class="soft" dir="auto" children={text} />;
+}
+
+/** The text with the words that were searched marked in it. */
+export function Marked({ text, q }: { text: string; q: string }): VNode {
+  const words = q.split(/\s+/).filter((word) => word.length > 1);
+  if (words.length === 0) return <>{text}</>;
+  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
+  return <>{text.split(pattern).map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
 }
 
 export function MemoryLink({ memory }: { memory: MemoryTitle }): VNode {

@@ -1,6 +1,6 @@
 /** Small charts: counts as rows of bars, parts of a whole, and days as a strip of columns; each with its figures as text. */
 import type { ComponentChildren, VNode } from "preact";
-import type { Overview } from "../../api.ts";
+import type { Home } from "../../api.ts";
 import { Bar, List, Soft } from "./basics.tsx";
 import { type DayColumn, formatBytes, formatDay } from "./format.ts";
 import { Table } from "./layout.tsx";
@@ -30,15 +30,25 @@ export function Counts({ counts, caption }: { counts: Count[]; caption: string }
 /** As many as the style has. */
 const COLOURS = 6;
 
+/** As many parts as there are colours: the largest ones in their order, and the others as one. */
+function foldSmall(parts: Home["given"]["context"]): Home["given"]["context"] {
+  if (parts.length <= COLOURS) return parts;
+  const largest = new Set([...parts].sort((a, b) => b.bytes - a.bytes).slice(0, COLOURS - 1));
+  const small = parts.filter((part) => !largest.has(part));
+  const sum = (of: "bytes" | "tokens") => small.reduce((total, part) => total + part[of], 0);
+  const others = { part: `${small.length} smaller parts`, bytes: sum("bytes"), tokens: sum("tokens") };
+  return [...parts.filter((part) => largest.has(part)), others];
+}
+
 /** What fills the model's context: one bar of all parts, with a legend as a table of bytes and tokens. */
-export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
+export function ContextBar({ parts }: { parts: Home["given"]["context"] }): VNode {
   const sum = (of: "bytes" | "tokens") => parts.reduce((total, part) => total + part[of], 0);
   const total = { part: "Total", bytes: sum("bytes"), tokens: sum("tokens"), class: "hidden" };
   if (total.bytes === 0)
     return (
       <Soft text="Nothing yet. Instructions, the index, rules and recalled memories appear here, sorted by size." />
     );
-  const rows = parts.map((part, at) => ({ ...part, class: `swatch chart-${(at % COLOURS) + 1}` }));
+  const rows = foldSmall(parts).map((part, at) => ({ ...part, class: `swatch chart-${at + 1}` }));
   return (
     <div class="parts">
       <div

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { amend } from "../router.ts";
 
 /** A value that follows another once it has not changed for a while, for requests while typing. */
-function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
+export function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
   const [later, setLater] = useState(value);
   useEffect(() => {
     const waiting = setTimeout(() => setLater(value), ms);
@@ -17,9 +17,20 @@ export function useAsked(params: URLSearchParams, name: string, ms: number) {
   const given = params.get(name) ?? "";
   const [typed, setTyped] = useState(given);
   const [asked, askNow] = useLater(typed.trim(), ms);
+  // What this field put into the address last: anything else there came from a link, which counts.
+  const put = useRef(given);
   useEffect(() => {
-    if (given !== asked) amend({ [name]: asked });
+    if (given !== asked && given === put.current) {
+      put.current = asked;
+      amend({ [name]: asked });
+    }
   }, [asked]);
+  useEffect(() => {
+    if (given === put.current) return;
+    put.current = given;
+    setTyped(given);
+    askNow(given);
+  }, [given]);
   return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
 }
 

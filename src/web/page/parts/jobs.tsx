@@ -12,7 +12,8 @@ import { Passing, tellFailure } from "./notice.tsx";
 const TITLES: Record<JobKind, string> = {
   warm: "Embedding memories",
   verify: "Checking claims",
-  dream: "Planning a dream",
+  dream: "Planning a tidy-up",
+  learn: "Learning from past sessions",
 };
 
 export async function startJob(kind: JobKind): Promise<void> {

@@ -1,8 +1,9 @@
-/** The parts of a view: its head, sections, tabs, tables, and empty and loading states. */
+/** The parts of a view: its head, sections, modes, tables, and empty and loading states. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Live } from "../live.ts";
-import { amend } from "../router.ts";
+import { amend, route } from "../router.ts";
+import { useStore } from "../store.ts";
 import { Button, useFirst } from "./basics.tsx";
 import { showName } from "./format.ts";
 import { Failed } from "./notice.tsx";
@@ -21,6 +22,24 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
       </div>
       {props.children ? <div class="row">{props.children}</div> : null}
     </header>
+  );
+}
+
+/** Ways to show the same thing, as links side by side. */
+export function Modes({ label, modes }: { label: string; modes: readonly [title: string, href: string][] }): VNode {
+  const { view, params } = useStore(route);
+  const own = (href: string) => [...new URLSearchParams(href.split("?")[1])];
+  // The one that names most of what the address says.
+  const fits = modes.filter(
+    ([, href]) => href.startsWith(`#/${view}`) && own(href).every(([key, value]) => params.get(key) === value),
+  );
+  const current = fits.sort((a, b) => own(b[1]).length - own(a[1]).length)[0];
+  return (
+    <nav class="modes row" aria-label={label}>
+      {modes.map(([title, href]) => (
+        <a key={href} href={href} aria-current={href === current?.[1] ? "page" : undefined} children={title} />
+      ))}
+    </nav>
   );
 }
 
@@ -127,56 +146,6 @@ export function Kinds<Kind extends string>({ label, kinds, countOf, without }: K
 
 export function readWithout(params: URLSearchParams): ReadonlySet<string> {
   return new Set((params.get("without") ?? "").split(",").filter((kind) => kind !== ""));
-}
-
-interface TabsProps {
-  label: string;
-  tabs: { id: string; title: string; count?: number; panel: ComponentChildren }[];
-  /** Which tab is open is kept in the address under this name. */
-  name: string;
-  params: URLSearchParams;
-}
-
-/** The first is open unless the address names another. */
-export function Tabs({ label, tabs, name, params }: TabsProps): VNode {
-  const base = useId();
-  const current = (tabs.find(({ id }) => id === params.get(name)) ?? tabs[0])?.id;
-  const onChange = (id: string) => amend({ [name]: id === tabs[0]?.id ? null : id });
-  const list = useRef<HTMLDivElement>(null);
-  const move = (event: KeyboardEvent) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    const at = tabs.findIndex((tab) => tab.id === current);
-    const next = tabs[(at + by + tabs.length) % tabs.length];
-    if (next === undefined) return;
-    onChange(next.id);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(next.id)}"]`)?.focus();
-  };
-  return (
-    <div>
-      <div role="tablist" aria-label={label} class="tab-list row row-wide" ref={list} onKeyDown={move}>
-        {tabs.map((tab) => (
-          <button
-            key={tab.id}
-            type="button"
-            role="tab"
-            data-tab={tab.id}
-            id={`${base}-${tab.id}`}
-            aria-selected={tab.id === current}
-            aria-controls={`${base}-panel`}
-            tabIndex={tab.id === current ? 0 : -1}
-            onClick={() => onChange(tab.id)}
-          >
-            {tab.title} <span class="small">{tab.count}</span>
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" id={`${base}-panel`} aria-labelledby={`${base}-${current}`} class="tab-panel stack">
-        {tabs.find(({ id }) => id === current)?.panel}
-      </div>
-    </div>
-  );
 }
 
 interface Column<Row> {

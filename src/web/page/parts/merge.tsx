@@ -1,102 +1,95 @@
-/** Merges two memories into one: both texts, the proposed text, which can be edited, and its diff. */
+/** Merges two versions of a memory: where they differ, the person picks one or both; the rest is the same. */
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import type { ChangedAnswer, MemoryTitle, MergeProposal, Ref } from "../../api.ts";
-import { useLive, useStart } from "../live.ts";
-import { type Failure, send } from "../remote.ts";
-import { Button, type ButtonProps, Field } from "./basics.tsx";
-import { tellDone } from "./change.ts";
-import { Findings, useCheck } from "./check.tsx";
-import { Dialog } from "./dialog.tsx";
-import { useBusy } from "./hooks.ts";
-import { Answered } from "./layout.tsx";
-import { Failed } from "./notice.tsx";
-import { Diff, Sides } from "./texts.tsx";
+import type { TextPart } from "../../api.ts";
+import { Block, isChanged, titleOfField, Words } from "./diff.tsx";
+import type { Pick } from "./merge-text.ts";
+import { Markdown } from "./texts.tsx";
 
-interface MergeProps extends ButtonProps {
-  keep: MemoryTitle;
-  other: MemoryTitle;
+interface MergeProps {
+  parts: TextPart[];
+  picks: readonly Pick[];
+  /** What the two are called. */
+  titles: [left: string, right: string];
+  isReadOnly: boolean;
+  onPick: (at: number, pick: Pick) => void;
 }
 
-/** Opens the dialog; nothing if changes are not allowed. */
-export function MergeButton({ keep, other, ...looks }: MergeProps): VNode | null {
-  const [isOpen, setOpen] = useState(false);
-  if (useStart().readOnly) return null;
+export function Merge({ parts, picks, titles, isReadOnly, onPick }: MergeProps): VNode {
+  const shown = parts.map((part, at) => ({ part, at })).filter(({ part }) => part.field === null || isChanged(part));
   return (
-    <>
-      <Button text="Merge" {...looks} onClick={() => setOpen(true)} />
-      {isOpen ? <MergeDialog keep={keep} other={other} onClose={() => setOpen(false)} /> : null}
-    </>
+    <div class="merge stack-s">
+      <p class="row small soft">
+        <span>
+          <del class="sample">{titles[0]}</del> → <ins class="sample">{titles[1]}</ins>
+        </span>
+      </p>
+      {shown.map(({ part, at }) =>
+        isChanged(part) ? (
+          <Choice
+            key={at}
+            part={part}
+            pick={picks[at] ?? "left"}
+            name={`part-${at}`}
+            titles={titles}
+            {...{ isReadOnly }}
+          >
+            {(pick) => onPick(at, pick)}
+          </Choice>
+        ) : (
+          <Markdown key={at} nodes={part.body} />
+        ),
+      )}
+    </div>
   );
 }
 
-function MergeDialog({ keep: first, other: second, onClose }: MergeProps & { onClose: () => void }): VNode {
-  const [isSwapped, setSwapped] = useState(false);
-  const [keep, other] = isSwapped ? [second, first] : [first, second];
-  const live = useLive<MergeProposal>("/api/merge", queryOf(keep, other), { isOnce: true });
-  const proposal = live.isLoading ? null : live.value;
-  const [text, setText] = useState<string | null>(null);
-  const [isBusy, run] = useBusy();
-  const [refused, setRefused] = useState<Failure | null>(null);
-  const shown = text ?? proposal?.text ?? "";
-  const [check] = useCheck(
-    keep,
-    useMemo(() => (proposal === null ? null : { base: proposal.left, text: shown }), [proposal, shown]),
-  );
-  const merge = async () => {
-    // The text of both when they were read, so that later changes are not overwritten unseen.
-    const { left, right } = proposal ?? {};
-    const body = { keep: refOf(keep), other: refOf(other), text: shown, left, right };
-    const { value, failure } = await run(send<ChangedAnswer>("POST", "/api/merge", body));
-    setRefused(failure);
-    if (value === null) return;
-    tellDone(value);
-    onClose();
-  };
-  const swap = () => {
-    setSwapped(!isSwapped);
-    setText(null);
-  };
-  const mayMerge = proposal !== null && shown.trim() !== "" && (check?.secrets.length ?? 0) === 0;
+interface ChoiceProps {
+  titles: MergeProps["titles"];
+  isReadOnly: boolean;
+  part: TextPart;
+  pick: Pick;
+  name: string;
+  children: (pick: Pick) => void;
+}
+
+function Choice({ part, pick, name, titles, isReadOnly, children: onPick }: ChoiceProps): VNode {
+  const { field, before, after } = part;
+  const both: [Pick, string][] = field === null || field === "when" ? [["both", "Both"]] : [];
+  const choices: [Pick, string][] =
+    before === null
+      ? [
+          ["right", "Add it"],
+          ["none", "Leave it out"],
+        ]
+      : after === null
+        ? [
+            ["left", "Keep it"],
+            ["none", "Leave it out"],
+          ]
+        : [["left", titles[0]], ["right", titles[1]], ...both];
+  const isText = before !== null && after !== null;
   return (
-    <Dialog
-      isWide
-      title={`Merge “${other.name}” into “${keep.name}”`}
-      onClose={onClose}
-      actions={
-        <>
-          <Button text="Cancel" kind="quiet" onClick={onClose} />
-          <Button text="Keep the other one" onClick={swap} />
-          <Button text="Merge" kind="primary" onClick={merge} isBusy={isBusy} disabled={!mayMerge} />
-        </>
-      }
-    >
-      <Answered live={{ ...live, value: proposal }}>
-        {(given) => (
-          <div class="merge stack">
-            <Sides left={{ title: keep.name, text: given.left }} right={{ title: other.name, text: given.right }} />
-            <Field label="Merged text" rows={12} spellcheck={false} value={shown} onInput={setText} />
-            <Findings check={check} />
-            <Failed failure={refused} />
-            <h3>What changes in “{keep.name}”</h3>
-            <Diff lines={text === null ? given.diff : (check?.diff ?? [])} label={`Changes in ${keep.name}`} />
-            <p class="soft">“{other.name}” is forgotten. One undo reverts both.</p>
-          </div>
-        )}
-      </Answered>
-    </Dialog>
+    <fieldset class="choice plain-set">
+      <legend class="small soft">{field === null ? "Paragraph" : titleOfField(field)}</legend>
+      {isText ? (
+        <p class="block block-changed">
+          <Words before={before} after={after} />
+        </p>
+      ) : field === null ? (
+        <Block part={part} />
+      ) : (
+        <p class={`block block-${before === null ? "added" : "removed"} words`}>{before ?? after}</p>
+      )}
+      {isReadOnly ? null : (
+        <div class="row small">
+          {choices.map(([value, title]) => (
+            <label key={value} class="chip">
+              <input type="radio" name={name} checked={pick === value} onChange={() => onPick(value)} />
+              <bdi>{title}</bdi>
+            </label>
+          ))}
+        </div>
+      )}
+    </fieldset>
   );
-}
-
-function queryOf(keep: Ref, other: Ref) {
-  return {
-    keepDirectory: keep.directory,
-    keepFile: keep.file,
-    otherDirectory: other.directory,
-    otherFile: other.file,
-  };
-}
-
-export function refOf({ directory, file }: Ref): Ref {
-  return { directory, file };
 }

@@ -33,7 +33,14 @@ interface Message {
   id: number;
   text: string;
   tone: Tone;
-  action: { title: string; run: () => void } | null;
+  action: Action | null;
+}
+
+interface Action {
+  title: string;
+  run: () => void;
+  /** The change that it undoes: once that is undone, or another came after it, the message goes. */
+  entry?: string;
 }
 
 /** Long enough to read two lines and reach the button. */
@@ -47,10 +54,17 @@ const messages = makeStore<Message[]>([]);
 let nextId = 0;
 
 /** Shows a message in the corner and reads it aloud; an error stays longer. */
-export function tell(text: string, tone: Tone = "plain", action: Message["action"] = null): void {
-  // A repeated message replaces the earlier one.
-  const others = messages.get().filter((message) => message.text !== text);
+export function tell(text: string, tone: Tone = "plain", action: Action | null = null): void {
+  // A repeated message replaces the earlier one, and only the last change is offered to be undone.
+  const others = messages
+    .get()
+    .filter((message) => message.text !== text && !(action !== null && message.action?.entry !== undefined));
   messages.set([...others.slice(1 - MOST), { id: nextId++, text, tone, action }]);
+}
+
+/** A change was undone elsewhere: its message no longer applies. */
+export function endOffer(entry: string): void {
+  messages.set(messages.get().filter((message) => message.action?.entry !== entry));
 }
 
 export function tellFailure(failure: Failure): void {

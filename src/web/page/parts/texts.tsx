@@ -1,29 +1,10 @@
-/** Texts of memories: diffs line by line, verbatim text, and Markdown as elements. */
+/** Texts of memories: verbatim, and Markdown as elements. */
 import type { ComponentChildren, VNode } from "preact";
-import type { DiffLine, MarkdownNode } from "../../api.ts";
+import type { MarkdownNode } from "../../api.ts";
 import { formatMemoryRoute } from "./basics.tsx";
 
 /** What scrolls must be reachable by keyboard. */
-const SCROLLS = { tabIndex: 0 };
-
-const SIGNS = { same: " ", added: "+", removed: "−", skipped: " ", file: " " };
-const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "", file: "" };
-
-/** Additions and removals are marked by a sign, not by colour alone. */
-export function Diff({ lines, label }: { lines: DiffLine[]; label: string }): VNode {
-  if (lines.every(({ kind }) => kind !== "added" && kind !== "removed")) return <p class="soft">No changes.</p>;
-  return (
-    <section class="box diff" aria-label={label} {...SCROLLS}>
-      {lines.map((line, at) => (
-        <div key={at} class={`diff-line diff-${line.kind}`}>
-          <span aria-hidden="true">{SIGNS[line.kind]}</span>
-          <span class="hidden">{WORDS[line.kind]}</span>
-          <span dir="auto">{line.kind === "skipped" ? `⋯ ${line.text}` : line.text}</span>
-        </div>
-      ))}
-    </section>
-  );
-}
+export const SCROLLS = { tabIndex: 0 };
 
 /** Every line finds its own direction, so that one in Arabic does not turn the next. */
 export function Sent({ text, label }: { text: string; label: string }): VNode {
@@ -36,22 +17,6 @@ export function Sent({ text, label }: { text: string; label: string }): VNode {
         ))}
       </pre>
     </section>
-  );
-}
-
-/** Two texts side by side, or one below the other if there is no space. */
-export function Sides({ left, right }: Record<"left" | "right", { title: string; text: string }>): VNode {
-  return (
-    <div class="even">
-      {[left, right].map(({ title, text }, at) => (
-        <figure key={at}>
-          <figcaption class="small">
-            <strong dir="auto">{title}</strong>
-          </figcaption>
-          <Sent text={text} label={title} />
-        </figure>
-      ))}
-    </div>
   );
 }
 
@@ -83,12 +48,21 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
   const children = node.children ? node.children.map(render) : text;
   if (kind === "pre") return <pre key={at} dir="auto" {...SCROLLS} children={children} />;
   if (kind === "table") return <div key={at} class="scroll-x" {...SCROLLS} children={<table>{children}</table>} />;
+  if (kind === "labelled")
+    return (
+      <p key={at} class="labelled" dir="auto">
+        <strong>{text}</strong> {node.children?.map(render)}
+      </p>
+    );
   if (kind === "a" && LINK.test(href))
     return <a key={at} href={href} target="_blank" rel="noreferrer noopener" children={children} />;
   // The view's own title is the only h1.
   const Element = (!PLAIN.has(kind) ? "span" : kind === "h1" ? "h2" : kind) as "p";
   // The list and not its items, because the list has the space for the markers.
-  return <Element key={at} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined} children={children} />;
+  const look = node.align === undefined ? undefined : `align-${node.align}`;
+  return (
+    <Element key={at} class={look} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined} children={children} />
+  );
 }
 
 function renderMemoryLink({ text, href = "", ref }: MarkdownNode, at: number): VNode {

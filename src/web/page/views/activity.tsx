@@ -1,15 +1,15 @@
-/** What happened: the timeline, as a strip by day and as events, and past conversations, searched and read. */
+/** What happened: the timeline, as a strip by day and as events that come in live, and past conversations with what they were shown and taught. */
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { localDay } from "../../../text/local-day.ts";
 import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "../../api.ts";
-import { useLive } from "../live.ts";
-import { Age, Button, Dotted, Field, List, MemoryLink } from "../parts/basics.tsx";
+import { recalls, useLive } from "../live.ts";
+import { Age, Button, Field, LinkRow, List, Marked, MemoryLink } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, fillDays, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
 import { useAsked, useBusy, useLast } from "../parts/hooks.ts";
-import { Answered, Empty, Heading, Kinds, Page, PageHead, readWithout } from "../parts/layout.tsx";
+import { Answered, Empty, Heading, Kinds, Modes, Page, PageHead, readWithout } from "../parts/layout.tsx";
 import { Lines, tellFailure } from "../parts/notice.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
@@ -17,8 +17,8 @@ import { amend, formatRoute } from "../router.ts";
 const KINDS: { kind: TimelineEvent["kind"]; title: string; class: string }[] = [
   { kind: "change", title: "Changes", class: "chart-1" },
   { kind: "recall", title: "Recalls", class: "chart-2" },
-  { kind: "extraction", title: "Extractions", class: "chart-3" },
-  { kind: "dream", title: "Dreams", class: "chart-4" },
+  { kind: "extraction", title: "Learning", class: "chart-3" },
+  { kind: "dream", title: "Tidying up", class: "chart-4" },
   { kind: "sync", title: "Syncs", class: "chart-5" },
 ];
 
@@ -27,28 +27,44 @@ const NONE = (
 );
 
 const PAGE = 100;
-/** Enough characters to tell sessions apart; the whole id is shown on hover. */
-const SHORT_ID = 8;
 /** More columns than this are too thin for a pointer on a narrow screen; then a column is a week. */
 const MOST_COLUMNS = 120;
 /** A single day across the whole width says nothing. */
 const LEAST_DAYS = 30;
 
-export function TimelineView({ params }: { params: URLSearchParams }): VNode {
+export function ActivityView({ params }: { params: URLSearchParams }): VNode {
+  const session = params.get("session");
+  if (session !== null) return <Conversation key={session} id={session} q={params.get("q") ?? ""} />;
+  return params.get("tab") === "sessions" ? <Search params={params} /> : <TimelineView params={params} />;
+}
+
+const MODES = (
+  <Modes
+    label="What is shown"
+    modes={[
+      ["Timeline", formatRoute("activity")],
+      ["Sessions", formatRoute("activity", { tab: "sessions" })],
+    ]}
+  />
+);
+
+function TimelineView({ params }: { params: URLSearchParams }): VNode {
   const until = params.get("until") ?? "";
   const without = readWithout(params);
-  const live = useLive<Timeline>("/api/timeline", { limit: PAGE, before: until === "" ? null : endOf(until) });
+  const query = { limit: PAGE, before: until === "" ? null : endOf(until) };
+  const live = useLive<Timeline>("/api/timeline", query, { also: recalls });
   const more = useMore(live.value);
   return (
     <Page
-      title="Timeline"
-      lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes."
+      title="Activity"
+      lead="Everything that memdir did, as it happens."
+      actions={MODES}
       live={live}
       none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
     >
-      {({ days, events }) => (
+      {({ days, counts, events }) => (
         <>
-          <Strip days={days} without={without} />
+          <Strip days={days} counts={counts} without={without} />
           <div class="row">
             <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
             {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
@@ -81,7 +97,8 @@ function useMore(first: Timeline | null) {
   return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
 }
 
-function Strip({ days, without }: { days: Timeline["days"]; without: ReadonlySet<string> }): VNode {
+function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet<string> }): VNode {
+  const { days, counts, without } = props;
   const shown = KINDS.filter(({ kind }) => !without.has(kind));
   const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
   const first = days[0]?.day;
@@ -91,12 +108,7 @@ function Strip({ days, without }: { days: Timeline["days"]; without: ReadonlySet
   const { columns, each } = gatherDays(fillDays(all, shown.length, from, last), MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
-      <Kinds
-        label="Kinds shown"
-        kinds={KINDS}
-        countOf={(kind) => days.reduce((sum, day) => sum + day[kind], 0)}
-        without={without}
-      />
+      <Kinds label="Kinds shown" kinds={KINDS} countOf={(kind) => counts[kind]} without={without} />
       {first === undefined || last === undefined ? null : (
         <Columns
           label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}
@@ -117,11 +129,11 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
       {groupByDay(events).map(({ day, events: these }) => (
         <section key={day} class="day stack-xs">
           <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
-          <List class="ruled" item="event row" rows={these}>
+          <List class="ruled" item="event row" rows={these} keyOf={(event) => `${event.at} ${event.says} ${event.by}`}>
             {(event) => (
               <>
                 <time class="soft" dateTime={event.at} children={timeOf(event.at)} />
-                <Dotted dot={KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""} text={event.kind} />
+                <span class={`dot ${KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}`} title={event.kind} />
                 <EventWords event={event} />
               </>
             )}
@@ -132,19 +144,17 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   );
 }
 
-function EventWords({ event: { says, session, memories } }: { event: TimelineEvent }): VNode {
+function EventWords({ event: { says, by, session, memories } }: { event: TimelineEvent }): VNode {
   return (
     <div class="row row-wide grow">
       <span dir="auto">{says}</span>
-      {session === undefined ? null : (
-        <span class="soft">
-          in session{" "}
-          <a href={formatRoute("sessions", { id: session })} title={session} children={session.slice(0, SHORT_ID)} />
-        </span>
-      )}
       {memories.map((memory) => (
         <MemoryLink key={keyOf(memory)} memory={memory} />
       ))}
+      <span class="soft small" dir="auto" children={by} />
+      {session === undefined ? null : (
+        <a class="small" href={formatRoute("activity", { session })} title={session} children="session" />
+      )}
     </div>
   );
 }
@@ -202,18 +212,15 @@ const CUT = "This conversation is too long to show completely; its end is omitte
 const NO_SESSIONS = "Conversations with agents in this project appear here, newest first.";
 const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
 
-export function SessionsView({ params }: { params: URLSearchParams }): VNode {
-  const id = params.get("id");
-  return id === null ? <Search params={params} /> : <Conversation key={id} id={id} q={params.get("q") ?? ""} />;
-}
-
 function Search({ params }: { params: URLSearchParams }): VNode {
   const { typed, setTyped, asked } = useAsked(params, "q", PAUSE_MS);
   const live = useLive<SessionList>("/api/sessions", { q: asked });
   const last = useLast(live.value);
   return (
     <>
-      <PageHead title="Sessions" lead="Past conversations of this project." />
+      <PageHead title="Activity" lead="Past conversations of this project: what they were shown, and what they taught.">
+        {MODES}
+      </PageHead>
       <search>
         <Field label="Search conversations" type="search" autocomplete="off" value={typed} onInput={setTyped} />
       </search>
@@ -241,10 +248,12 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
   return (
     <>
       <h2>
-        <a href={formatRoute("sessions", { id: row.id, q })} dir="auto" children={row.title || "Untitled"} />
+        <a href={formatRoute("activity", { session: row.id, q })} dir="auto" children={row.title || "Untitled"} />
       </h2>
       <p class="soft small">
         <Age at={row.at} /> · {formatCount(row.messages, "message")}
+        {row.recalls === 0 ? "" : ` · memories shown ${formatCount(row.recalls, "time")}`}
+        {row.learnt === 0 ? "" : ` · ${formatCount(row.learnt, "memory", "memories")} learnt`}
       </p>
       <p class="excerpt" dir="auto" children={<Marked text={row.excerpt ?? ""} q={q} />} />
     </>
@@ -254,14 +263,14 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
 function Conversation({ id, q }: { id: string; q: string }): VNode {
   const live = useLive<SessionView>("/api/session", { id });
   const [hasTools, setHasTools] = useState(false);
-  const { row, messages: all = [], isCut } = live.value ?? {};
+  const { row, messages: all = [], isCut, shown = [] } = live.value ?? {};
   const messages = all.filter(({ role }) => hasTools || role === "user" || role === "assistant");
   const hidden = all.length - messages.length;
   const lead = row && `${formatMoment(row.at)} · ${formatCount(row.messages, "message")}`;
   return (
     <>
       <p>
-        <a href={formatRoute("sessions", { q })}>← All sessions</a>
+        <a href={formatRoute("activity", { tab: "sessions", q })}>← All sessions</a>
       </p>
       <PageHead title={row?.title || "Session"} lead={lead}>
         {hidden > 0 || hasTools ? (
@@ -276,14 +285,57 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         {() => (
           <>
             {isCut ? <Lines tone="plain" lines={[CUT]} /> : null}
+            {live.value === null ? null : <Learnt {...live.value} />}
             {messages.length === 0 ? <Empty title="This conversation is empty" /> : null}
             <List class="talk stack" isOrdered rows={messages} first={MESSAGES_SHOWN}>
-              {(message) => <Message message={message} q={q} />}
+              {(message) => (
+                <>
+                  <Message message={message} q={q} />
+                  <Shown shown={shown.filter((each) => all[each.message] === message)} />
+                </>
+              )}
             </List>
+            <Shown shown={shown.filter((each) => all[each.message] === undefined)} />
           </>
         )}
       </Answered>
     </>
+  );
+}
+
+/** What came out of a conversation. */
+function Learnt({ learnt, proposed }: Pick<SessionView, "learnt" | "proposed">): VNode | null {
+  if (learnt.length + proposed.length === 0) return null;
+  return (
+    <section class="card stack-xs" aria-label="Learnt from it">
+      <h2>Learnt from it</h2>
+      <LinkRow memories={learnt} />
+      {proposed.length === 0 ? null : (
+        <p>
+          <a href={formatRoute("review", { kind: "proposal" })}>{formatCount(proposed.length, "proposal")}</a>{" "}
+          <span class="soft" dir="auto" children={proposed.join(", ")} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The memories that the model was given with a prompt, each with the reason. */
+function Shown({ shown }: { shown: SessionView["shown"] }): VNode | null {
+  const all = shown.flatMap((each) => each.memories);
+  const memories = [...new Map(all.map((memory) => [keyOf(memory), memory])).values()];
+  if (memories.length === 0) return null;
+  return (
+    <div class="shown stack-xs">
+      <p class="small soft">{formatCount(memories.length, "memory was", "memories were")} shown to the model:</p>
+      <List rows={memories} first={ROWS_SHOWN}>
+        {(memory) => (
+          <>
+            <MemoryLink memory={memory} /> <span class="soft small" dir="auto" children={memory.why.join(" · ")} />
+          </>
+        )}
+      </List>
+    </div>
   );
 }
 
@@ -304,12 +356,4 @@ function Message({ message: { role, at, text }, q }: { message: SessionView["mes
       {isLong ? <Button isSmall text={turn} onClick={() => setOpen(!isOpen)} /> : null}
     </div>
   );
-}
-
-/** The text with the words that were searched marked in it. */
-function Marked({ text, q }: { text: string; q: string }): VNode {
-  const words = q.split(/\s+/).filter((word) => word.length > 1);
-  if (words.length === 0) return <>{text}</>;
-  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
-  return <>{text.split(pattern).map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
 }

@@ -1,22 +1,25 @@
 /** Writing: the editor for a memory's file, which checks while typing and never overwrites another change, and a new memory. */
 
 import type { VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ChangedAnswer, CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ChangedAnswer, CheckAnswer, InspectAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
-import { Button, Field, useForm } from "../parts/basics.tsx";
+import { Button, Field, LinkRow, useForm } from "../parts/basics.tsx";
 import { tellChanged, tellDone } from "../parts/change.ts";
 import { Findings, useCheck } from "../parts/check.tsx";
-import { ask, useGuard } from "../parts/dialog.tsx";
+import { useGuard } from "../parts/dialog.tsx";
+import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
-import { useBusy, useLast } from "../parts/hooks.ts";
+import { useBusy, useLast, useLater } from "../parts/hooks.ts";
 import { Answered, Loading, PageHead, Section } from "../parts/layout.tsx";
 import { Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
-import { Diff } from "../parts/texts.tsx";
+import { TextEditor } from "../parts/text-editor.tsx";
+import { Markdown } from "../parts/texts.tsx";
 import { type Failure, send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
 import { type Draft, dropDraft, findDraft, keepDraft, layOver, toField, toFile } from "./draft.ts";
+import type { Finding } from "./editor.ts";
 
 export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
@@ -56,8 +59,15 @@ interface EditorProps {
 function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const [found] = useState(() => findDraft(sessionStorage, reference));
   const [draft, setDraft] = useState<Draft>(found ?? { base: text, text: toField(text) });
+  const [revision, setRevision] = useState(0);
+  /** Not by typing. */
+  const put = (next: Draft) => {
+    setDraft(next);
+    setRevision((now) => now + 1);
+  };
   const [isRestored, setRestored] = useState(found !== null);
-  const [isReviewing, setReviewing] = useState(false);
+  /** Mine, after it was put on top of another change: what differs from theirs is marked. */
+  const [theirs, setTheirs] = useState<string | null>(null);
   const [isSaving, run] = useBusy();
   const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
   const [check, isChecked, setCheck] = useCheck(reference, edited);
@@ -69,9 +79,9 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     if (!isDirty && text !== draft.base) startFrom(text);
   }, [text]);
 
-  const startFrom = (theirs: string) => {
-    setDraft({ base: theirs, text: toField(theirs) });
-    setReviewing(false);
+  const startFrom = (fresh: string) => {
+    put({ base: fresh, text: toField(fresh) });
+    setTheirs(null);
   };
   const save = async () => {
     const { value, failure } = await run(send<SavedAnswer>("PUT", "/api/memory", { ...reference, ...edited }));
@@ -79,49 +89,46 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
       dropDraft(sessionStorage, reference);
       leave();
       replace("memory", { directory: value.directory, file: value.file });
-      return tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
+      tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
+      return;
     }
     const told = failure.body as CheckAnswer | null;
-    if (failure.status === 409 && told?.conflict) {
-      setCheck(told);
-      setReviewing(false);
-    } else tellFailure(failure);
+    if (failure.status === 409 && told?.conflict) setCheck(told);
+    else tellFailure(failure);
   };
   const close = () => goBack("memory", { ...reference });
-  const discard = async () => {
-    const given = await ask({ title: "Discard your changes?", yes: "Discard", isDanger: true });
-    if (given === null) return;
+  const discard = () => {
+    const before = draft;
     setRestored(false);
     startFrom(text);
+    tell("Discarded your changes", "plain", { title: "Bring back", run: () => put(before) });
   };
-  const keep = (theirs: string) => {
-    const { text: layered, overlaps } = layOver(toField(draft.base), toField(theirs), draft.text);
-    setDraft({ base: theirs, text: layered });
-    setReviewing(true);
-    if (overlaps > 0)
-      tell("Where both changed the same lines, yours are kept. Review what is replaced before you save.", "warn");
+  const merge = (fresh: string) => {
+    const { text: layered, overlaps } = layOver(toField(draft.base), toField(fresh), draft.text);
+    put({ base: fresh, text: layered });
+    setTheirs(toField(fresh));
+    if (overlaps > 0) tell("Where both changed the same lines, yours are kept. Each place has a button.", "warn");
   };
-  const mayReview = isDirty && (check?.conflict ?? null) === null;
-  const maySave = mayReview && isChecked && check?.secrets.length === 0;
+  const conflict = check?.conflict ?? null;
+  const maySave = isDirty && conflict === null && isChecked && check?.secrets.length === 0;
   useSaveKey(() => {
-    if (isReviewing && maySave) void save();
-    else if (mayReview) setReviewing(true);
+    if (maySave) void save();
   });
-  useKeys({ Escape: () => (isReviewing ? setReviewing(false) : close()) });
+  useKeys({ Escape: close });
   const copyButton = <Button text="Copy mine" onClick={() => copy(draft.text)} />;
   return (
     <>
       <PageHead title={`Edit ${name}`} lead={<code dir="auto">{reference.file}</code>}>
         <Button text="Close" kind="quiet" onClick={close} />
         {isDirty ? <Button text="Discard" onClick={discard} /> : null}
-        {isReviewing ? (
-          <>
-            <Button text="Keep writing" onClick={() => setReviewing(false)} />
-            <Button text="Save" kind="primary" isBusy={isSaving} disabled={!maySave} onClick={save} />
-          </>
-        ) : (
-          <Button text="Review" kind="primary" disabled={!mayReview} onClick={() => setReviewing(true)} />
-        )}
+        <Button
+          text="Save"
+          kind="primary"
+          aria-keyshortcuts="Control+S"
+          isBusy={isSaving}
+          disabled={!maySave}
+          onClick={save}
+        />
       </PageHead>
       {isRestored ? <Notice tone="accent">Your unsaved changes were restored. They are not saved yet.</Notice> : null}
       {isGone ? (
@@ -129,59 +136,90 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
           <p role="alert">The memory was forgotten or renamed in the meantime. Your text is still here.</p>
           {copyButton}
         </Notice>
-      ) : check?.conflict ? (
-        <Conflict conflict={check.conflict} mine={check.diff}>
-          <Button text="Take theirs" onClick={() => startFrom(check.conflict?.text ?? "")} />
-          <Button text="Merge mine onto theirs" onClick={() => keep(check.conflict?.text ?? "")} />
-          {copyButton}
-        </Conflict>
+      ) : conflict !== null ? (
+        <section class="stack" aria-label="The file changed on disk">
+          <Notice tone="warn">
+            <p role="alert">
+              <strong>The file changed on disk while you were editing.</strong> Nothing is overwritten until you decide.
+            </p>
+            <div class="row">
+              <Button text="Merge mine onto theirs" kind="primary" onClick={() => merge(conflict.text)} />
+              <Button text="Take theirs" onClick={() => startFrom(conflict.text)} />
+              {copyButton}
+            </div>
+          </Notice>
+          <Section title="Changed on disk" label="">
+            {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
+            <Diff lines={conflict.diff} label="Changed on disk" />
+          </Section>
+        </section>
       ) : null}
-      {isReviewing ? (
-        <Section title="What saving will change" label="">
-          {check !== null && isChecked ? <Diff lines={check.diff} label="What saving will change" /> : <Loading />}
-        </Section>
-      ) : (
-        <Field
-          label="The whole file"
-          class="editor"
-          spellcheck={false}
-          autocapitalize="off"
-          rows={24}
-          value={draft.text}
-          onInput={(typed) => setDraft({ base: draft.base, text: typed })}
-        />
-      )}
-      <Findings check={check} />
+      <div class="editing">
+        <div class="stack-s">
+          <TextEditor
+            label="The whole file"
+            value={draft.text}
+            revision={revision}
+            onInput={(typed) => setDraft((now) => ({ base: now.base, text: typed }))}
+            findings={findingsOf(check)}
+            original={theirs}
+          />
+          <Findings check={check} />
+        </div>
+        <Beside check={check} isDirty={isDirty} isChecked={isChecked} />
+      </div>
     </>
   );
 }
 
-interface ConflictProps {
-  conflict: NonNullable<CheckAnswer["conflict"]>;
-  mine: CheckAnswer["diff"];
-  /** What can be done about it. */
-  children: VNode[];
+/** What was found, by its line. */
+function findingsOf(check: CheckAnswer | null): Finding[] {
+  const { secrets = [], problems = [] } = check ?? {};
+  return [
+    ...secrets.map(({ rule, line }) => ({ line, message: `Looks like a secret (${rule})`, isError: true })),
+    ...problems.map((message) => {
+      return { line: Number(/\bline (\d+)/i.exec(message)?.[1] ?? 1), message, isError: false };
+    }),
+  ];
 }
 
-/** The file was changed elsewhere: shows that change next to mine. */
-function Conflict({ conflict, mine, children }: ConflictProps): VNode {
+/** The text as it will look, or what saving changes. */
+function Beside({
+  check,
+  isDirty,
+  isChecked,
+}: {
+  check: CheckAnswer | null;
+  isDirty: boolean;
+  isChecked: boolean;
+}): VNode {
+  const [isDiff, setDiff] = useState(false);
+  const tabs: [boolean, string][] = [
+    [false, "Preview"],
+    [true, "Changes"],
+  ];
   return (
-    <section class="stack" aria-label="The file changed on disk">
-      <Notice tone="warn">
-        <p role="alert">
-          <strong>The file changed on disk while you were editing.</strong> Nothing is overwritten until you decide.
-        </p>
-        <div class="row">{children}</div>
-      </Notice>
-      <div class="even">
-        <Section title="Changed on disk" label="">
-          {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
-          <Diff lines={conflict.diff} label="Changed on disk" />
-        </Section>
-        <Section title="Changed by you" label="">
-          <Diff lines={mine} label="Changed by you" />
-        </Section>
+    <section class="stack-s" aria-label={isDiff ? "Changes" : "Preview"}>
+      <div class="row chips">
+        {tabs.map(([which, title]) => (
+          <button key={title} type="button" class="chip" aria-pressed={isDiff === which} onClick={() => setDiff(which)}>
+            {title}
+          </button>
+        ))}
       </div>
+      {check === null ? (
+        <Loading />
+      ) : !isDiff ? (
+        <div class="paper">
+          <Markdown nodes={check.body} />
+        </div>
+      ) : !isDirty ? (
+        <p class="soft">Nothing is changed yet.</p>
+      ) : isChecked ? (
+        <Diff lines={check.diff} label="What saving will change" />
+      ) : (
+        <Loading />
+      )}
     </section>
   );
 }
@@ -219,38 +257,55 @@ const TYPES: [type: string, says: string][] = [
 
 const CUES = "Situations in which it should come to mind, one per line.";
 
+/** Where it is kept, and so who sees it. */
+const SCOPES = [
+  ["", "this project: only you, only here"],
+  ["user", "you: all your projects"],
+  ["team", "the team: everybody with this repository"],
+] as const;
+
+/** After the last key: what is alike is found by meaning, which takes a moment. */
+const ALIKE_MS = 500;
+
 export function NewView(_: { params: URLSearchParams }): VNode {
   const { readOnly, version } = useStart();
-  const { values, field } = useForm({ type: "feedback", name: "", description: "", cues: "", body: "" });
+  const { values, field } = useForm({ type: "feedback", scope: "", name: "", description: "", cues: "", body: "" });
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSaving, run] = useBusy();
   const leave = useGuard(values.name + values.description + values.cues + values.body !== "");
+  const form = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>("input[type=text]")?.focus(), [readOnly]);
   const close = () => goBack("memories");
   useKeys({ Escape: close });
+  const isReady = values.name.trim() !== "";
   const save = async () => {
-    const answer = await run(send<ChangedAnswer>("POST", "/api/new", { ...values, cues: linesOf(values.cues) }));
+    const { scope, cues, ...words } = values;
+    const body = { ...words, cues: linesOf(cues), ...(scope !== "" && { scope }) };
+    const answer = await run(send<ChangedAnswer>("POST", "/api/new", body));
     if (answer.failure !== null) return setFailure(answer.failure);
     leave();
     if (answer.value.ref === null) replace("memories");
     else replace("memory", { ...answer.value.ref });
     tellDone(answer.value);
   };
+  useSaveKey(() => {
+    if (isReady && !isSaving) void save();
+  });
   if (readOnly && version !== "")
     return (
       <>
         <PageHead title="New memory" />
-        <Notice>This page is read-only. Start `memdir ui` without --read-only to write.</Notice>
+        <Notice>This page is read-only: nothing can be written here.</Notice>
       </>
     );
   return (
     <>
       <PageHead title="New memory">
         <Button text="Cancel" kind="quiet" onClick={close} />
-        <Button text="Save" kind="primary" isBusy={isSaving} disabled={values.name.trim() === ""} onClick={save} />
+        <Button text="Save" kind="primary" isBusy={isSaving} disabled={!isReady} onClick={save} />
       </PageHead>
       <Failed failure={failure} />
-      <div class="form stack">
-        <TypeField {...field("type")} />
+      <div class="form stack" ref={form}>
         <Field label="Name" says="A short title." autocomplete="off" {...field("name")} />
         <Field
           label="Description"
@@ -258,12 +313,38 @@ export function NewView(_: { params: URLSearchParams }): VNode {
           autocomplete="off"
           {...field("description")}
         />
+        <Alike words={[values.name, values.description, values.body].join("\n").trim()} />
+        <TypeField {...field("type")} />
+        <Field label="Kept for" options={SCOPES} {...field("scope")} />
         <Field label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
         <Field label="Cues" says={CUES} rows={3} {...field("cues")} />
       </div>
     </>
   );
 }
+
+/** What there is already, before it is written twice. */
+function Alike({ words }: { words: string }): VNode | null {
+  const [asked] = useLater(words, ALIKE_MS);
+  const live = useLive<InspectAnswer>(
+    asked.length < LEAST_CHARS ? null : "/api/inspect",
+    { prompt: asked.slice(0, MAX_ASKED), adapter: "library" },
+    { isPosted: true },
+  );
+  const alike = (useLast(live.value)?.memories ?? []).filter(({ outcome }) => outcome === "shown");
+  if (alike.length === 0 || asked.length < LEAST_CHARS) return null;
+  return (
+    <Notice tone="accent">
+      <p role="status">You may have this already:</p>
+      <LinkRow memories={alike.slice(0, 4)} />
+    </Notice>
+  );
+}
+
+/** Of fewer letters nothing can be said. */
+const LEAST_CHARS = 6;
+/** The beginning says what it is about. */
+const MAX_ASKED = 600;
 
 function TypeField({ value, onInput }: { value: string; onInput: (type: string) => void }): VNode {
   return (

@@ -54,19 +54,12 @@ export function listenToGestures(picture: SVGSVGElement, on: Gestures): () => vo
   return () => listening.abort();
 }
 
-/** The page scrolls over the picture until it was pressed; pinching a trackpad arrives as a wheel event with Ctrl. */
+/** The picture fills the window, so the wheel zooms; pinching a trackpad arrives as a wheel event with Ctrl. */
 function listenToWheel(picture: SVGSVGElement, onZoom: Gestures["onZoom"], signal: AbortSignal): void {
-  let isAwake = false;
-  const wake = (event: Event) => {
-    isAwake = event.type === "pointerdown";
-  };
   const turn = (event: WheelEvent) => {
-    if (!isAwake && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     onZoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), spotOf(event, picture));
   };
-  picture.addEventListener("pointerdown", wake, { signal });
-  picture.addEventListener("pointerleave", wake, { signal });
   picture.addEventListener("wheel", turn, { passive: false, signal });
 }
 

@@ -1,33 +1,41 @@
-/** The table of memories: of thousands of rows only those near the window are rendered, and arrow keys move through all. */
-import type { VNode } from "preact";
+/** The table of memories: of thousands of rows only those near the window are rendered, and keys move through all. */
+import type { TargetedMouseEvent, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ListedMemory } from "../../api.ts";
+import type { ListedMemory, Sort } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useStart } from "../live.ts";
-import { Age, formatMemoryRoute, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
+import { Age, formatMemoryRoute, Marked, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
 import { keyOf, showName } from "../parts/format.ts";
 import { go } from "../router.ts";
-import type { Sort } from "./list-order.ts";
 
 interface Props {
-  rows: ListedMemory[];
+  count: number;
+  /** Undefined while it is being fetched. */
+  rowAt: (at: number) => ListedMemory | undefined;
   sort: Sort;
   isReversed: boolean;
   onSort: (sort: Sort) => void;
+  selected: ReadonlySet<string>;
+  /** Null if nothing may be changed. */
+  onSelect: ((key: string) => void) | null;
+  /** Which rows are near the window. */
+  onRange: (first: number, last: number) => void;
+  /** The words to mark. */
+  q: string;
 }
 
-export const COLUMNS: [sort: Sort, title: string, width: string][] = [
-  ["type", "Type", "7rem"],
-  ["name", "Memory", "auto"],
-  ["scope", "Scope", "6.5rem"],
-  ["age", "Age", "7.5rem"],
-  ["verdict", "Verdict", "7rem"],
-  ["cues", "Cues", "4.25rem"],
-  ["recalled", "Recalled", "6rem"],
+export const COLUMNS: [sort: Exclude<Sort, "rank">, title: string][] = [
+  ["name", "Name"],
+  ["verdict", "Verdict"],
+  ["type", "Type"],
+  ["scope", "Scope"],
+  ["age", "Age"],
+  ["cues", "Cues"],
+  ["recalled", "Recalled"],
 ];
 
 /** The largest come first, unless reversed. */
-const FALLING: ReadonlySet<Sort> = new Set(["verdict", "cues", "recalled"]);
+const FALLING: ReadonlySet<Sort> = new Set(["cues", "recalled"]);
 
 /** Up to this many rows rendering all is quick, and finding in the page works. */
 const FEW = 200;
@@ -37,35 +45,48 @@ const BEYOND = 12;
 /** Which memory was opened last: going back to the list finds it again. */
 let lastSelected: string | null = null;
 
-export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
+export function MemoryTable(props: Props): VNode {
+  const { count, rowAt, sort, isReversed, onSort, selected, onSelect, onRange, q } = props;
   const body = useRef<HTMLTableSectionElement>(null);
-  const [first, last] = useRange(body, rows.length);
-  const [selected, select, move] = useSelection(rows, body);
+  const [first, last] = useRange(body, count);
+  const [current, choose, move] = useCurrent(count, rowAt, body);
   const { readOnly } = useStart();
+  useEffect(() => onRange(first, last), [first, last]);
   const isRising = FALLING.has(sort) === isReversed;
-  const chosen = rows.find((row) => keyOf(row) === selected);
+  const places = Array.from({ length: last - first }, (_, at) => first + at);
+  const chosen = places.map(rowAt).find((row) => row !== undefined && keyOf(row) === current);
   useKeys({
     ArrowDown: (event) => move(event, 1),
     ArrowUp: (event) => move(event, -1),
+    j: (event) => move(event, 1),
+    k: (event) => move(event, -1),
+    x: () => {
+      if (chosen !== undefined && !chosen.isReadOnly) onSelect?.(keyOf(chosen));
+    },
     Enter: () => {
       if (chosen !== undefined && document.activeElement === document.body) location.hash = formatMemoryRoute(chosen);
     },
-    e: () => {
-      if (chosen !== undefined && !readOnly && !chosen.isReadOnly)
-        go("edit", { directory: chosen.directory, file: chosen.file });
+    e: (event) => {
+      if (chosen === undefined || readOnly || chosen.isReadOnly) return;
+      event.preventDefault();
+      go("edit", { directory: chosen.directory, file: chosen.file });
     },
   });
   return (
-    <table class="memories" aria-rowcount={rows.length + 1}>
-      <caption class="hidden">Memories, {rows.length} of them</caption>
+    <table class="memories" aria-rowcount={count + 1}>
+      <caption class="hidden">Memories, {count} of them</caption>
       <thead>
         <tr aria-rowindex={1}>
-          {COLUMNS.map(([id, title, width]) => (
+          {onSelect === null ? null : (
+            <th class="col-select" scope="col">
+              <span class="hidden">Selected</span>
+            </th>
+          )}
+          {COLUMNS.map(([id, title]) => (
             <th
               key={id}
               scope="col"
               class={`col-${id}`}
-              style={{ width }}
               aria-sort={sort !== id ? undefined : isRising ? "ascending" : "descending"}
             >
               <button type="button" onClick={() => onSort(id)}>
@@ -78,18 +99,24 @@ export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
       </thead>
       <Gap rows={first} />
       <tbody ref={body}>
-        {rows.slice(first, last).map((row, at) => (
-          <Row
-            key={keyOf(row)}
-            row={row}
-            at={first + at}
-            isSelected={keyOf(row) === selected}
-            onFocus={() => select(keyOf(row))}
-            isReachable={chosen === undefined ? first + at === 0 : row === chosen}
-          />
-        ))}
+        {places.map((at) => {
+          const row = rowAt(at);
+          if (row === undefined) return <EmptyRow key={at} />;
+          const key = keyOf(row);
+          return (
+            <Row
+              key={key}
+              {...{ row, at, q }}
+              isCurrent={key === current}
+              isSelected={selected.has(key)}
+              onSelect={onSelect}
+              onFocus={() => choose(key)}
+              isReachable={chosen === undefined ? at === first : row === chosen}
+            />
+          );
+        })}
       </tbody>
-      <Gap rows={rows.length - last} />
+      <Gap rows={count - last} />
     </table>
   );
 }
@@ -97,46 +124,87 @@ export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
 interface RowProps {
   row: ListedMemory;
   at: number;
+  q: string;
+  isCurrent: boolean;
   isSelected: boolean;
   /** By the tab key; the others by arrows. */
   isReachable: boolean;
+  onSelect: ((key: string) => void) | null;
   onFocus: () => void;
 }
 
-function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
-  const { state, says } = row.verdict ?? { state: "unchecked", says: "its claims were not checked yet" };
+function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus }: RowProps): VNode {
   const [name, description] = [showName(row.name), showName(row.description)];
+  const address = formatMemoryRoute(row);
+  // A press anywhere on the row opens it, unless it was meant for something in it or selects text.
+  const open = (event: TargetedMouseEvent<HTMLElement>) => {
+    if ((event.target as Element).closest("a, input, label") || getSelection()?.isCollapsed === false) return;
+    if (event.ctrlKey || event.metaKey) window.open(address);
+    else location.hash = address;
+  };
+  const looks = `entry${isCurrent ? " is-current" : ""}${isSelected ? " is-selected" : ""}`;
   return (
-    <tr class={`entry${isSelected ? " is-selected" : ""}`} aria-rowindex={at + 2} data-key={keyOf(row)}>
-      <td class="col-type">
-        <TypeTag type={row.type} />
-      </td>
+    <tr class={looks} aria-rowindex={at + 2} data-row={keyOf(row)} onClick={open}>
+      {onSelect === null ? null : (
+        <td class="col-select">
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={`Select ${name}`}
+            checked={isSelected}
+            disabled={row.isReadOnly}
+            onChange={() => onSelect(keyOf(row))}
+          />
+        </td>
+      )}
       <td class="col-name">
         <span class="name">
-          {" "}
-          <a href={formatMemoryRoute(row)} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
-            {name}
+          <a href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
+            <Marked text={name} q={q} />
           </a>
           {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
         </span>{" "}
-        <span class="description" dir="auto" title={description} children={description} />
+        <span class="description" dir="auto" title={description}>
+          <Marked text={row.line ?? description} q={q} />
+        </span>
+      </td>
+      <td class="col-verdict">
+        <Verdict verdict={row.verdict} />
+      </td>
+      <td class="col-type">
+        <TypeTag type={row.type} />
       </td>
       <td class="col-scope" dir="auto">
-        <span class="narrow-only">in </span>
         {row.scope}
       </td>
       <td class="col-age">
         <Age at={row.modified} />
       </td>
-      <td class="col-verdict">
-        {state === "unchecked" ? (
-          <span class="soft" title={says} children={state} />
-        ) : (
-          <Tag tone={toneOf(state)} title={says} text={state} />
-        )}
-      </td>
       <td class="col-cues number">{row.cues}</td>
       <td class="col-recalled number">{row.recalled}</td>
+    </tr>
+  );
+}
+
+/** What the last check found, with the reason where something is wrong. */
+function Verdict({ verdict }: { verdict: ListedMemory["verdict"] }): VNode {
+  if (verdict === null) return <span title="Its claims were not checked yet, or it has changed since.">unchecked</span>;
+  const { state, says } = verdict;
+  if (state === "no claims") return <span title="It names nothing that can be checked.">no claims</span>;
+  const tone = toneOf(state);
+  return (
+    <span class="verdict" title={says}>
+      <Tag tone={tone} text={state} />{" "}
+      {tone === "good" ? null : <span dir="auto">{says.replace(/ \(checked.*$/, "")}</span>}
+    </span>
+  );
+}
+
+/** In place of a row that is being fetched. */
+function EmptyRow(): VNode {
+  return (
+    <tr class="entry">
+      <td colSpan={COLUMNS.length + 1} />
     </tr>
   );
 }
@@ -147,7 +215,7 @@ function Gap({ rows }: { rows: number }): VNode | null {
   return (
     <tbody class="gap" aria-hidden="true">
       <tr>
-        <td colSpan={COLUMNS.length} style={{ height: `calc(var(--row-height) * ${rows})` }} />
+        <td colSpan={COLUMNS.length + 1} style={{ height: `calc(var(--row-height) * ${rows})` }} />
       </tr>
     </tbody>
   );
@@ -186,39 +254,46 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
   return range[0] < count ? [range[0], Math.min(count, range[1])] : [0, Math.min(count, 60)];
 }
 
-/** The chosen memory by its key, so that a list that is fetched again keeps it, and what changes the choice. */
-function useSelection(
-  rows: ListedMemory[],
+/** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
+function useCurrent(
+  count: number,
+  rowAt: Props["rowAt"],
   body: { current: HTMLTableSectionElement | null },
 ): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
-  const [selected, setSelected] = useState(lastSelected);
+  const [current, setCurrent] = useState(lastSelected);
   // Keys arrive faster than rendering: the next one continues from here.
-  const latest = useRef(selected);
-  const select = (key: string) => {
-    latest.current = key;
+  const latest = useRef<{ key: string | null; at: number }>({ key: current, at: -1 });
+  const choose = (key: string) => {
+    latest.current.key = key;
     lastSelected = key;
-    setSelected(key);
+    setCurrent(key);
   };
   const wantsFocus = useRef(false);
   useEffect(() => {
-    if (!wantsFocus.current || selected === null || selected !== latest.current) return;
-    const link = body.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(selected)}"] a`);
+    if (!wantsFocus.current || current === null || current !== latest.current.key) return;
+    const link = body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current)}"] a`);
     if (!link) return;
     wantsFocus.current = false;
     link.focus({ preventScroll: true });
   });
   const move = (event: KeyboardEvent, by: number) => {
-    if (rows.length === 0 || body.current === null) return;
+    if (count === 0 || body.current === null) return;
     event.preventDefault();
-    const now = rows.findIndex((row) => keyOf(row) === latest.current);
-    const at = now === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, now + by));
-    const row = rows[at];
+    const { key, at: before } = latest.current;
+    const isAt = (at: number) => {
+      const row = rowAt(at);
+      return row !== undefined && keyOf(row) === key;
+    };
+    const now = isAt(before) ? before : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
+    const at = now === -1 ? 0 : Math.min(count - 1, Math.max(0, now + by));
+    const row = rowAt(at);
+    bring(body.current, at);
     if (row === undefined) return;
     wantsFocus.current = true;
-    select(keyOf(row));
-    bring(body.current, at);
+    latest.current.at = at;
+    choose(keyOf(row));
   };
-  return [selected, select, move];
+  return [current, choose, move];
 }
 
 /** Scrolls as little as needed to have row `at` within the window, with a row of room. */

@@ -1,115 +1,180 @@
-/** All memories: searched while typing, filtered and sorted by every column. */
+/** All memories: searched while typing, filtered, sorted, a page at a time; several can be changed at once. */
 import type { TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { AGES, type ListedMemory, MEMORY_TYPES, type MemoryList, type SearchAnswer } from "../../api.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type BulkAnswer, FILTERS, type Filter, type ListedMemory, type MemoryList, type Sort } from "../../api.ts";
+import { useCommands } from "../commands.ts";
 import { useKeys } from "../keyboard.ts";
-import { changes, useLive, useStart } from "../live.ts";
+import { changes, useStart } from "../live.ts";
 import { Button, Field, List } from "../parts/basics.tsx";
-import { formatCount } from "../parts/format.ts";
-import { Answered, Empty, Loading, PageHead } from "../parts/layout.tsx";
-import { get } from "../remote.ts";
-import { amend, formatRoute, route } from "../router.ts";
+import { tellChanged } from "../parts/change.ts";
+import { formatCount, keyOf } from "../parts/format.ts";
+import { useAsked, useBusy } from "../parts/hooks.ts";
+import { Empty, Loading, Modes, PageHead } from "../parts/layout.tsx";
+import { Failed, tell, tellFailure } from "../parts/notice.tsx";
+import { type Failure, get, type Query, send } from "../remote.ts";
+import { amend, formatRoute } from "../router.ts";
 import { useStore } from "../store.ts";
-import { type Asked, orderRows, readAsked, type Sort, VERDICTS } from "./list-order.ts";
 import { COLUMNS, MemoryTable } from "./list-table.tsx";
 
-/** Browsers refuse to change the address with every keystroke. */
-const ADDRESS_MS = 300;
+export function ListView({ params }: { params: URLSearchParams }): VNode {
+  return params.get("as") === "map" ? <LaterMap params={params} /> : <Rows params={params} />;
+}
 
-export function View({ params }: { params: URLSearchParams }): VNode {
-  const live = useLive<MemoryList>("/api/memories");
-  const [q, setQ] = useState(params.get("q") ?? "");
-  const ranking = useRanking(q);
-  const { readOnly } = useStart();
-  const asked = readAsked(params, q);
+const MODES = (
+  <Modes
+    label="How memories are shown"
+    modes={[
+      ["List", formatRoute("memories")],
+      ["Map", formatRoute("memories", { as: "map" })],
+    ]}
+  />
+);
+
+type View = (props: { params: URLSearchParams; modes: VNode }) => VNode;
+
+/** Only the map needs graph layout, so it is loaded when it is opened. */
+function LaterMap({ params }: { params: URLSearchParams }): VNode {
+  const [Loaded, setLoaded] = useState<View | null>(null);
   useEffect(() => {
-    if (q === (params.get("q") ?? "")) return;
-    const waiting = setTimeout(() => amend({ q }), ADDRESS_MS);
-    return () => clearTimeout(waiting);
-  }, [q]);
-  // A person who opens a memory within that time finds their query when they come back.
-  const keepWords = () => {
-    if (route.get().view === "memories") amend({ q });
-  };
-  const all = live.value?.rows;
-  const rows = useMemo(
-    () => orderRows(all ?? [], asked, ranking.hits),
-    [all, ranking.hits, q, asked.type, asked.scope, asked.verdict, asked.age, asked.sort, asked.isReversed],
-  );
-  const sortBy = (sort: Sort) =>
-    amend(sort === asked.sort ? { sort, reversed: asked.isReversed ? null : true } : { sort, reversed: null });
-  const clear = () => {
-    setQ("");
-    amend({ q: null, type: null, scope: null, verdict: null, age: null });
-  };
+    void import("./map.tsx").then(({ MapView }) => setLoaded(() => MapView));
+  }, []);
+  if (Loaded !== null) return <Loaded params={params} modes={MODES} />;
   return (
     <>
-      <PageHead title="Memories" lead={all === undefined ? undefined : saysCount(rows.length, all.length)}>
-        {readOnly ? null : <Button text="New memory" href={formatRoute("new")} />}
-      </PageHead>
-      <div class="row">
-        <SearchField q={q} onInput={setQ} onLeave={keepWords} wantsFocus={params.get("focus") === "search"} />
-        <Filters rows={all ?? []} asked={asked} onSort={sortBy} />
-      </div>
-      <Answered live={live}>
-        {(listed) => (
-          <>
-            {rows.length === 0 ? (
-              <NothingFound isEmpty={listed.rows.length === 0} isSearching={ranking.isSearching} onClear={clear} />
-            ) : (
-              <MemoryTable rows={rows} sort={asked.sort} isReversed={asked.isReversed} onSort={sortBy} />
-            )}
-            <Skipped skipped={listed.skipped} />
-          </>
-        )}
-      </Answered>
+      <PageHead title="Memories" />
+      <Loading />
     </>
   );
 }
 
-/** The gap between two keys of a fast typist, so that a burst is searched once. */
-const PAUSE_MS = 60;
 /** After the last key: finding the meaning of words takes the server longer than a keystroke. */
 const REST_MS = 300;
 
-interface Ranking {
-  /** Null: not ranked yet. The last ranking stays until the next one arrives, so that the list does not jump twice. */
-  hits: SearchAnswer["hits"] | null;
-  isSearching: boolean;
+function Rows({ params }: { params: URLSearchParams }): VNode {
+  const { typed, setTyped, asked: rested } = useAsked(params, "q", REST_MS);
+  const q = typed.trim();
+  const { readOnly } = useStart();
+  const query: Query = { q, quick: q !== rested || null, sort: params.get("sort"), reversed: params.get("reversed") };
+  for (const name of FILTERS) query[name] = params.get(name);
+  const { list, failure, rowAt, need } = usePages(query);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const sort = (params.get("sort") ?? (q === "" ? "age" : "rank")) as Sort;
+  const isReversed = params.get("reversed") === "true";
+  const sortBy = (next: Sort) =>
+    amend(next === sort ? { sort: next, reversed: isReversed ? null : true } : { sort: next, reversed: null });
+  const clear = () => {
+    setTyped("");
+    amend({ q: null, ...Object.fromEntries(FILTERS.map((name) => [name, null])) });
+  };
+  const turn = (key: string) => {
+    const next = new Set(selected);
+    if (!next.delete(key)) next.add(key);
+    setSelected(next);
+  };
+  const isFiltered = FILTERS.some((name) => params.has(name));
+  return (
+    <>
+      <PageHead title="Memories" lead={list === null ? undefined : saysCount(list)}>
+        {MODES}
+        {readOnly ? null : <Button text="New memory" kind="primary" href={formatRoute("new")} />}
+      </PageHead>
+      <div class="row list-tools">
+        <SearchField q={typed} onInput={setTyped} wantsFocus={params.get("focus") === "search"} />
+        {FILTERS.map((name) => (
+          <FilterMenu key={name} name={name} chosen={params.get(name) ?? ""} facet={list?.facets[name] ?? []} />
+        ))}
+        {isFiltered ? <Button isSmall kind="quiet" text="Clear filters" onClick={clear} /> : null}
+        <Field
+          label="Sort by"
+          isBare
+          fieldClass="narrow-only"
+          value={sort}
+          options={[...(q === "" ? [] : [["rank", "By rank"] as const]), ...SORTS_NARROW]}
+          onInput={(next) => sortBy(next as Sort)}
+        />
+      </div>
+      <Failed failure={failure} />
+      {list === null ? (
+        <Loading />
+      ) : list.found === 0 ? (
+        <NothingFound isEmpty={list.total === 0} onClear={clear} />
+      ) : (
+        <MemoryTable
+          {...{ rowAt, sort, isReversed, selected, q }}
+          count={list.found}
+          onSort={sortBy}
+          onSelect={readOnly ? null : turn}
+          onRange={need}
+        />
+      )}
+      <Skipped skipped={list?.skipped ?? []} />
+      <Selection selected={selected} query={query} found={list?.found ?? 0} onChange={setSelected} />
+    </>
+  );
 }
 
-/** With every key by the words alone, and by the real ranking after the last one. */
-function useRanking(q: string): Ranking {
-  const words = q.trim();
+const SORTS_NARROW = COLUMNS.map(([sort, title]) => [sort, `By ${title.toLowerCase()}`] as const);
+
+/** As many rows as are fetched at a time. */
+const PAGE = 60;
+
+interface Pages {
+  /** Of which question. */
+  key: string;
+  /** The first page, with the counts. */
+  list: MemoryList;
+  rows: ReadonlyMap<number, ListedMemory>;
+}
+
+/** As they were left: going back shows them at once. */
+let lastPages: Pages | null = null;
+
+/** The pages of a list that are near the window; after a change those are fetched again, and no others. */
+function usePages(query: Query) {
+  const key = JSON.stringify(query);
   const version = useStore(changes);
-  const [ranked, setRanked] = useState<{ q: string; hits: SearchAnswer["hits"] } | null>(null);
+  const [pages, setPages] = useState<Pages | null>(lastPages?.key === key ? lastPages : null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [range, setRange] = useState<[number, number]>([0, 0]);
+  const latest = useRef<Pages | null>(pages);
+  const fetched = useRef({ of: "", done: new Set<number>() });
   useEffect(() => {
-    if (words === "") {
-      setRanked(null);
-      return;
+    const of = `${key} ${version}`;
+    if (fetched.current.of !== of) fetched.current = { of, done: new Set() };
+    const { done } = fetched.current;
+    const wanted = [0, ...Array.from({ length: range[1] - range[0] + 1 }, (_, at) => range[0] + at)];
+    const fetchPage = async (at: number, isAgain = false) => {
+      const { value, failure } = await get<MemoryList>("/api/memories", { ...query, offset: at * PAGE, limit: PAGE });
+      if (fetched.current.of !== of) return;
+      setFailure(failure?.status === 0 ? null : failure);
+      if (value === null) return void done.delete(at);
+      const known = latest.current?.key === key ? latest.current : null;
+      const list = at === 0 ? value : (known?.list ?? value);
+      const rows = new Map([...(known?.rows ?? [])].filter(([place]) => place < list.found));
+      value.rows.forEach((row, place) => {
+        rows.set(at * PAGE + place, row);
+      });
+      latest.current = { key, list, rows };
+      lastPages = latest.current;
+      setPages(latest.current);
+      if (value.isEarly && !isAgain) await fetchPage(at, true);
+    };
+    for (const at of wanted) {
+      if (done.has(at)) continue;
+      done.add(at);
+      void fetchPage(at);
     }
-    const calling = new AbortController();
-    let isRanked = false;
-    const ask = async (quick: boolean) => {
-      const { value } = await get<SearchAnswer>("/api/search", { q: words, quick: quick || null }, calling.signal);
-      if (calling.signal.aborted || (quick && isRanked)) return;
-      isRanked ||= !quick;
-      setRanked(value === null ? null : { q: words, hits: value.hits });
-    };
-    const waiting = [setTimeout(() => void ask(true), PAUSE_MS), setTimeout(() => void ask(false), REST_MS)];
-    return () => {
-      for (const each of waiting) clearTimeout(each);
-      calling.abort();
-    };
-  }, [words, version]);
-  if (words === "") return { hits: null, isSearching: false };
-  return { hits: ranked?.hits ?? null, isSearching: ranked?.q !== words };
+  }, [key, version, range[0], range[1]]);
+  const need = (first: number, last: number) => {
+    const next: [number, number] = [Math.floor(first / PAGE), Math.floor(Math.max(0, last - 1) / PAGE)];
+    if (next[0] !== range[0] || next[1] !== range[1]) setRange(next);
+  };
+  return { list: pages?.list ?? null, failure, rowAt: (at: number) => pages?.rows.get(at), need };
 }
 
 interface SearchProps {
   q: string;
   onInput: (q: string) => void;
-  onLeave: () => void;
   wantsFocus: boolean;
 }
 
@@ -132,10 +197,9 @@ function SearchField(props: SearchProps): VNode {
     return () => cancelAnimationFrame(frame);
   }, [props.wantsFocus]);
   const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    if (event.isComposing) return;
     if (event.key === "Escape") {
-      event.preventDefault();
-      if (props.q === "") event.currentTarget.blur();
+      event.stopPropagation();
+      if (props.q === "") (document.activeElement as HTMLElement | null)?.blur();
       else props.onInput("");
     }
     if (event.key === "ArrowDown" || event.key === "Enter") {
@@ -157,59 +221,117 @@ function SearchField(props: SearchProps): VNode {
         value={props.q}
         onInput={props.onInput}
         onKeyDown={press}
-        onBlur={props.onLeave}
       />
     </search>
   );
 }
 
-function Filters({ rows, asked, onSort }: { rows: ListedMemory[]; asked: Asked; onSort: (sort: Sort) => void }): VNode {
-  const scopes = useMemo(() => [...new Set(rows.map((row) => row.scope))].sort(), [rows]);
-  const ages = AGES.map(({ label }) => label);
-  const filters = { type: MEMORY_TYPES, scope: scopes, verdict: VERDICTS, age: ages };
-  const sorts = COLUMNS.map(([sort, title]) => [sort, `By ${sort === "name" ? "name" : title.toLowerCase()}`] as const);
+interface FilterProps {
+  name: Filter;
+  /** As the address has it: values joined by commas. */
+  chosen: string;
+  facet: MemoryList["facets"][Filter];
+}
+
+/** A menu of values with how many memories each would show; several can be chosen. */
+function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const values = chosen === "" ? [] : chosen.split(",");
+  // A filter in the address is shown, even if no memory matches it; one with a single value filters nothing.
+  const missing = values.filter((value) => !facet.some((each) => each.value === value));
+  const all = [...facet, ...missing.map((value) => ({ value, count: 0 }))];
+  if (all.length < 2 && values.length === 0) return null;
+  const turn = (value: string) => {
+    const next = values.includes(value) ? values.filter((each) => each !== value) : [...values, value];
+    amend({ [name]: next.join(",") });
+  };
+  const close = (event: FocusEvent) => {
+    if (!menu.current?.contains(event.relatedTarget as Node | null)) menu.current?.removeAttribute("open");
+  };
+  const title = name.replace(/^./, (first) => first.toUpperCase());
   return (
-    <div class="filters row">
-      {Object.entries(filters).map(([name, known]) => {
-        const value = asked[name as keyof typeof filters];
-        // The filter in the address is shown, even if no memory matches it.
-        const options = value === "" || known.some((each) => each === value) ? known : [value, ...known];
-        return (
-          <Field
-            key={name}
-            label={name.replace(/^./, (first) => first.toUpperCase())}
-            isBare
-            fieldClass={`field${value === "" ? "" : " is-set"}`}
-            value={value}
-            options={[["", `Any ${name}`], ...options]}
-            onInput={(chosen) => amend({ [name]: chosen })}
-          />
-        );
-      })}
-      {/* Where the table has no head: on a narrow screen. */}
-      <Field
-        label="Sort by"
-        isBare
-        fieldClass="narrow-only"
-        value={asked.sort}
-        options={asked.q === "" ? sorts : [["rank", "By rank"], ...sorts]}
-        onInput={(sort) => onSort(sort as Sort)}
-      />
-    </div>
+    <details
+      ref={menu}
+      class={`filter${values.length > 0 ? " is-set" : ""}`}
+      onFocusOut={close}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !menu.current?.open) return;
+        event.stopPropagation();
+        menu.current.open = false;
+        menu.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary class="button button-small">
+        {title}
+        {values.length > 0 ? `: ${values.join(", ")}` : ""} <span aria-hidden="true">▾</span>
+      </summary>
+      <fieldset class="plain-set filter-menu card">
+        <legend class="hidden">{title}</legend>
+        {all.map(({ value, count }) => (
+          <label key={value} class="row">
+            <input type="checkbox" checked={values.includes(value)} onChange={() => turn(value)} />
+            <span class="grow" dir="auto">
+              {value}
+            </span>
+            <span class="soft number">{count.toLocaleString()}</span>
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
 }
 
-function NothingFound(props: { isEmpty: boolean; isSearching: boolean; onClear: () => void }): VNode {
+interface SelectionProps {
+  selected: ReadonlySet<string>;
+  query: Query;
+  found: number;
+  onChange: (selected: ReadonlySet<string>) => void;
+}
+
+/** As many as the server lists at once. */
+const MOST_SELECTED = 500;
+
+/** What can be done with the selected memories. */
+function Selection({ selected, query, found, onChange }: SelectionProps): VNode | null {
+  const [isBusy, run] = useBusy();
+  const clear = () => onChange(new Set());
+  useKeys(selected.size === 0 ? {} : { Escape: clear });
+  const forget = async () => {
+    const { value, failure } = await run(
+      send<BulkAnswer>("POST", "/api/bulk", { action: "forget", memories: [...selected] }),
+    );
+    if (failure !== null) return tellFailure(failure);
+    clear();
+    tellChanged(value.message, value.entries);
+  };
+  const all = async () => {
+    const { value, failure } = await run(get<MemoryList>("/api/memories", { ...query, limit: MOST_SELECTED }));
+    if (failure !== null) return tellFailure(failure);
+    onChange(new Set(value.rows.filter(({ isReadOnly }) => !isReadOnly).map(keyOf)));
+    if (value.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
+  };
+  useCommands([{ title: "Select all memories of this list", run: all }]);
+  if (selected.size === 0) return null;
+  return (
+    <section class="selection row" aria-label="Selected memories">
+      <strong role="status">{selected.size.toLocaleString()} selected</strong>
+      {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
+      <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
+      <Button isSmall kind="quiet" text="Clear" onClick={clear} />
+    </section>
+  );
+}
+
+function NothingFound(props: { isEmpty: boolean; onClear: () => void }): VNode {
   if (props.isEmpty)
     return (
-      <Empty title="No memories yet">
-        <p>
-          Agents write memories while they work. You can write one yourself with <code>memdir save</code>, or tell an
-          agent to remember something.
-        </p>
+      <Empty
+        title="No memories yet"
+        text="Agents write memories while they work. You can write the first one yourself."
+      >
+        <Button text="Write a memory" href={formatRoute("new")} />
       </Empty>
     );
-  if (props.isSearching) return <Loading text="Searching…" />;
   return (
     <Empty title="Nothing matches" text="No memory matches this search and these filters.">
       <Button text="Show all memories" onClick={props.onClear} />
@@ -233,10 +355,7 @@ function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): VNode | null 
   );
 }
 
-function saysCount(shown: number, all: number): VNode {
-  return (
-    <span role="status">
-      {shown === all ? formatCount(all, "memory", "memories") : `${shown.toLocaleString()} of ${all.toLocaleString()}`}
-    </span>
-  );
+function saysCount({ found, total }: MemoryList): VNode {
+  const all = formatCount(total, "memory", "memories");
+  return <span role="status">{found === total ? all : `${found.toLocaleString()} of ${all}`}</span>;
 }

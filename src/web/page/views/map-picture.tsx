@@ -25,16 +25,18 @@ interface Props {
   map: MemoryMap;
   edges: MemoryMap["edges"];
   chosen: Node | undefined;
+  /** What a search found: the others are faded; null while nothing is searched for. */
+  found: readonly Node[] | null;
   onChoose: (node: Node | undefined) => void;
 }
 
 const EDGE_KINDS = ["near", "link", "supersedes"];
-/** More names than this overlap. */
-const MOST_NAMES = 14;
+/** Those with the most connections; the further in, the more of them fit. */
+const MOST_NAMES = 150;
 /** A letter of a name on the screen, about; measuring each would cost more than it is worth. */
 const NAME_PX = { width: 6.6, height: 15 };
 
-export function MapPicture({ map, edges, chosen: node, onChoose }: Props): VNode {
+export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props): VNode {
   const chosen = node === undefined ? null : map.nodes.indexOf(node);
   const choose = useRef(onChoose);
   choose.current = onChoose;
@@ -49,7 +51,10 @@ export function MapPicture({ map, edges, chosen: node, onChoose }: Props): VNode
   }, [map, edges]);
   useEffect(() => picture.redraw(), [chosen, map, edges]);
   const near = chosen === null ? null : linked[chosen];
-  const named = namesShown(map, linked, chosen);
+  const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
+  const named = namesShown(map, linked, chosen, matching);
+  const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
+  useEffect(() => picture.redraw(), [matching]);
   return (
     <div class="map-frame">
       <svg
@@ -71,11 +76,20 @@ export function MapPicture({ map, edges, chosen: node, onChoose }: Props): VNode
                 key={keyOf(node)}
                 data-at={at}
                 r={radiusOf(linked[at]?.size ?? 0, map.nodes.length)}
-                class={`point type-${node.type}${at === chosen ? " is-chosen" : near && !near.has(at) ? " is-faded" : ""}`}
+                class={`point type-${node.type}${at === chosen ? " is-chosen" : isFaded(at) ? " is-faded" : matching ? " is-found" : ""}`}
               >
                 <title>{node.name}</title>
               </circle>
             ))}
+          </g>
+          <g class="map-clusters">
+            {map.clusters.map((name, cluster) =>
+              name === "" ? null : (
+                <text key={name} data-cluster={cluster} class={near || matching ? "is-faded" : undefined}>
+                  {name}
+                </text>
+              ),
+            )}
           </g>
           <g class="map-names">
             {named.map((at) => (
@@ -120,8 +134,10 @@ function makePicture() {
       circle.setAttribute("cy", point.y.toFixed(1));
     }
     // Set on the names alone: on the whole picture it would restyle every point.
-    world.querySelector<SVGGElement>(".map-names")?.style.setProperty("--k", k.toFixed(3));
-    placeNames(world.querySelectorAll<SVGTextElement>("text"), points, viewport, svg.clientWidth);
+    for (const group of world.querySelectorAll<SVGGElement>(".map-names, .map-clusters"))
+      group.style.setProperty("--k", k.toFixed(3));
+    placeClusters(world.querySelectorAll<SVGTextElement>("[data-cluster]"), points);
+    placeNames(world.querySelectorAll<SVGTextElement>(".map-names text"), points, viewport, svg.clientWidth);
   };
   const change = (next: Viewport) => {
     isFitted = false;
@@ -150,11 +166,14 @@ function makePicture() {
       });
       const isAgain = known.size > 0;
       const linked = neighbours(nodes.length, joined);
+      const homes = placeHomes(nodes);
       points = nodes.map((node, at) => {
         const key = keyOf(node);
-        const { x, y } = known.get(key) ?? placeOnSpiral(at);
+        const home = homes[node.cluster] ?? { x: 0, y: 0 };
+        const spot = placeOnSpiral(at);
+        const { x, y } = known.get(key) ?? { x: home.x + spot.x / 4, y: home.y + spot.y / 4 };
         const degree = linked[at]?.size ?? 0;
-        const point = { x, y, degree, radius: radiusOf(degree, nodes.length) };
+        const point = { x, y, degree, home, cluster: node.cluster, radius: radiusOf(degree, nodes.length) };
         known.set(key, point);
         return point;
       });
@@ -180,6 +199,32 @@ function makePicture() {
       redraw();
     },
   };
+}
+
+/** In the middle of their members, above the topmost. */
+function placeClusters(names: Iterable<SVGTextElement>, points: Point[]): void {
+  for (const text of names) {
+    const members = points.filter(({ cluster }) => cluster === Number(text.dataset.cluster));
+    if (members.length === 0) continue;
+    const top = Math.min(...members.map(({ y, radius }) => y - radius));
+    const middle = members.reduce((sum, { x }) => sum + x, 0) / members.length;
+    text.setAttribute("x", middle.toFixed(1));
+    text.setAttribute("y", (top - 10).toFixed(1));
+  }
+}
+
+/** Where each cluster gathers: the largest in the middle, the others around it with room for their members. */
+function placeHomes(nodes: MemoryMap["nodes"]): Spot[] {
+  const sizes: number[] = [];
+  for (const { cluster } of nodes) sizes[cluster] = (sizes[cluster] ?? 0) + 1;
+  let area = 0;
+  return sizes.map((size, at) => {
+    // The golden angle, at the radius of a disc that holds all before it.
+    const radius = at === 0 ? 0 : 34 * Math.sqrt(area + size / 2);
+    area += size + 2;
+    const angle = at * 2.399963;
+    return { x: Math.cos(angle) * radius * 1.3, y: Math.sin(angle) * radius };
+  });
 }
 
 /** Above their points; a name that would cover an earlier one is left out. */
@@ -227,9 +272,14 @@ function neighbours(count: number, edges: MemoryMap["edges"]): Set<number>[] {
   return linked;
 }
 
-function namesShown(map: MemoryMap, linked: Set<number>[], chosen: number | null): number[] {
+function namesShown(
+  map: MemoryMap,
+  linked: Set<number>[],
+  chosen: number | null,
+  found: ReadonlySet<number> | null,
+): number[] {
   if (chosen !== null) return [chosen, ...[...(linked[chosen] ?? [])].slice(0, MOST_NAMES)];
-  const all = map.nodes.map((_, at) => at);
+  const all = found === null ? map.nodes.map((_, at) => at) : [...found];
   return all.sort((a, b) => (linked[b]?.size ?? 0) - (linked[a]?.size ?? 0)).slice(0, MOST_NAMES);
 }
 
@@ -248,6 +298,9 @@ interface Point extends SimulationNodeDatum {
   radius: number;
   /** How many others it is linked to. */
   degree: number;
+  cluster: number;
+  /** Where its cluster gathers. */
+  home: Spot;
 }
 
 interface Link {
@@ -264,10 +317,10 @@ const TICKS_TO_REST = 260;
 
 /** `isStill` settles at once, for those who want no motion; `isAgain` only nudges points that have their place already. */
 function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boolean, onTick: () => void) {
-  const apart = forceManyBody<Point>().strength(({ degree }) => (degree === 0 ? -50 : -130));
+  const apart = forceManyBody<Point>().strength(-90);
   const joined = forceLink<Point, Link>(links).distance(({ share }) => 36 + (1 - share) * 70);
   const simulation = forceSimulation(points)
-    .force("apart", apart.distanceMax(500).theta(1))
+    .force("apart", apart.distanceMax(300).theta(1))
     .force(
       "links",
       joined.strength(({ share }) => 0.15 + share * 0.35),
@@ -276,15 +329,8 @@ function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boole
       "collide",
       forceCollide<Point>(({ radius }) => radius + 2),
     )
-    // A little more across than down: screens are wide. Points without links would drift out of sight.
-    .force(
-      "x",
-      forceX<Point>().strength(({ degree }) => (degree === 0 ? 0.1 : 0.045)),
-    )
-    .force(
-      "y",
-      forceY<Point>().strength(({ degree }) => (degree === 0 ? 0.15 : 0.075)),
-    )
+    .force("x", forceX<Point>(({ home }) => home.x).strength(0.12))
+    .force("y", forceY<Point>(({ home }) => home.y).strength(0.12))
     .stop();
   if (isAgain) simulation.alpha(0.2);
   simulation.tick(isStill ? TICKS_TO_REST : isAgain ? 1 : TICKS_BEFORE);

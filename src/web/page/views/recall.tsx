@@ -1,16 +1,16 @@
-/** What a model is shown: the recall inspector for a prompt, with its reasons, and the context that a host loads at start. */
+/** Recall: what a model is shown for a prompt, with the reasons in words, and what a host loads at the start. */
 
 import type { VNode } from "preact";
-import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow, Reason } from "../../api.ts";
+import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "../../api.ts";
 import { type Live, useLive } from "../live.ts";
 import { Bar, Button, Field, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
 import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
 import { useAsked, useLast } from "../parts/hooks.ts";
 import { JobButton } from "../parts/jobs.tsx";
-import { Answered, Empty, Heading, Page, PageHead, Section, Table } from "../parts/layout.tsx";
+import { Answered, Empty, Heading, PageHead, Section, Table } from "../parts/layout.tsx";
 import { Failed, Lines } from "../parts/notice.tsx";
-import { Sent } from "../parts/texts.tsx";
-import { amend } from "../router.ts";
+import { Markdown, Sent } from "../parts/texts.tsx";
+import { amend, formatRoute } from "../router.ts";
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
@@ -20,10 +20,39 @@ const ADAPTERS = [
   ["library", "a program with the library"],
 ] as const;
 
-const NONE =
-  "Recalled memories appear here, the most confident first, with a line at the threshold and the text that the model would get.";
+const TABS = [
+  ["", "For a prompt"],
+  ["context", "At the start"],
+] as const;
 
 export function RecallView({ params }: { params: URLSearchParams }): VNode {
+  const tab = params.get("tab") ?? "";
+  return (
+    <>
+      <PageHead title="Recall" lead="What the model is given, and why.">
+        <JobButton kind="warm" title="Embed memories" />
+      </PageHead>
+      <nav class="row chips" aria-label="What is shown">
+        {TABS.map(([id, title]) => (
+          <a
+            key={id}
+            class="chip"
+            href={formatRoute("recall", { tab: id })}
+            aria-current={id === tab ? "page" : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      {tab === "context" ? <Context params={params} /> : <Prompt params={params} />}
+    </>
+  );
+}
+
+const NONE =
+  "Write a prompt as you would to an agent. What it would recall appears here, with the reasons, beside the text that the model would get.";
+
+function Prompt({ params }: { params: URLSearchParams }): VNode {
   const { typed, setTyped, asked, askNow } = useAsked(params, "q", PAUSE_MS);
   const adapter = params.get("adapter") === "library" ? "library" : "hook";
   const isAsked = asked !== "";
@@ -34,9 +63,6 @@ export function RecallView({ params }: { params: URLSearchParams }): VNode {
   const choose = (chosen: string) => amend({ adapter: chosen === "hook" ? null : chosen });
   return (
     <>
-      <PageHead title="Recall" lead="The memories that a prompt would recall, the ones that come close, and why.">
-        <JobButton kind="warm" title="Embed memories" />
-      </PageHead>
       <form
         class="stack-s"
         onSubmit={(event) => {
@@ -72,26 +98,34 @@ export function RecallView({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
+/** Below it a memory has next to nothing to do with the prompt. */
+const NEARLY = 0.25;
+
 function Inspection({ answer }: { answer: InspectAnswer }): VNode {
-  const { threshold, bytes, maxBytes, memories } = answer;
-  const most = Math.max(1, threshold, ...memories.map(({ confidence }) => confidence));
-  const hits = (outcome: InspectedMemory["outcome"]) => (
-    <Hits outcome={outcome} memories={memories} threshold={threshold} most={most} />
-  );
+  const { bytes, maxBytes, memories } = answer;
+  const of = (outcome: InspectedMemory["outcome"]) => memories.filter((memory) => memory.outcome === outcome);
+  const unsure = of("unsure");
+  const nearly = unsure.filter(({ confidence }) => confidence >= NEARLY);
   return (
-    <>
+    <div class="inspection">
       <section class="stack" aria-label="Memories">
-        {hits("shown")}
-        {hits("no-room")}
-        <p class="threshold small">
-          <span>threshold {formatShare(threshold)}</span>
-        </p>
-        {hits("unsure")}
+        <Hits
+          title="Shown to the model"
+          none="Nothing is shown: no memory is close enough to this prompt."
+          hits={of("shown")}
+        />
+        <Hits title="Close enough, but there was no room" hits={of("no-room")} />
+        <Hits title="Nearly shown" hits={nearly} />
+        {unsure.length > nearly.length ? (
+          <Soft
+            text={`${formatCount(unsure.length - nearly.length, "other memory has", "other memories have")} next to nothing in common with it.`}
+          />
+        ) : null}
       </section>
       <Section title="What the model would get">
         <div class="budget row">
           <Bar share={maxBytes === 0 ? 0 : bytes / maxBytes} label={`${bytes} of ${maxBytes} bytes`} />
-          <Soft text={`${formatBytes(bytes)} of ${formatBytes(maxBytes)} that this adapter allows`} />
+          <Soft text={`${formatBytes(bytes)} of ${formatBytes(maxBytes)}`} />
         </div>
         {answer.text === "" ? (
           <Soft text="Nothing: the prompt is sent to the model unchanged." />
@@ -99,47 +133,34 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
           <Sent text={answer.text} label="The text that is sent" />
         )}
       </Section>
-    </>
+    </div>
   );
 }
 
 /** In the wording of the reasons. */
-const METHODS: Record<string, string> = { lexical: "words", hybrid: "words and meaning", model: "a model" };
+const METHODS: { [method: string]: string } = { lexical: "words", hybrid: "words and meaning", model: "a model" };
 
 function sumUp({ considered, tookMs, method }: InspectAnswer): string {
-  if (method.startsWith("not asked")) return method;
+  if (method.startsWith("skipped")) return `Recall was ${method}.`;
   return `${formatCount(considered, "memory", "memories")} ranked by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
 }
 
-const OUTCOMES = {
-  shown: {
-    title: "Shown to the model",
-    none: "No memory reaches the threshold for this prompt, so nothing is shown.",
-  },
-  "no-room": { title: "Above the threshold, but over the budget", none: "" },
-  unsure: { title: "Nearly", none: "No memory came close." },
+/** What became of it, in words. */
+const SAYS: Record<InspectedMemory["outcome"], string> = {
+  shown: "Shown.",
+  "no-room": "Not shown: the budget was used up by closer ones.",
+  unsure: "Not shown: too little in common with the prompt.",
 };
 
 /** Shown at first; the rest is less relevant. */
 const AT_FIRST = 8;
 
-interface HitsProps {
-  outcome: InspectedMemory["outcome"];
-  memories: InspectedMemory[];
-  threshold: number;
-  /** The largest confidence of all: it fills its bar. */
-  most: number;
-}
-
-function Hits({ outcome, memories, threshold, most }: HitsProps): VNode {
-  const hits = memories.filter((memory) => memory.outcome === outcome);
-  const { title, none } = OUTCOMES[outcome];
-  if (hits.length === 0 && outcome !== "shown") return <Soft text={none} />;
+function Hits({ title, none = "", hits }: { title: string; none?: string; hits: InspectedMemory[] }): VNode | null {
+  if (hits.length === 0) return none === "" ? null : <Soft text={none} />;
   return (
-    <>
+    <section class="stack-xs" aria-label={title}>
       <Heading title={title} count={hits.length} />
-      {hits.length === 0 ? <Soft text={none} /> : null}
-      <List class="ruled" item={`hit hit-${outcome} stack-xs`} isOrdered rows={hits} keyOf={keyOf} first={AT_FIRST}>
+      <List class="ruled" item="hit stack-xs" isOrdered rows={hits} keyOf={keyOf} first={AT_FIRST}>
         {(memory) => (
           <>
             <div class="row row-wide">
@@ -149,71 +170,46 @@ function Hits({ outcome, memories, threshold, most }: HitsProps): VNode {
               <p class="row soft small">
                 <TypeTag type={memory.type} /> <Tag text={memory.scope} />
               </p>
-              <Confidence confidence={memory.confidence} threshold={threshold} most={most} />
+              <Confidence memory={memory} />
             </div>
-            <Reasons reasons={memory.reasons} />
+            <p class="small" dir="auto">
+              {SAYS[memory.outcome]} <span class="soft">{memory.reasons.join(" ")}</span>
+            </p>
           </>
         )}
       </List>
-    </>
+    </section>
   );
 }
 
-function formatShare(share: number): string {
-  return share.toFixed(2);
-}
-
-/** A bar with a mark at the threshold. */
-function Confidence({ confidence, threshold, most }: Record<"confidence" | "threshold" | "most", number>): VNode {
-  const isSure = confidence >= threshold;
-  const label = `confidence ${formatShare(confidence)}, ${isSure ? "above" : "below"} the threshold`;
+/** From 0 to 1, with a mark where memories begin to be shown. */
+function Confidence({ memory: { confidence } }: { memory: InspectedMemory }): VNode {
+  const isSure = confidence >= 0.5;
+  const label = `confidence ${confidence.toFixed(2)} of 1; shown from 0.5 on`;
   return (
-    <div class="confidence row small">
-      {formatShare(confidence)}
+    <div class="confidence row small" title={label}>
+      {confidence.toFixed(2)}
       <div>
-        <Bar share={confidence / most} label={label} tone={isSure ? "accent" : "plain"} />
-        <span style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />
+        <Bar share={confidence} label={label} tone={isSure ? "accent" : "plain"} />
+        <span style={{ insetInlineStart: "50%" }} aria-hidden="true" />
       </div>
     </div>
   );
 }
 
-/** Each reason begins with its kind, which is already shown in front of it. */
-const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
-
-function Reasons({ reasons }: { reasons: Reason[] }): VNode {
-  return (
-    <dl class="facts reasons small">
-      {reasons.map(({ what, says, share }) => (
-        <div key={`${what} ${says}`}>
-          <dt>{what === "other" ? "note" : what}</dt>
-          <dd class="row">
-            {share === null ? null : <Bar share={share} label={`${what} ${formatShare(share)}`} />}
-            <span dir="auto">{says.replace(PREFIX, "")}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 // --- The context: every instruction file, loaded or not, with the reason, and what touching a file would add.
 
-const TOUCH_PAUSE_MS = 300;
-const LEAD =
-  "What the model is shown before the first prompt: instruction files in the order they are sent, and the index.";
-
-export function ContextView({ params }: { params: URLSearchParams }): VNode {
-  const { typed, setTyped, asked, askNow } = useAsked(params, "touch", TOUCH_PAUSE_MS);
+function Context({ params }: { params: URLSearchParams }): VNode {
+  const { typed, setTyped, asked, askNow } = useAsked(params, "touch", PAUSE_MS);
   const live = useLive<ContextAnswer>("/api/context", { touch: asked });
   const last = useLast(live.value);
   return (
-    <Page title="Context" lead={LEAD} live={{ ...live, value: last }}>
+    <Answered live={{ ...live, value: last }}>
       {({ warnings, loaded, index, notLoaded }) => (
         <>
           <Lines lines={warnings} />
           <Loaded rows={loaded} />
-          <Section title="Touch a file">
+          <Section title="What a file adds">
             <form
               onSubmit={(event) => {
                 event.preventDefault();
@@ -221,7 +217,7 @@ export function ContextView({ params }: { params: URLSearchParams }): VNode {
               }}
             >
               <Field
-                label="Path of a file that an agent reads or writes"
+                label="When an agent reads or writes this file"
                 class="mono"
                 autocomplete="off"
                 autocapitalize="off"
@@ -237,7 +233,7 @@ export function ContextView({ params }: { params: URLSearchParams }): VNode {
           <NotLoaded rows={notLoaded} />
         </>
       )}
-    </Page>
+    </Answered>
   );
 }
 
@@ -294,7 +290,7 @@ function Added({ live, asked }: { live: Live<ContextAnswer>; asked: string }): V
       {({ added }) => (
         <div class="stack" aria-live="polite">
           <p>
-            Touching <code>{asked}</code> adds{" "}
+            Reading <code>{asked}</code> adds{" "}
             {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
           </p>
           {added.length === 0 ? null : <Instructions rows={added} />}
@@ -315,7 +311,9 @@ function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
   return (
     <Section title="The index">
       <Soft text={formatBytes(index.bytes) + how} />
-      <Sent text={index.text} label="Text of the index" />
+      <div class="paper">
+        <Markdown nodes={index.body} />
+      </div>
     </Section>
   );
 }

@@ -1,309 +1,403 @@
-/** What waits for a person: the inbox, whose proposals are decided one by one, and the plan of a dream. */
+/** Review: everything that waits for a person in one queue, the chosen item in detail, and a key for each verb. */
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type DreamAnswer, type InboxAnswer, type Job, MEMORY_TYPES, type ProposalRow } from "../../api.ts";
+import {
+  REVIEW_KINDS,
+  type ReviewAnswer,
+  type ReviewDetail,
+  type ReviewItem,
+  type ReviewKind,
+  type ReviewVerb,
+} from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { jobs, useLive, useStart } from "../live.ts";
-import { Age, Button, Field, List, Soft, Tag, TypeTag, useForm } from "../parts/basics.tsx";
-import { change } from "../parts/change.ts";
-import { ask } from "../parts/dialog.tsx";
-import { formatCount, linesOf, showName } from "../parts/format.ts";
-import { useBusy } from "../parts/hooks.ts";
-import { JobState, startJob } from "../parts/jobs.tsx";
-import { Empty, Page } from "../parts/layout.tsx";
-import { Failed, Lines, tell } from "../parts/notice.tsx";
-import { Diff } from "../parts/texts.tsx";
+import { changes, jobs, useLive, useStart } from "../live.ts";
+import { Age, Button, List } from "../parts/basics.tsx";
+import { tellChanged } from "../parts/change.ts";
+import { showName } from "../parts/format.ts";
+import { JobButton } from "../parts/jobs.tsx";
+import { Answered, Empty, Page } from "../parts/layout.tsx";
+import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
+import { endOffer, tellFailure } from "../parts/notice.tsx";
+import { amend, go } from "../router.ts";
 import { useStore } from "../store.ts";
+import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
+import { type Done, perform, sumUp } from "./review-verbs.ts";
 
-const NONE = "When learning is set to inbox mode, its proposals appear here as diffs, with their origin.";
+/** The key, what the button says, and whether the item leaves the queue with it. */
+const VERBS: Record<ReviewVerb, { key: string; title: string; decides: boolean }> = {
+  accept: { key: "a", title: "Accept", decides: true },
+  merge: { key: "m", title: "Merge", decides: true },
+  fix: { key: "f", title: "Fix the path", decides: true },
+  true: { key: "t", title: "Still true", decides: true },
+  cue: { key: "c", title: "Add a cue", decides: true },
+  edit: { key: "e", title: "Edit", decides: false },
+  skip: { key: "s", title: "Skip", decides: true },
+  pin: { key: "p", title: "Pin", decides: false },
+  unpin: { key: "p", title: "Unpin", decides: false },
+  promote: { key: "h", title: "Share with the team", decides: true },
+  forget: { key: "d", title: "Forget", decides: true },
+  open: { key: "Enter", title: "Open", decides: false },
+};
 
-export function InboxView(_: { params: URLSearchParams }): VNode {
-  const live = useLive<InboxAnswer>("/api/inbox");
-  const count = live.value?.proposals.length ?? 0;
-  const lead =
-    count === 0
-      ? "Proposals from agents wait here until you accept them."
-      : `${formatCount(count, "proposal")} waiting for your decision.`;
+/** Asked again while duplicates are still searched for. */
+const AGAIN_MS = 1_500;
+
+export function ReviewView({ params }: { params: URLSearchParams }): VNode {
+  const live = useLive<ReviewAnswer>("/api/review");
+  const isIncomplete = live.value?.isComplete === false;
+  useEffect(() => {
+    if (!isIncomplete || live.isLoading) return;
+    const waiting = setTimeout(live.reload, AGAIN_MS);
+    return () => clearTimeout(waiting);
+  }, [isIncomplete, live.isLoading]);
+  const actions = (
+    <>
+      <JobButton kind="verify" title="Check memories" />
+      <JobButton kind="dream" title="Plan a dream" />
+    </>
+  );
   return (
-    <Page
-      title="Inbox"
-      lead={lead}
-      live={live}
-      none={() => (count === 0 ? <Empty title="The inbox is empty" text={NONE} /> : null)}
-    >
-      {({ proposals }) => <Proposals proposals={proposals} />}
+    <Page title="Review" live={live} actions={actions}>
+      {(review) => <Queue review={review} params={params} />}
     </Page>
   );
 }
 
-function Proposals({ proposals }: { proposals: ProposalRow[] }): VNode {
+function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchParams }): VNode {
   const { readOnly } = useStart();
-  const [chosen, setChosen] = useState(0);
-  const [editing, setEditing] = useState<string | null>(null);
-  const [isBusy, run] = useBusy();
-  const list = useRef<HTMLUListElement>(null);
-  const at = Math.min(chosen, proposals.length - 1);
-  const current = proposals[at];
+  const { gone, decide } = useDecisions();
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [writing, setWriting] = useState<"cue" | "edit" | null>(null);
+  const [picks, setPicks] = useState<{ of: string; picks: Pick[] } | null>(null);
+  const kind = params.get("kind");
+  const waiting = review.items.filter(({ id }) => !gone.has(id));
+  const items = kind === null ? waiting : waiting.filter((item) => item.kind === kind);
+  const place = useRef(0);
+  const found = items.findIndex(({ id }) => id === params.get("id"));
+  const at = found >= 0 ? found : Math.min(place.current, items.length - 1);
+  const current = items[at] ?? null;
+  place.current = Math.max(0, at);
+  const detail = useLive<ReviewDetail>(current === null ? null : "/api/review/item", { id: current?.id ?? "" });
+  /** The base of each item as it was last shown, so that no other text is accepted than that. */
+  const seen = useRef(new Map<string, string>());
+  if (current && detail.value?.base) seen.current.set(current.id, detail.value.base);
+  const list = useRef<HTMLDivElement>(null);
   const isMoved = useRef(false);
+  const chosen = items.filter(({ id }) => picked.has(id));
+  useEffect(() => setWriting(null), [current?.id]);
   useEffect(() => {
-    // Only after a key press: do not move a person who scrolls.
-    if (isMoved.current) (list.current?.children[at] as HTMLElement | undefined)?.focus();
+    const row = list.current?.querySelector<HTMLElement>("[aria-current]");
+    row?.scrollIntoView({ block: "nearest" });
+    // Only after a key: the focus of a person who reads the item on the right stays there.
+    if (isMoved.current) row?.focus({ preventScroll: true });
     isMoved.current = false;
-  }, [at, proposals.length]);
+  }, [current?.id]);
 
-  const decide = async (proposal: ProposalRow, path: string, body: object) => {
-    if (isBusy || (await run(change(path, { id: proposal.id, ...body }))) === null) return;
-    setEditing(null);
-    isMoved.current = true;
+  const move = (to: number) => {
+    const item = items[Math.min(items.length - 1, Math.max(0, to))];
+    if (item) amend({ id: item.id });
   };
-  const accept = (proposal: ProposalRow, amended?: Amended) =>
-    decide(proposal, "/api/inbox/accept", amended === undefined ? {} : { amended });
-  const reject = async (proposal: ProposalRow) => {
-    const title = `Reject “${proposal.name}”?`;
-    const given = await ask({ title, text: "It will not be proposed again.", yes: "Reject", isDanger: true });
-    if (given !== null) await decide(proposal, "/api/inbox/reject", {});
+  const parts = detail.value?.changes[0]?.parts ?? [];
+  const picksNow = picks?.of === current?.id ? (picks?.picks ?? []) : suggestPicks(parts);
+
+  const run = (on: ReviewItem[], verb: ReviewVerb, more: object = {}) => {
+    setWriting(null);
+    setPicked(new Set());
+    const isLeft = (item: ReviewItem) => !on.includes(item);
+    if (VERBS[verb].decides) {
+      amend({ id: (items.find((item, nth) => nth > at && isLeft(item)) ?? items.findLast(isLeft))?.id ?? null });
+      isMoved.current = true;
+    }
+    void decide(on, verb, ({ id }) => (verb === "accept" ? { base: seen.current.get(id), ...more } : more));
   };
-  const edit = (proposal: ProposalRow) => {
-    if (isEditable(proposal)) setEditing(proposal.id);
+
+  /** A verb on what is picked, or on the current item; those that do not fit stay. */
+  const act = (verb: ReviewVerb) => {
+    const on = (chosen.length > 0 ? chosen : current ? [current] : []).filter(({ verbs }) => verbs.includes(verb));
+    const [only] = on;
+    if (only === undefined) return;
+    if (verb === "open" && only.memory) go("memory", { directory: only.memory.directory, file: only.memory.file });
+    else if (verb === "edit" && only.kind !== "proposal" && only.memory)
+      go("edit", { directory: only.memory.directory, file: only.memory.file });
+    else if (verb === "edit" || verb === "cue") setWriting(verb);
+    else if (verb === "merge") {
+      if (only === current && detail.value?.texts)
+        run([only], verb, { text: mergeParts(parts, picksNow), ...detail.value.texts });
+    } else run(on, verb);
   };
-  const move = (by: number) => (event: KeyboardEvent) => {
-    // There the arrow keys scroll.
-    if (event.target instanceof Element && event.target.closest(".diff") !== null) return;
+  const press = (verbs: ReviewVerb[]) => (event: KeyboardEvent) => {
+    const verb = verbs.find(
+      (each) => current?.verbs.includes(each) || chosen.some((item) => item.verbs.includes(each)),
+    );
+    if (verb === undefined || (verb === "open" && isPressed(event.target))) return;
+    event.preventDefault();
+    act(verb);
+  };
+  const turn = (item: ReviewItem | null) => {
+    if (item === null) return;
+    const others = [...picked].filter((id) => id !== item.id);
+    setPicked(new Set(others.length === picked.size ? [...picked, item.id] : others));
+  };
+  const step = (by: number) => (event: KeyboardEvent) => {
+    if (event.target instanceof HTMLInputElement && event.target.type === "radio") return;
     event.preventDefault();
     isMoved.current = true;
-    setChosen(Math.min(proposals.length - 1, Math.max(0, at + by)));
+    move(at + by);
   };
-  const press = (act: (proposal: ProposalRow) => unknown) => (event: KeyboardEvent) => {
-    if (readOnly || current === undefined || editing !== null) return;
-    event.preventDefault();
-    void act(current);
-  };
+  const isPrimary = (verb: ReviewVerb) => current?.verbs[0] === verb;
   useKeys({
-    ArrowDown: move(1),
-    ArrowUp: move(-1),
-    a: press((each) => accept(each)),
-    r: press(reject),
-    e: press(edit),
+    ...{ j: step(1), k: step(-1), ArrowDown: step(1), ArrowUp: step(-1) },
+    // The usual verb, whatever it is.
+    a: press([...(current?.verbs.slice(0, 1) ?? []).filter((verb) => verb !== "open")]),
+    ...Object.fromEntries(
+      Object.entries(VERBS)
+        .filter(([verb]) => verb !== "accept")
+        .map(([verb, { key }]) => [
+          key,
+          press(verb === "pin" || verb === "unpin" ? ["pin", "unpin"] : [verb as ReviewVerb]),
+        ]),
+    ),
+    x: () => turn(current),
+    X: () => setPicked(new Set(items.filter((item) => item.kind === current?.kind).map(({ id }) => id))),
+    Escape: () => (writing !== null ? setWriting(null) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
   });
+  if (waiting.length === 0) return <AllDone review={review} />;
   return (
-    <>
-      <KeysLine readOnly={readOnly} />
-      <ul class="stack list" ref={list}>
-        {proposals.map((proposal, place) => (
-          <li
-            key={proposal.id}
-            class={`card proposal stack-s${place === at ? " is-current" : ""}`}
-            tabIndex={place === at ? 0 : -1}
-            aria-current={place === at}
-            aria-label={`${proposal.action}: ${proposal.name}`}
-            onFocusIn={() => setChosen(place)}
-          >
-            <ProposalHead proposal={proposal} />
-            {editing === proposal.id ? (
-              <ProposalForm
-                proposal={proposal}
-                isBusy={isBusy}
-                onCancel={() => setEditing(null)}
-                onAccept={(amended) => accept(proposal, amended)}
-              />
-            ) : (
-              <>
-                <Diff lines={proposal.diff} label={`What ${proposal.name} would change`} />
-                {readOnly ? null : (
-                  <div class="row">
-                    <Button text="Accept" kind="primary" isBusy={isBusy} onClick={() => accept(proposal)} />
-                    {isEditable(proposal) ? <Button text="Edit first" onClick={() => edit(proposal)} /> : null}
-                    <Button text="Reject" kind="danger" onClick={() => reject(proposal)} />
-                  </div>
-                )}
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function KeysLine({ readOnly }: { readOnly: boolean }): VNode {
-  const keys = { "↑ ↓": "move", ...(readOnly ? {} : { a: "accept", e: "edit", r: "reject" }) };
-  return (
-    <p class="row soft small keys-line">
-      {Object.entries(keys).map(([key, says]) => (
-        <span key={key}>
-          <kbd>{key}</kbd> {says}
-        </span>
-      ))}
-    </p>
-  );
-}
-
-/** A proposal to forget a memory has no text to edit. */
-function isEditable({ action }: ProposalRow): boolean {
-  return action !== "forget";
-}
-
-function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
-  return (
-    <div class="stack-xs">
-      <h2>
-        <bdi>{showName(proposal.name)}</bdi>
-      </h2>
-      <p class="row">
-        <Tag text={proposal.action} tone={proposal.action === "forget" ? "bad" : "accent"} />
-        <TypeTag type={proposal.type} />
-        <span class="soft">
-          from {proposal.from}, <Age at={proposal.at} />
-        </span>
-      </p>
-      <Soft text={proposal.why} />
+    <div class={`review${params.has("id") ? " has-item" : ""}`}>
+      <section class="review-list" aria-label="Waiting">
+        <Filter review={review} waiting={waiting} kind={kind} />
+        <div ref={list} class="review-items">
+          {REVIEW_KINDS.map((each) => (
+            <Group
+              key={each}
+              kind={each}
+              items={items.filter((item) => item.kind === each)}
+              current={current}
+              picked={picked}
+              onChoose={(item) => amend({ id: item.id })}
+              onTurn={turn}
+            />
+          ))}
+        </div>
+        {chosen.length > 0 ? (
+          <div class="row picked-bar" role="status">
+            <strong class="grow">{chosen.length} selected</strong>
+            {batchVerbs(chosen).map((verb) => (
+              <VerbButton key={verb} verb={verb} isSmall onClick={() => act(verb)} />
+            ))}
+          </div>
+        ) : null}
+      </section>
+      {current === null ? (
+        <Empty title="Nothing of this kind waits" />
+      ) : (
+        <article class="review-item stack" aria-label={current.title}>
+          <p class="only-narrow">
+            <button type="button" class="link" onClick={() => amend({ id: null })}>
+              ← All that waits
+            </button>
+          </p>
+          <ItemHead item={current} detail={detail.value} />
+          {readOnly ? null : (
+            <div class="row verbs">
+              {current.verbs.map((verb) => (
+                <VerbButton key={verb} verb={verb} isPrimary={isPrimary(verb)} onClick={() => act(verb)} />
+              ))}
+            </div>
+          )}
+          {writing === "cue" ? (
+            <CueForm onAdd={(cue) => run([current], "cue", { cue })} onCancel={() => setWriting(null)} />
+          ) : null}
+          <Answered live={detail}>
+            {(shown) =>
+              writing === "edit" && shown.words !== null ? (
+                <ProposalForm
+                  words={shown.words}
+                  base={shown.base}
+                  onAccept={(written) => run([current], "accept", written)}
+                  onCancel={() => setWriting(null)}
+                />
+              ) : (
+                <ItemBody
+                  item={current}
+                  detail={shown}
+                  picks={picksNow}
+                  onPick={(nth, pick) => setPicks({ of: current.id, picks: picksNow.with(nth, pick) })}
+                />
+              )
+            }
+          </Answered>
+        </article>
+      )}
     </div>
   );
 }
 
-type Amended = Record<string, string | string[]>;
-
-interface FormProps {
-  proposal: ProposalRow;
-  isBusy: boolean;
-  onAccept: (amended: Amended) => void;
-  onCancel: () => void;
+/** Items leave at once; one whose change failed or was undone comes back. */
+function useDecisions() {
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  const decide = async (on: ReviewItem[], verb: ReviewVerb, moreOf: (item: ReviewItem) => object) => {
+    const ids = on.map(({ id }) => id);
+    if (VERBS[verb].decides) setGone((now) => new Set([...now, ...ids]));
+    const back = (some: string[]) => setGone((now) => new Set([...now].filter((id) => !some.includes(id))));
+    const work = (async () => {
+      const done: Done[] = [];
+      for (const item of on) {
+        const { value, failure } = await perform(item, verb, moreOf(item));
+        if (value !== null) done.push(value);
+        else {
+          back([item.id]);
+          tellFailure(failure);
+        }
+      }
+      return done;
+    })();
+    // Told at once: `u` waits for what it undoes.
+    const offer = tellChanged(sumUp(verb, on), async () => {
+      for (const { undo } of (await work).toReversed()) await undo();
+      back(ids);
+      amend({ id: ids[0] ?? null });
+    });
+    if ((await work).length === 0) endOffer(offer);
+    changes.set(changes.get() + 1);
+  };
+  return { gone, decide };
 }
 
-/** A proposal's fields, to be changed before it is accepted. */
-function ProposalForm({ proposal, isBusy, onAccept, onCancel }: FormProps): VNode {
-  const { name, type, description, body, cues } = proposal;
-  const { values, field } = useForm({ name, type: type as string, description, body, cues: cues.join("\n") });
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const accept = () => onAccept({ ...values, cues: linesOf(values.cues) });
+/** Enter on a link or a button is theirs; on the row of the current item it opens it. */
+function isPressed(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement) || target.closest("a, button") === null) return false;
+  return target.closest(".review-row.is-current") === null;
+}
+
+/** What fits all that are picked; what needs a look at each is not done to several. */
+function batchVerbs(items: readonly ReviewItem[]): ReviewVerb[] {
+  const several: ReviewVerb[] = ["accept", "fix", "true", "skip", "pin", "forget"];
+  return several.filter((verb) => items.some(({ verbs }) => verbs.includes(verb)));
+}
+
+interface VerbButtonProps {
+  verb: ReviewVerb;
+  isPrimary?: boolean;
+  isSmall?: boolean;
+  onClick: () => void;
+}
+
+function VerbButton({ verb, isPrimary = false, isSmall = false, onClick }: VerbButtonProps): VNode {
+  const { key, title } = VERBS[verb];
+  const kind = isPrimary ? "primary" : verb === "forget" ? "danger" : "plain";
   return (
-    <form
-      class="stack-s"
-      ref={form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        accept();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) accept();
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
-      <div class="row">
-        <Field label="Name" fieldClass="field grow" required {...field("name")} />
-        <Field label="Type" options={MEMORY_TYPES} {...field("type")} />
-      </div>
-      <Field label="Description" {...field("description")} />
-      <Field label="Text" rows={8} {...field("body")} />
-      <Field label="Cues, one per line: what a person would say when it helps" rows={3} {...field("cues")} />
-      <div class="row">
-        <Button type="submit" text="Accept with changes" kind="primary" disabled={isBusy} />
-        <Button text="Cancel" kind="quiet" onClick={onCancel} />
-      </div>
-    </form>
+    <Button kind={kind} isSmall={isSmall} onClick={onClick} aria-keyshortcuts={key}>
+      {title} <span class="key" aria-hidden="true" children={key === "Enter" ? "↵" : key} />
+    </Button>
   );
 }
 
-// --- The dream: a plan to tidy up the memories, made by a job that can be stopped, shown as diffs, applied and undone.
-
-const WHAT =
-  "A dream reads all memories and the latest conversations and plans what to merge, rewrite or retire. Nothing changes until you apply the plan.";
-
-export function DreamView(_: { params: URLSearchParams }): VNode {
-  const live = useLive<DreamAnswer>("/api/dream");
-  const { readOnly } = useStart();
-  const job = useStore(jobs).findLast(({ kind }) => kind === "dream") ?? null;
-  const isRunning = job?.state === "running";
-  const wasRunning = useRef(false);
-  wasRunning.current ||= isRunning;
-  const plan = live.value?.plan ?? null;
-  useEffect(() => {
-    if (isRunning || live.isLoading || !wasRunning.current) return;
-    wasRunning.current = false;
-    // A plan is visible; an empty result has to be announced.
-    if (plan === null && job?.state === "done") tell(job.says, "good");
-  }, [live.isLoading]);
-  const [kind, text] = plan === null ? (["primary", "Make a plan"] as const) : (["plain", "Make a new plan"] as const);
-  const start =
-    readOnly || isRunning || live.value === null ? null : (
-      <Button kind={kind} text={text} onClick={() => startJob("dream")} />
-    );
+function Filter({
+  review,
+  waiting,
+  kind,
+}: {
+  review: ReviewAnswer;
+  waiting: ReviewItem[];
+  kind: string | null;
+}): VNode {
+  const count = (each: string | null) => waiting.filter((item) => each === null || item.kind === each).length;
+  const shown = REVIEW_KINDS.filter((each) => review.counts[each] > 0);
   return (
-    <Page title="Dream" lead={<Lead last={live.value?.last ?? null} />} live={live} actions={start}>
-      {() => (
-        <>
-          {job === null ? null : <DreamJob job={job} />}
-          {plan !== null ? (
-            <Plan plan={plan} isRunning={isRunning} />
-          ) : isRunning ? null : (
-            <Empty title="No plan is waiting" text={WHAT} />
-          )}
-        </>
-      )}
-    </Page>
+    <fieldset class="row chips plain-set">
+      <legend class="hidden">Kinds</legend>
+      {[null, ...shown].map((each) => (
+        <button
+          key={each}
+          type="button"
+          class="chip"
+          aria-pressed={each === kind}
+          onClick={() => amend({ kind: each, id: null })}
+        >
+          {each === null ? "All" : KINDS[each].title} <span class="soft">{count(each)}</span>
+        </button>
+      ))}
+    </fieldset>
   );
 }
 
-function Lead({ last }: { last: string | null }): VNode {
-  return (
-    <>
-      Tidy up: merge duplicates, and rewrite or retire stale memories.{" "}
-      {last === null ? (
-        "No dream has run yet."
-      ) : (
-        <>
-          The last dream was <Age at={last} />.
-        </>
-      )}
-    </>
-  );
+interface GroupProps {
+  kind: ReviewKind;
+  items: ReviewItem[];
+  current: ReviewItem | null;
+  picked: ReadonlySet<string>;
+  onChoose: (item: ReviewItem) => void;
+  onTurn: (item: ReviewItem) => void;
 }
 
-function DreamJob({ job }: { job: Job }): VNode | null {
-  if (job.state === "failed")
-    return <Failed failure={{ message: `The plan could not be made: ${job.says || "the job failed."}` }} />;
-  if (job.state === "stopped") return <Lines tone="plain" lines={["Planning was stopped. Nothing was changed."]} />;
-  if (job.state === "done") return null;
+function Group({ kind, items, current, picked, onChoose, onTurn }: GroupProps): VNode | null {
+  if (items.length === 0) return null;
   return (
-    <section class="card row" aria-label="Making a plan">
-      <JobState job={job} title="Making a plan" />
-    </section>
-  );
-}
-
-function Plan({ plan, isRunning }: { plan: NonNullable<DreamAnswer["plan"]>; isRunning: boolean }): VNode {
-  const { readOnly } = useStart();
-  const [isBusy, run] = useBusy();
-  const apply = () => run(change("/api/dream/apply", { plan: plan.id }));
-  return (
-    <section class="stack" aria-label="The plan">
-      <div class="row">
-        <div class="grow">
-          <h2>The plan</h2>
-          <p dir="auto">{plan.summary}</p>
-          <p class="soft">
-            {formatCount(plan.ops.length, "step")}, made <Age at={plan.made} />
-          </p>
-        </div>
-        {readOnly || plan.ops.length === 0 ? null : (
-          <Button text="Apply the plan" kind="primary" onClick={apply} isBusy={isBusy} disabled={isRunning} />
-        )}
-      </div>
-      {plan.ops.length === 0 ? <Empty title="The memories are tidy; there is nothing to do" /> : null}
-      <List class="stack" item="card stack-s" isOrdered rows={plan.ops}>
-        {({ says, diff }, at) => (
-          <>
-            <h3 dir="auto">
-              <span class="soft">{at + 1}.</span> {says}
-            </h3>
-            {diff.length === 0 ? null : <Diff lines={diff} label={`Step ${at + 1}`} />}
-          </>
+    <section aria-label={KINDS[kind].title}>
+      <h2 class="group-title small soft">
+        {KINDS[kind].title} <span class="count">{items.length}</span>
+      </h2>
+      <List
+        class="review-rows"
+        rows={items}
+        keyOf={({ id }) => id}
+        first={kind === "cues" && current?.kind !== "cues" ? FEW : undefined}
+      >
+        {(item) => (
+          <div class={`review-row${item === current ? " is-current" : ""}`}>
+            <input
+              type="checkbox"
+              aria-label={`Select ${item.title}`}
+              checked={picked.has(item.id)}
+              tabIndex={item === current ? 0 : -1}
+              onChange={() => onTurn(item)}
+            />
+            <button
+              type="button"
+              aria-current={item === current ? "true" : undefined}
+              tabIndex={item === current ? 0 : -1}
+              onClick={() => onChoose(item)}
+            >
+              <bdi class="row-title">{showName(item.title)}</bdi>
+              <span class="row-says soft small" dir="auto" children={item.says} />
+            </button>
+          </div>
         )}
       </List>
     </section>
+  );
+}
+
+/** Of memories without cues, which may be all of them. */
+const FEW = 8;
+
+function AllDone({ review }: { review: ReviewAnswer }): VNode {
+  const isDreaming = useStore(jobs).some(({ kind, state }) => kind === "dream" && state === "running");
+  const { checked, dreamt } = review;
+  return (
+    <Empty title={isDreaming ? "A dream is being planned" : "Nothing waits for you"}>
+      <p>
+        Proposals from agents, steps of a dream, conflicts, duplicates, memories that are out of date and memories
+        without cues appear here.
+      </p>
+      <p class="small">
+        {checked === null ? (
+          "Memories were never checked. "
+        ) : (
+          <>
+            Memories were checked <Age at={checked} />.{" "}
+          </>
+        )}
+        {dreamt === null ? (
+          "No dream has run yet."
+        ) : (
+          <>
+            The last dream was <Age at={dreamt} />.
+          </>
+        )}
+      </p>
+    </Empty>
   );
 }

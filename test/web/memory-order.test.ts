@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AGES, type ListedMemory } from "../../../src/web/api.ts";
-import { orderRows, readAsked, SORTS } from "../../../src/web/page/views/list-order.ts";
+import { AGES, type ListedMemory, SORTS, type VerdictState } from "../../src/web/api.ts";
+import { countFacets, orderRows, readAsked } from "../../src/web/memory-order.ts";
 
 function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
   return {
@@ -17,17 +17,15 @@ function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
     verdict: null,
     recalled: 0,
     isReadOnly: false,
+    author: null,
     ...more,
   };
 }
 
-const asked = (query: string) => readAsked(new URLSearchParams(query));
-const names = (
-  rows: ListedMemory[],
-  query: string,
-  hits: { directory: number; file: string; score: number }[] | null = null,
-) => orderRows(rows, asked(query), hits).map(({ name }) => name);
-const says = (state: "holds" | "doubtful" | "unchecked") => ({ verdict: { state, says: "" } });
+const asked = (query: string, isRanked = query.includes("q=")) =>
+  readAsked(Object.fromEntries(new URLSearchParams(query)), isRanked);
+const names = (rows: ListedMemory[], query: string) => orderRows(rows, asked(query)).map(({ name }) => name);
+const says = (state: VerdictState) => ({ verdict: { state, says: "" } });
 
 describe("what the address asks for", () => {
   it("youngest first, and by rank where words are asked; a rank of nothing is none", () => {
@@ -51,7 +49,7 @@ describe("order", () => {
       scope: "user",
       ...says("holds"),
     }),
-    row("a", { modified: "2026-01-02T00:00:00.000Z", cues: 5, recalled: 0, ...says("doubtful") }),
+    row("a", { modified: "2026-01-02T00:00:00.000Z", cues: 5, recalled: 0, ...says("gone") }),
     row("c", { modified: "2026-01-04T00:00:00.000Z", cues: 2, recalled: 9, type: "feedback" }),
   ];
 
@@ -71,19 +69,26 @@ describe("order", () => {
 
   it("leaves the rows that it was given as they are", () => {
     const given = [...rows];
-    orderRows(given, asked("sort=name"), null);
+    orderRows(given, asked("sort=name"));
     expect(given).toEqual(rows);
   });
 });
 
 describe("filters", () => {
   it("by type, scope and verdict; what nobody checked is unchecked", () => {
-    const rows = [row("a", { type: "user", scope: "team", ...says("holds") }), row("b", says("unchecked")), row("c")];
+    const rows = [row("a", { type: "user", scope: "team", ...says("holds") }), row("b", says("moved")), row("c")];
     expect(names(rows, "type=user")).toEqual(["a"]);
     expect(names(rows, "scope=team")).toEqual(["a"]);
     expect(names(rows, "verdict=holds")).toEqual(["a"]);
-    expect(names(rows, "verdict=unchecked")).toEqual(["b", "c"]);
+    expect(names(rows, "verdict=unchecked")).toEqual(["c"]);
+    expect(names(rows, "verdict=unchecked,moved")).toEqual(["b", "c"]);
     expect(names(rows, "type=user&verdict=unchecked")).toEqual([]);
+    expect(countFacets(rows, asked("type=user")).verdict).toEqual([
+      { value: "holds", count: 1 },
+      { value: "moved", count: 0 },
+      { value: "unchecked", count: 0 },
+    ]);
+    expect(countFacets(rows, asked("type=user")).type.map(({ value }) => value)).toEqual(["project", "user"]);
   });
 
   it("every age is in one group", () => {
@@ -94,19 +99,8 @@ describe("filters", () => {
   });
 });
 
-describe("search", () => {
-  const rows = [row("Deploy"), row("b", { directory: 1 }), row("c")];
-  const hit = (name: string, directory = 0) => ({ directory, file: `${name}.md`, score: 1 });
-
-  it("the ranking's order, only what it found, by directory and file", () => {
-    expect(names(rows, "q=x", [hit("c"), hit("b", 1), hit("gone")])).toEqual(["c", "b"]);
-    expect(names(rows, "q=x", [hit("b")])).toEqual([]);
-    expect(names(rows, "q=x&sort=name", [hit("c"), hit("b", 1)])).toEqual(["b", "c"]);
-    expect(names(rows, "q=x", [])).toEqual([]);
-  });
-
-  it("names, before anybody has ranked", () => {
-    expect(names(rows, "q=DEPL")).toEqual(["Deploy"]);
-    expect(names(rows, "q=%20")).toHaveLength(3);
-  });
+it("by rank, in the order that the rows came", () => {
+  const rows = [row("c"), row("a"), row("b")];
+  expect(names(rows, "q=x")).toEqual(["c", "a", "b"]);
+  expect(names(rows, "q=x&reversed=true")).toEqual(["b", "a", "c"]);
 });

@@ -1,0 +1,155 @@
+/** What surrounds the memories: settings, agents, other projects, a memory's file in an editor; and what a verb asks for. */
+
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Config, SETTINGS, type Setting } from "../config.ts";
+import { attempt, MemdirError } from "../errors.ts";
+import { buildSchema, choice, required } from "../input.ts";
+import type { Memdir } from "../memdir.ts";
+import { findByRef } from "../memory/find.ts";
+import { openMemdir } from "../open.ts";
+import { readOwner, setUserEntry } from "../project/owner.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { fieldsOf, type Verb } from "../verb.ts";
+import { findMachine, init } from "../verbs/init.ts";
+import { VERBS } from "../verbs/table.ts";
+import { CLIENTS } from "../wiring/clients.ts";
+import { contextOf, get, NAME, type Page, post, REF, TEXT } from "./answer.ts";
+import type { AgentRow, Project, SettingsView, VerbForm } from "./api.ts";
+
+const SIGNAL = new AbortController().signal;
+
+/** The settings that the page offers; the others are in docs/configuration.md. */
+const OFFERED = ["mode", "teamMode", "tokensPerDay", "tokensPerSession", "costPerDay", "model"] as const;
+const LEARN = SETTINGS.private.learn as Record<(typeof OFFERED)[number], Setting<unknown>>;
+
+export const SETTINGS_ROUTES = [
+  get("/api/settings", {}, async (page): Promise<SettingsView> => {
+    const { learn, userFile } = page.memdir.config;
+    const { mode, teamMode, tokensPerDay, tokensPerSession, costPerDay, model } = learn;
+    return {
+      learn: { mode, teamMode, tokensPerDay, tokensPerSession, costPerDay, model },
+      userFile,
+      stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
+      agents: await listAgents(page),
+    };
+  }),
+  /** Into the user's own file; the page then goes by it. */
+  post("/api/settings", { name: required(choice(OFFERED)), value: TEXT }, async (page, { name, value }) => {
+    const { memdir, store } = page;
+    setUserEntry(memdir.config, "learn", name, readSetting(name, value.trim()));
+    await reopen(page, memdir.location.project.cwd, store);
+    return {};
+  }),
+  post("/api/agents", { name: NAME }, async (page, { name }) => {
+    const wired = await init.run(page.memdir, { agent: [name], yes: true }, contextOf(page, SIGNAL));
+    const [problem] = "problems" in wired ? wired.problems : [];
+    if (problem !== undefined) throw new MemdirError("conflict", String(Object.values(problem).at(-1)));
+    return { notes: "notes" in wired ? wired.notes : [] };
+  }),
+  get("/api/projects", {}, async ({ memdir }): Promise<Project[]> => listProjects(memdir.config)),
+  /** Only one that was listed: an address must not open just any folder. */
+  post("/api/project", { root: NAME }, async (page, { root }) => {
+    if (!listProjects(page.memdir.config).some((project) => project.root === root))
+      throw new MemdirError("not-found", "there is no such project with memories");
+    await reopen(page, root);
+    return {};
+  }),
+  post("/api/open", REF, async ({ memdir, env }, ref) => {
+    const { directory, file } = findByRef(memdir.directories, ref);
+    const path = join(directory.path, file);
+    return { program: openInEditor(env, path), path };
+  }),
+  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
+    const { row, verb } = await findVerb(name);
+    const { properties, required: needed } = buildSchema(fieldsOf(verb, "web")) as Pick<
+      VerbForm,
+      "properties" | "required"
+    >;
+    return { name, summary: row.summary, about: verb.about ?? "", properties, required: needed };
+  }),
+];
+
+/** Null for nothing. Throws for what the setting cannot be, which would be ignored once it is written. */
+function readSetting(name: (typeof OFFERED)[number], value: string): string | number | null {
+  if (value === "") return null;
+  const isText = name === "mode" || name === "teamMode" || name === "model";
+  const given = isText ? value : Number(value);
+  const { kind } = LEARN[name];
+  if (kind.accept(given) === undefined)
+    throw new MemdirError("usage", `"${name}" must be ${kind.expected}, or nothing`);
+  const [secret] = findSecrets(value);
+  if (secret) throw new MemdirError("secret", `not saved, it looks like a secret: ${secret.rule}`);
+  return given;
+}
+
+async function findVerb(name: string): Promise<{ row: (typeof VERBS)[0]; verb: Verb }> {
+  const row = VERBS.find((each) => each.name === name && each.on.includes("web"));
+  if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
+  return { row, verb: await row.load() };
+}
+
+/** Settings and projects are read when a Memdir is opened. */
+async function reopen(page: Page, cwd: string, store: Page["store"] = {}): Promise<void> {
+  const { env, now, log, kept, watch } = page;
+  const memdir = await openMemdir({ cwd, env, now, log, by: "ui", ...store });
+  if (placeOf(memdir) !== placeOf(page.memdir)) page.generation++;
+  Object.assign(page, { memdir, store });
+  const { version } = kept;
+  for (const key of Object.keys(kept)) delete (kept as unknown as Record<string, unknown>)[key];
+  kept.version = version === null ? null : version + 1;
+  watch?.();
+}
+
+function placeOf({ location, directories }: Memdir): string {
+  return JSON.stringify([location.project.root, ...directories.map(({ path }) => path)]);
+}
+
+async function listAgents(page: Page): Promise<AgentRow[]> {
+  const context = contextOf(page, SIGNAL);
+  const machine = findMachine(context);
+  const planned = await init.run(page.memdir, { "dry-run": true }, context);
+  const changes = planned.changes as readonly { client?: string; file: string; why?: string }[];
+  return CLIENTS.map(({ name, title, find }) => {
+    const isFound = find(machine) !== null;
+    const missing = changes.filter(({ client }) => client === name).map(({ file, why = "" }) => ({ file, why }));
+    return { name, title, isFound, isWired: isFound && missing.length === 0, changes: missing };
+  });
+}
+
+/** More would not fit into a menu. */
+const MAX_PROJECTS = 100;
+
+/** Projects whose folder is known and still exists, the last used first. */
+function listProjects({ claudeDir }: Config): Project[] {
+  const projects = join(claudeDir, "projects");
+  const found = attempt(() => readdirSync(projects), []).flatMap((name) => {
+    const owner = readOwner(join(projects, name, "memory"));
+    const root = owner?.roots.find((each) => existsSync(each));
+    return owner && root !== undefined ? [{ root, name: basename(root), at: owner.at }] : [];
+  });
+  return found.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MAX_PROJECTS);
+}
+
+/** Editors with a window of their own: one in a terminal would need the terminal that the page's server runs in. */
+const WINDOWED = /^(?:code|codium|cursor|windsurf|zed|subl|atom|gedit|kate|gvim|mate|idea|webstorm|notepad)\b/i;
+
+/** The user's own editor, never a program that a repository names. Its name, null where none has a window. */
+function openInEditor(env: Page["env"], path: string): string | null {
+  const own = [env.VISUAL, env.EDITOR].find(
+    (command) => command && WINDOWED.test(basename(command.split(" ")[0] ?? "")),
+  );
+  const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? null : "xdg-open";
+  const hasScreen = process.platform === "darwin" || env.DISPLAY || env.WAYLAND_DISPLAY;
+  const [program, ...args] = own?.split(/\s+/) ?? (opener && hasScreen ? [opener] : []);
+  if (program === undefined) return null;
+  // "--wait" is for callers that read the file afterwards.
+  const child = spawn(program, [...args.filter((each) => !/^-(?:-wait|w)$/.test(each)), path], {
+    stdio: "ignore",
+    detached: true,
+  });
+  child.on("error", () => {});
+  child.unref();
+  return basename(program);
+}

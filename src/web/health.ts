@@ -1,0 +1,50 @@
+/** The health of all memories, measured beside the requests, since it reads every one of them; what is wrong, and what doubles what. */
+
+import type { Memdir } from "../memdir.ts";
+import { localDay } from "../text/local-day.ts";
+import { pointsOf, scoreHealth } from "../truth/health.ts";
+import type { MeasuredStore, Measurement, Page } from "./answer.ts";
+
+/** The last measurement, null before the first; another begins where something has changed since, and the page is told of its end. */
+export async function readHealth(page: Page): Promise<{ last: Measurement | null; isComplete: boolean }> {
+  const { kept, now, log, tell } = page;
+  if (kept.version === null) return { last: await measure(page), isComplete: true };
+  kept.health ??= { of: "", last: null, isRunning: false };
+  const state = kept.health;
+  const of = `${kept.version} ${localDay(now())}`;
+  if (state.of !== of && !state.isRunning) {
+    state.isRunning = true;
+    measure(page)
+      .then((last) => {
+        state.last = last;
+      })
+      .catch((error: Error) => log(`the health could not be measured: ${error.message}`))
+      .finally(() => {
+        Object.assign(state, { of, isRunning: false });
+        tell({ kind: "health" });
+      });
+  }
+  return { last: state.last, isComplete: state.of === of };
+}
+
+/** All directories that can be changed, taken as one. */
+async function measure({ memdir, store = {}, measureApart }: Page): Promise<Measurement> {
+  const stores = await (measureApart?.({ memdir, store }) ?? measureHere(memdir));
+  const places = new Map(memdir.directories.map(({ path }, at) => [path, at]));
+  const counted = stores.filter(({ dir }) => places.has(dir));
+  const findings = counted.flatMap(({ dir, findings: these }) =>
+    these.map((finding) => ({ ...finding, directory: places.get(dir) ?? 0 })),
+  );
+  const memories = counted.reduce((sum, each) => sum + each.memories, 0);
+  const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
+  return { score: scoreHealth(apart, memories), memories, findings, points: pointsOf(apart, memories) };
+}
+
+async function measureHere(memdir: Memdir): Promise<MeasuredStore[]> {
+  const measured: MeasuredStore[] = [];
+  for (const [at, directory] of memdir.directories.entries()) {
+    if (directory.readOnly && at > 0) continue;
+    measured.push((await memdir.measure(directory)).health);
+  }
+  return measured;
+}

@@ -1,0 +1,27 @@
+/** A memory's file outside the page: in the user's editor, or its path on the clipboard. */
+import type { Ref } from "../../api.ts";
+import { send } from "../remote.ts";
+import { tell, tellFailure } from "./notice.tsx";
+
+export async function openInEditor({ directory, file }: Ref): Promise<void> {
+  const { value, failure } = await send<{ program: string | null; path: string }>("POST", "/api/open", {
+    directory,
+    file,
+  });
+  if (failure !== null) return tellFailure(failure);
+  if (value.program !== null) return tell(`Opened with ${value.program}.`, "good");
+  await copy(value.path, "No editor with a window is set (VISUAL); the path was copied.");
+}
+
+export function copyPath(path: string): Promise<void> {
+  return copy(path, "The path was copied.");
+}
+
+async function copy(path: string, says: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(path);
+    tell(says, "good");
+  } catch {
+    tell(path);
+  }
+}

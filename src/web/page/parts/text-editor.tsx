@@ -1,0 +1,85 @@
+/** A large text to be edited: a plain field at once, which the editor replaces as soon as it is loaded. */
+import type { VNode } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { MemoryList } from "../../api.ts";
+import { get } from "../remote.ts";
+import type { Editor, Finding } from "../views/editor.ts";
+
+interface Props {
+  label: string;
+  value: string;
+  /** Grows when `value` was not typed here: only then does it replace what the editor has. */
+  revision: number;
+  onInput: (text: string) => void;
+  findings: readonly Finding[];
+  /** Marks what differs from this text. */
+  original: string | null;
+}
+
+export function TextEditor({ label, value, revision, onInput, findings, original }: Props): VNode {
+  const id = useId();
+  const host = useRef<HTMLDivElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const latest = useRef({ value, onInput });
+  latest.current = { value, onInput };
+  const [editor, setEditor] = useState<Editor | null>(null);
+  // Before the first key can be pressed.
+  useLayoutEffect(() => {
+    area.current?.focus({ preventScroll: true });
+    area.current?.setSelectionRange(0, 0);
+  }, []);
+  useEffect(() => {
+    let opened: Editor | null = null;
+    let isEnded = false;
+    const open = async () => {
+      const { openEditor } = await import("../views/editor.ts");
+      if (isEnded || host.current === null) return;
+      const isTyping = area.current !== null && document.activeElement === area.current;
+      opened = openEditor(host.current, {
+        ...{ label, findNames, text: latest.current.value },
+        cursor: isTyping ? (area.current?.selectionStart ?? 0) : null,
+        onChange: (text) => latest.current.onInput(text),
+      });
+      setEditor(opened);
+    };
+    // Without it the plain field stays, which does all but mark and complete.
+    open().catch(() => undefined);
+    return () => {
+      isEnded = true;
+      opened?.close();
+    };
+  }, []);
+  useEffect(() => editor?.setText(latest.current.value), [editor, revision]);
+  useEffect(() => editor?.setFindings(findings), [editor, JSON.stringify(findings)]);
+  useEffect(() => editor?.compareWith(original), [editor, original]);
+  return (
+    <div class="editor">
+      {editor === null ? (
+        <>
+          <label for={id} class="hidden">
+            {label}
+          </label>
+          <textarea
+            ref={area}
+            id={id}
+            rows={24}
+            spellcheck={false}
+            autocapitalize="off"
+            value={value}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+        </>
+      ) : null}
+      <div ref={host} class={editor === null ? "hidden" : undefined} />
+    </div>
+  );
+}
+
+const MOST_NAMES = 20;
+
+async function findNames(letters: string): Promise<string[]> {
+  const { value } = await get<MemoryList>("/api/memories", { q: letters.trim(), quick: true, limit: MOST_NAMES });
+  const names = (value?.rows ?? []).map(({ name }) => name);
+  const wanted = letters.trim().toLowerCase();
+  return [...new Set(names)].filter((name) => name.toLowerCase().includes(wanted)).slice(0, MOST_NAMES);
+}

@@ -1,0 +1,379 @@
+/** Home: what waits for me, what changed since I was here, what the model will be given; and how healthy the memories are. */
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { type HealthView, type Home, REVIEW_KINDS, type ReviewKind } from "../../api.ts";
+import { measured, recalls, useLive, useStart, waiting } from "../live.ts";
+import { Age, Bar, Button, formatMemoryRoute, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
+import { tellChanged } from "../parts/change.ts";
+import { Columns, ContextBar, Counts } from "../parts/charts.tsx";
+import { fillDays, formatCount, formatMoment } from "../parts/format.ts";
+import { JobButton, startJob } from "../parts/jobs.tsx";
+import { Answered, Heading, Loading, PageHead } from "../parts/layout.tsx";
+import { Lines, tellFailure } from "../parts/notice.tsx";
+import { send } from "../remote.ts";
+import { formatRoute } from "../router.ts";
+import { useStore } from "../store.ts";
+
+export function HomeView(_: { params: URLSearchParams }): VNode {
+  const { project } = useStart();
+  const since = useLastVisit(project);
+  const live = useLive<Home>("/api/home", { since }, { also: recalls });
+  const lead = live.value === null ? undefined : sumUp(live.value);
+  return (
+    <>
+      <PageHead title="Home" lead={lead} />
+      <Lines lines={useStart().warnings} tone="plain" />
+      <Answered live={live}>
+        {(home) => (home.total === 0 ? <FirstRun /> : <Panels home={home} isFirst={since === null} />)}
+      </Answered>
+    </>
+  );
+}
+
+/** Before this long a visit is still the same one: a page that was reloaded has shown nothing new. */
+const VISIT_MS = 30 * 60_000;
+
+/** When the visit before this one was, and when the page was last shown. */
+interface Visits {
+  before: string | null;
+  last: string | null;
+}
+
+/** When this browser showed the project's page last, before now; null on the first visit. */
+function useLastVisit(project: string): string | null {
+  const name = `memdir-seen-${project}`;
+  const since = useMemo(() => {
+    const { before, last } = JSON.parse(localStorage.getItem(name) ?? '{"before":null,"last":null}') as Visits;
+    const isSame = last !== null && Date.now() - Date.parse(last) < VISIT_MS;
+    return isSame ? before : last;
+  }, [name]);
+  useEffect(() => {
+    localStorage.setItem(name, JSON.stringify({ before: since, last: new Date().toISOString() } satisfies Visits));
+  }, [name]);
+  return since;
+}
+
+function sumUp({ total, scopes }: Home): string {
+  if (total === 0) return "No memories yet.";
+  return `${formatCount(total, "memory", "memories")} in ${formatCount(scopes, "scope")}.`;
+}
+
+function Panels({ home, isFirst }: { home: Home; isFirst: boolean }): VNode {
+  return (
+    <>
+      <div class="panels">
+        <WaitingPanel />
+        <ChangedPanel changed={home.changed} isFirst={isFirst} />
+        <GivenPanel given={home.given} total={home.total} />
+      </div>
+      <HealthPanel />
+      <CostPanel cost={home.cost} />
+    </>
+  );
+}
+
+function Panel({ title, count, children }: { title: string; count?: number; children: ComponentChildren }): VNode {
+  return (
+    <section class="card panel stack-s" aria-label={title}>
+      <Heading title={title} count={count?.toLocaleString()} />
+      {children}
+    </section>
+  );
+}
+
+const WAITS: Record<ReviewKind, [one: string, many: string]> = {
+  conflict: ["conflict with the team", "conflicts with the team"],
+  proposal: ["proposed memory", "proposed memories"],
+  dream: ["step of a tidy-up plan", "steps of a tidy-up plan"],
+  finding: ["memory that may be wrong", "memories that may be wrong"],
+  duplicate: ["pair that says the same", "pairs that say the same"],
+  cues: ["memory without cues", "memories without cues"],
+};
+
+function WaitingPanel(): VNode {
+  const waits = useStore(waiting);
+  const kinds = REVIEW_KINDS.filter((kind) => (waits?.counts[kind] ?? 0) > 0);
+  return (
+    <Panel title="Waiting for you">
+      {waits === null ? (
+        <Loading />
+      ) : kinds.length === 0 ? (
+        <Soft text="Nothing waits. Proposals, doubts and duplicates appear here." />
+      ) : (
+        <>
+          <List class="waits" rows={kinds}>
+            {(kind) => {
+              const count = waits.counts[kind];
+              return (
+                <a href={formatRoute("review", { kind })}>
+                  <strong class="number">{count.toLocaleString()}</strong>
+                  {WAITS[kind][count === 1 ? 0 : 1]}
+                </a>
+              );
+            }}
+          </List>
+          <Button
+            text={waits.review === 0 ? "Review" : `Review ${waits.review.toLocaleString()}`}
+            kind={waits.review === 0 ? "plain" : "primary"}
+            href={formatRoute("review")}
+          />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function ChangedPanel({ changed, isFirst }: { changed: Home["changed"]; isFirst: boolean }): VNode {
+  const { events, count, recalls: shown, sessions } = changed;
+  const recalled =
+    shown === 0
+      ? "Nothing was recalled."
+      : `Recalled ${shown === 1 ? "once" : `${shown.toLocaleString()} times`}${sessions === 0 ? "" : ` in ${formatCount(sessions, "session")}`}.`;
+  return (
+    <Panel title={isFirst ? "In the last week" : "Since you were here"}>
+      <p class="soft small">
+        {isFirst ? null : <>{formatMoment(changed.since)} · </>}
+        {recalled} {count === 0 ? "Nothing changed; before that:" : ""}
+      </p>
+      <List class="events" rows={events}>
+        {({ at, says, memories, by }) => (
+          <>
+            <span class="soft small">
+              <Age at={at} />
+            </span>
+            <span dir="auto">
+              {says} {memories.length === 1 && memories[0] ? <MemoryLink memory={memories[0]} /> : null}{" "}
+              <span class="soft small">{by}</span>
+            </span>
+          </>
+        )}
+      </List>
+      <a href={formatRoute("activity")}>
+        {count > events.length ? `All ${count.toLocaleString()} changes` : "Activity"}
+      </a>
+    </Panel>
+  );
+}
+
+function GivenPanel({ given, total }: { given: Home["given"]; total: number }): VNode {
+  const { index, context, most } = given;
+  const left = total - index.listed;
+  const says =
+    left === 0
+      ? `All ${formatCount(total, "memory is", "memories are")} in the index.`
+      : `${index.listed.toLocaleString()} of ${formatCount(total, "memory", "memories")} are in the index; the others are shown when recall finds them.`;
+  const cut = index.isCut ? " The index is cut: the model does not see its end." : "";
+  return (
+    <Panel title="What the model is given">
+      <ContextBar parts={context} />
+      <p>
+        {says}
+        {cut}{" "}
+        <span class="soft">
+          {index.lines.toLocaleString()} of {index.maxLines.toLocaleString()} lines.
+        </span>
+      </p>
+      {most.length === 0 ? (
+        <Soft text="Nothing was recalled yet." />
+      ) : (
+        <>
+          <h3>Recalled most</h3>
+          <Counts
+            caption="Recalled most"
+            counts={most.map((memory) => ({
+              label: memory.name,
+              count: memory.count,
+              title: <MemoryLink memory={memory} />,
+            }))}
+          />
+        </>
+      )}
+      <p class="row row-wide">
+        <a href={formatRoute("recall")}>Try a prompt</a>
+        <a href={formatRoute("recall", { tab: "context" })}>See all of it</a>
+      </p>
+    </Panel>
+  );
+}
+
+/** As `memdir health` says it. */
+const GOOD = 80;
+const POOR = 50;
+
+function HealthPanel(): VNode {
+  const health = useLive<HealthView>("/api/health", {}, { also: measured }).value;
+  const { score = null, parts = [], memories = 0, isComplete = false } = health ?? {};
+  if (score === null)
+    return (
+      <section class="card panel stack-s health" aria-label="Health">
+        <div class="row row-wide">
+          <Heading title="Health" />
+          <span class="grow soft small">Reading every memory…</span>
+          <JobButton kind="verify" title="Check all claims" />
+        </div>
+      </section>
+    );
+  const tone: Tone = score >= GOOD ? "good" : score >= POOR ? "warn" : "bad";
+  const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
+  return (
+    <section class="card panel health stack-s" aria-label="Health">
+      <div class="row row-wide">
+        <Heading title="Health" />
+        <p class={`figure tone-${tone}`}>
+          {score}
+          <span class="soft"> of 100, {words}</span>
+        </p>
+        <span class="grow soft small" role="status" children={isComplete ? "" : "Measuring again…"} />
+        <JobButton kind="verify" title="Check all claims" />
+      </div>
+      {parts.length === 0 ? (
+        <Soft text={`Nothing is wrong with ${formatCount(memories, "memory", "memories")}.`} />
+      ) : (
+        <List class="health-parts" label="What brings the score down" rows={parts} keyOf={({ kind }) => kind}>
+          {(part) => <HealthPart part={part} memories={memories} />}
+        </List>
+      )}
+    </section>
+  );
+}
+
+function HealthPart({ part, memories }: { part: HealthView["parts"][0]; memories: number }): VNode {
+  const { kind, says, count, points, memories: named } = part;
+  const lost = points < 1 ? points.toFixed(1) : Math.round(points).toLocaleString();
+  const queue = QUEUED[kind];
+  return (
+    <>
+      <span class="number soft" title="Points that it costs">
+        −{lost}
+      </span>
+      <div class="stack-xs">
+        <p>
+          <strong>{formatCount(count, "memory", "memories")}</strong> {says}
+        </p>
+        <LinkRow
+          memories={named.slice(0, NAMED)}
+          more={count - Math.min(NAMED, named.length)}
+          {...(queue && { href: formatRoute("review", { kind: queue }) })}
+        />
+      </div>
+      <Bar share={count / Math.max(1, memories)} label={`${count} of ${memories}`} tone="plain" />
+      <PartVerb part={part} kind={kind} />
+    </>
+  );
+}
+
+/** Memories named next to a finding; the rest is counted. */
+const NAMED = 3;
+
+/** Where a kind of finding is worked on in the queue. */
+const QUEUED: Readonly<Record<string, ReviewKind>> = {
+  false: "finding",
+  expired: "finding",
+  duplicate: "duplicate",
+  "near-duplicate": "duplicate",
+  "never-recalled": "cues",
+};
+
+function PartVerb({ part, kind }: { part: HealthView["parts"][0]; kind: string }): VNode | null {
+  const { readOnly } = useStart();
+  const queue = QUEUED[kind];
+  const [first] = part.memories;
+  if (queue !== undefined) return <Button isSmall text="Review" href={formatRoute("review", { kind: queue })} />;
+  if (kind === "unlinked") return readOnly ? null : <Button isSmall text="Rebuild the index" onClick={rebuildIndex} />;
+  if (first === undefined) return null;
+  const { directory, file } = first;
+  if (kind === "restated" || kind === "unreadable" || readOnly)
+    return <Button isSmall text="Open" href={formatMemoryRoute(first)} />;
+  return <Button isSmall text="Edit" href={formatRoute("edit", { directory, file })} />;
+}
+
+async function rebuildIndex(): Promise<void> {
+  const { failure } = await send("POST", "/api/index", { rebuild: true });
+  if (failure !== null) tellFailure(failure);
+  else tellChanged("The index was rebuilt", null);
+}
+
+function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
+  const { unpriced, tokens } = cost;
+  if (tokens === 0 && cost.cost === 0) return null;
+  // Calls without a known price still cost something, so the tokens are shown.
+  const isPriced = cost.cost > 0 || unpriced.length === 0;
+  const format = isPriced ? formatCost : (count: number) => count.toLocaleString();
+  const of = (spent: { cost: number; tokens: number }) => (isPriced ? spent.cost : spent.tokens);
+  const total = format(of(cost));
+  const what = isPriced ? "Cost" : "Tokens";
+  return (
+    <Panel title={`Background work in ${formatMonth(cost.month)}`}>
+      <p class="figure">
+        {total} <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
+      </p>
+      <Columns
+        label={`${what} of background work by day, ${total} in total`}
+        columns={fillDays(
+          cost.byDay.map((day) => ({ day: day.day, values: [of(day)] })),
+          1,
+          `${cost.month}-01`,
+        )}
+        kinds={[{ title: what, class: "chart-1" }]}
+        format={format}
+      />
+      {unpriced.length === 0 ? null : (
+        <p class="soft">
+          {isPriced ? "Not included, because their price is unknown" : "The price is unknown"}: {unpriced.join(", ")}
+        </p>
+      )}
+      <List class="row row-wide small" rows={cost.byKind.filter((kind) => of(kind) > 0)}>
+        {(spent) => (
+          <>
+            <span class="soft">{spent.kind}</span> {format(of(spent))}
+          </>
+        )}
+      </List>
+    </Panel>
+  );
+}
+
+/** With an empty store: the ways in which it fills. */
+function FirstRun(): VNode {
+  const { readOnly } = useStart();
+  const steps: [title: string, text: string, action: VNode][] = [
+    [
+      "Wire an agent",
+      "Your coding agents save what they learn and are shown what helps.",
+      <Button key="wire" text="Choose agents" kind="primary" href={formatRoute("settings")} />,
+    ],
+    [
+      "Learn from past sessions",
+      "Conversations that are on this machine already say a lot; what they teach waits for your review.",
+      <Button key="learn" text="Learn from past sessions" onClick={() => startJob("learn")} />,
+    ],
+    [
+      "Import",
+      "Memories of other programs, or of another folder.",
+      <Button key="import" text="Find something to import" href={formatRoute("settings", { tab: "import" })} />,
+    ],
+    ["Write one", "One fact in a sentence or two.", <Button key="new" text="New memory" href={formatRoute("new")} />],
+  ];
+  return (
+    <section class="panels" aria-label="First steps">
+      {steps.map(([title, text, action]) => (
+        <Panel key={title} title={title}>
+          <p class="soft">{text}</p>
+          {readOnly ? null : <p>{action}</p>}
+        </Panel>
+      ))}
+    </section>
+  );
+}
+
+function formatMonth(month: string): string {
+  const at = new Date(`${month}-01T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return month;
+  return at.toLocaleDateString(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
+}
+
+/** Background work costs small sums: a tenth of a cent is still shown. */
+function formatCost(cost: number): string {
+  const digits = cost > 0 && cost < 1 ? 4 : 2;
+  return `$${cost.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`;
+}

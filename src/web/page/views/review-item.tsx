@@ -1,0 +1,197 @@
+/** One item of Review: what it is and where it comes from, the memory with what would change, and what a person writes about it. */
+
+import type { VNode } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { MEMORY_TYPES, type ReviewDetail, type ReviewItem, type ReviewKind } from "../../api.ts";
+import { Age, Button, Field, formatMemoryRoute, List, Soft, Tag, TypeTag, toneOf, useForm } from "../parts/basics.tsx";
+import { Change } from "../parts/diff.tsx";
+import { linesOf, showName } from "../parts/format.ts";
+import { Merge } from "../parts/merge.tsx";
+import type { Pick } from "../parts/merge-text.ts";
+import { formatRoute } from "../router.ts";
+
+export const KINDS: Record<ReviewKind, { title: string; one: string }> = {
+  conflict: { title: "Conflicts", one: "Conflict" },
+  proposal: { title: "Proposals", one: "Proposal" },
+  dream: { title: "Dream steps", one: "Dream step" },
+  finding: { title: "Out of date", one: "Out of date" },
+  duplicate: { title: "Duplicates", one: "Duplicate" },
+  cues: { title: "Without cues", one: "No cues" },
+};
+
+export function ItemHead({ item, detail }: { item: ReviewItem; detail: ReviewDetail | null }): VNode {
+  const { kind, title, says, type, at, memory } = item;
+  return (
+    <header class="stack-xs">
+      <p class="row small">
+        <Tag text={KINDS[kind].one} tone={kind === "conflict" || kind === "finding" ? "warn" : "accent"} />
+        {type === null ? null : <TypeTag type={type} />}
+        {at === null ? null : (
+          <span class="soft">
+            <Age at={at} />
+          </span>
+        )}
+      </p>
+      <h2 class="item-title">
+        {memory === null ? (
+          <bdi>{showName(title)}</bdi>
+        ) : (
+          <a href={formatMemoryRoute(memory)} children={<bdi>{showName(title)}</bdi>} />
+        )}
+      </h2>
+      {kind === "proposal" || kind === "cues" ? null : <p dir="auto">{says}</p>}
+      {detail === null ? null : (
+        <>
+          {detail.reason === "" || says.includes(detail.reason) ? null : <Soft text={detail.reason} />}
+          <Origin origin={detail.origin} />
+        </>
+      )}
+    </header>
+  );
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+
+function Origin({ origin }: { origin: ReviewDetail["origin"] }): VNode | null {
+  if (origin.length === 0) return null;
+  return (
+    <p class="row row-wide small soft">
+      {origin.map(({ label, value, session }) => (
+        <span key={label}>
+          {label} {MOMENT.test(value) ? <Age at={value} /> : <bdi>{value}</bdi>}
+          {session === undefined ? null : (
+            <>
+              {" · "}
+              <a href={formatRoute("activity", { session })}>the conversation</a>
+            </>
+          )}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface BodyProps {
+  item: ReviewItem;
+  detail: ReviewDetail;
+  picks: readonly Pick[];
+  onPick: (at: number, pick: Pick) => void;
+}
+
+const EFFECTS = { new: "New memory", changed: "Changes", removed: "Is forgotten", same: "Stays as it is" };
+
+export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
+  const { claims, changes, texts } = detail;
+  const [first] = changes;
+  const isReadOnly = !item.verbs.includes("merge");
+  const titles: [string, string] = item.kind === "conflict" ? ["Ours", "Theirs"] : [item.title, item.other?.name ?? ""];
+  return (
+    <>
+      <List class="ruled claims" item="row" rows={claims.filter(({ isWrong }) => isWrong)}>
+        {({ verdict, text, evidence }) => (
+          <>
+            <Tag tone={toneOf(verdict)} text={verdict} />
+            <code dir="auto">{text}</code>
+            <Soft text={evidence} />
+          </>
+        )}
+      </List>
+      {texts !== null && first !== undefined ? (
+        <Merge parts={first.parts} picks={picks} titles={titles} isReadOnly={isReadOnly} onPick={onPick} />
+      ) : (
+        changes.map((change, at) => (
+          <section key={at} class="paper stack-s" aria-label={change.title}>
+            {changes.length > 1 ? (
+              <h3>
+                <bdi>{showName(change.title)}</bdi> <span class="soft small">{EFFECTS[change.effect]}</span>
+              </h3>
+            ) : null}
+            <Change change={change} />
+          </section>
+        ))
+      )}
+    </>
+  );
+}
+
+export function CueForm({ onAdd, onCancel }: { onAdd: (cue: string) => void; onCancel: () => void }): VNode {
+  const { values, field } = useForm({ cue: "" });
+  const form = useRef<HTMLFormElement>(null);
+  // Before the next key, which would be a verb.
+  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
+  const add = () => {
+    if (values.cue.trim() !== "") onAdd(values.cue.trim());
+  };
+  return (
+    <form
+      ref={form}
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <Field
+        label="What would you say when this memory helps?"
+        fieldClass="field grow"
+        autocomplete="off"
+        placeholder="the deploy to staging fails"
+        {...field("cue")}
+      />
+      <Button type="submit" text="Add" kind="primary" />
+    </form>
+  );
+}
+
+type Words = NonNullable<ReviewDetail["words"]>;
+
+interface FormProps {
+  words: Words;
+  base: string | null;
+  onAccept: (written: { amended: object; base: string | undefined }) => void;
+  onCancel: () => void;
+}
+
+/** A proposal's fields, to be changed before it is accepted. */
+export function ProposalForm({ words, base, onAccept, onCancel }: FormProps): VNode {
+  // As it was when writing began, like the words.
+  const [seen] = useState(base);
+  const { values, field } = useForm({ ...words, cues: words.cues.join("\n") });
+  const form = useRef<HTMLFormElement>(null);
+  // Before the next key, which would be a verb.
+  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
+  const accept = () => onAccept({ amended: { ...values, cues: linesOf(values.cues) }, base: seen ?? undefined });
+  return (
+    <form
+      class="stack-s"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        accept();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) accept();
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <div class="row">
+        <Field label="Name" fieldClass="field grow" required {...field("name")} />
+        <Field label="Type" options={MEMORY_TYPES} {...field("type")} />
+      </div>
+      <Field label="Description" {...field("description")} />
+      <Field label="Text" rows={8} {...field("body")} />
+      <Field label="Cues, one per line: what a person would say when it helps" rows={3} {...field("cues")} />
+      <div class="row">
+        <Button type="submit" text="Accept with changes" kind="primary" />
+        <Button text="Cancel" kind="quiet" onClick={onCancel} />
+      </div>
+    </form>
+  );
+}
