@@ -161,6 +161,7 @@ async function takeForReadme(): Promise<void> {
   const pictures: Record<string, Record<string, string>> = {
     home: {},
     memories: { sort: "recalled" },
+    review: {},
     recall: { q: "how do we deploy to staging?" },
   };
   for (const [view, query] of Object.entries(pictures)) {
