@@ -180,6 +180,7 @@ it("the focus returns to the row that was opened, and to the button behind a dia
   await expect.poll(title).toBe("Memories");
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(opened);
   await page.getByRole("button", { name: "Keys" }).press("Enter");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Close");
   await press("Escape");
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Keys");
 });
