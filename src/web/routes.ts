@@ -7,10 +7,10 @@ import { VERBS } from "../verbs/table.ts";
 import { contextOf, get, REF, type Route, type Sent } from "./answer.ts";
 import { ACTIVITY_ROUTES } from "./answer-activity.ts";
 import { CHANGE_ROUTES } from "./answer-change.ts";
+import { HOME_ROUTES } from "./answer-home.ts";
 import { MAP_ROUTE } from "./answer-map.ts";
 import { LIST_ROUTES } from "./answer-memories.ts";
 import { MEMORY_ROUTE } from "./answer-memory.ts";
-import { OVERVIEW_ROUTES } from "./answer-overview.ts";
 import { RECALL_ROUTES } from "./answer-recall.ts";
 import { REVIEW_ROUTES } from "./answer-review.ts";
 import { SETTINGS_ROUTES } from "./answer-settings.ts";
@@ -33,7 +33,7 @@ export const ROUTES: readonly Route[] = [
       }),
     };
   }),
-  ...[...OVERVIEW_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
+  ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
   ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, TEAM_ROUTE, ...SETTINGS_ROUTES],
 ];
 

@@ -17,7 +17,7 @@ import type { HealthView, Home, MemoryRow, Waiting } from "./api.ts";
 import { readHealth } from "./health.ts";
 import { countReview } from "./review-queue.ts";
 
-export const OVERVIEW_ROUTES = [
+export const HOME_ROUTES = [
   /** `since`: when the person was here last. */
   get(
     "/api/home",
