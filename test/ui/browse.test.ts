@@ -168,6 +168,20 @@ it("the palette runs every verb and opens every memory, by keys", async () => {
   await expect.poll(() => form.count()).toBe(0);
 });
 
+it("what is typed right after the shortcut goes into the palette", async () => {
+  const { page } = ui;
+  await ui.show("home");
+  // Both keys in one task of the page, as fast as any keyboard.
+  const focused = await page.evaluate(async () => {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+    await Promise.resolve();
+    await Promise.resolve();
+    return document.activeElement?.getAttribute("role");
+  });
+  expect(focused).toBe("combobox");
+  await press("Escape");
+});
+
 it("the focus returns to the row that was opened, and to the button behind a dialog", async () => {
   const { page } = ui;
   await ui.show("memories", { sort: "name" });

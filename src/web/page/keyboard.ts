@@ -1,5 +1,5 @@
 /** Keyboard shortcuts. Views add theirs while they are shown; typing in a field triggers none. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { IconName } from "./parts/icon.tsx";
 import { go, route } from "./router.ts";
 
@@ -93,7 +93,7 @@ export function startKeyboard(openPalette: () => void): void {
 export function useKeys(keys: Keys): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     listeners.push(current);
     return () => {
       listeners.splice(listeners.indexOf(current), 1);

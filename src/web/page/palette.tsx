@@ -1,7 +1,7 @@
 /** The palette (`⌘K`, `Ctrl-K`): every place, every verb of the table, what the shown view offers, and every memory, by typing. */
 
 import type { TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MemoryList } from "../api.ts";
 import { type Command, commands, isPaletteOpen } from "./commands.ts";
 import { ALL_PLACES } from "./keyboard.ts";
@@ -29,12 +29,10 @@ function OpenPalette(): VNode {
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => isPaletteOpen.set(false);
-  useEffect(() => {
-    const before = document.activeElement;
+  // Before the next key: what is typed right after the shortcut belongs in the field.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus();
-    };
+    return () => dialog.current?.close();
   }, []);
   const choices = useChoices(typed);
   const current = Math.min(at, choices.length - 1);

@@ -9,7 +9,7 @@ import {
   toFile,
 } from "../../../src/web/page/views/draft.ts";
 
-const REF = { directory: 0, file: "a.md" };
+const PLACE = "/shop 0/a.md";
 
 function openStore(): DraftStore & { kept: Map<string, string> } {
   const kept = new Map<string, string>();
@@ -23,30 +23,30 @@ function openStore(): DraftStore & { kept: Map<string, string> } {
 
 it("a draft comes back for its own memory, until it is dropped", () => {
   const store = openStore();
-  keepDraft(store, REF, { base: "a", text: "b" });
-  expect(findDraft(store, REF)).toEqual({ base: "a", text: "b" });
-  expect(findDraft(store, { directory: 1, file: "a.md" })).toBeNull();
-  dropDraft(store, REF);
-  expect(findDraft(store, REF)).toBeNull();
+  keepDraft(store, PLACE, { base: "a", text: "b" });
+  expect(findDraft(store, PLACE)).toEqual({ base: "a", text: "b" });
+  expect(findDraft(store, "/other 0/a.md")).toBeNull();
+  dropDraft(store, PLACE);
+  expect(findDraft(store, PLACE)).toBeNull();
 });
 
 it("a text that is the file's again is no draft", () => {
   const store = openStore();
-  keepDraft(store, REF, { base: "a\r\n", text: "b\n" });
-  keepDraft(store, REF, { base: "a\r\n", text: "a\n" });
+  keepDraft(store, PLACE, { base: "a\r\n", text: "b\n" });
+  keepDraft(store, PLACE, { base: "a\r\n", text: "a\n" });
   expect(store.kept.size).toBe(0);
 });
 
 it("what is no draft is none, and a full store is no failure", () => {
   const store = openStore();
   for (const text of ["", "{", "null", "[]", "{}", '{"base":1,"text":"x"}']) {
-    store.kept.set("memdir-draft 0/a.md", text);
-    expect(findDraft(store, REF)).toBeNull();
+    store.kept.set(`memdir-draft ${PLACE}`, text);
+    expect(findDraft(store, PLACE)).toBeNull();
   }
   const setItem = () => {
     throw new Error("QuotaExceededError");
   };
-  expect(() => keepDraft({ ...store, setItem }, REF, { base: "a", text: "b" })).not.toThrow();
+  expect(() => keepDraft({ ...store, setItem }, PLACE, { base: "a", text: "b" })).not.toThrow();
 });
 
 it("a file of Windows keeps its line ends, one without a change every byte, a mixed one what was typed", () => {

@@ -1,6 +1,6 @@
 /** Questions that block everything else: the browser's own dialog, so that focus and Esc behave. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, Field } from "./basics.tsx";
@@ -17,10 +17,12 @@ interface Props {
 export function Dialog({ title, isWide = false, onClose, children, actions }: Props): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
     return () => {
+      // While it is open nothing behind it can have the focus.
+      element.current?.close();
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
@@ -103,7 +105,10 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
           value={text}
           onInput={setText}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && isReady && !event.isComposing) confirm();
+            if (event.key !== "Enter" || !isReady || event.isComposing) return;
+            // The focus goes back at once: the button there must not take this key for its own.
+            event.preventDefault();
+            confirm();
           }}
         />
       )}

@@ -1,7 +1,5 @@
 /** Unsaved text: kept for this tab so that a reload loses nothing, and merged with changes made in the meantime. */
 import { merge3 } from "../../../text/diff.ts";
-import type { Ref } from "../../api.ts";
-import { keyOf } from "../parts/format.ts";
 
 export interface Draft {
   /** The file's text when editing began. */
@@ -17,30 +15,31 @@ export interface DraftStore {
   removeItem(key: string): void;
 }
 
-export function findDraft(store: DraftStore, ref: Ref): Draft | null {
+export function findDraft(store: DraftStore, place: string): Draft | null {
   try {
-    const kept = JSON.parse(store.getItem(storeKey(ref)) ?? "null") as Draft | null;
+    const kept = JSON.parse(store.getItem(keyOf(place)) ?? "null") as Draft | null;
     return typeof kept?.base === "string" && typeof kept.text === "string" ? kept : null;
   } catch {
     return null;
   }
 }
 
-export function keepDraft(store: DraftStore, ref: Ref, draft: Draft): void {
+export function keepDraft(store: DraftStore, place: string, draft: Draft): void {
   try {
-    if (draft.text === toField(draft.base)) dropDraft(store, ref);
-    else store.setItem(storeKey(ref), JSON.stringify(draft));
+    if (draft.text === toField(draft.base)) dropDraft(store, place);
+    else store.setItem(keyOf(place), JSON.stringify(draft));
   } catch {
     // The browser's storage is full: the text is still in the field, and leaving asks first.
   }
 }
 
-export function dropDraft(store: DraftStore, ref: Ref): void {
-  store.removeItem(storeKey(ref));
+export function dropDraft(store: DraftStore, place: string): void {
+  store.removeItem(keyOf(place));
 }
 
-function storeKey(ref: Ref): string {
-  return `memdir-draft ${keyOf(ref)}`;
+/** The place is a project's folder and the memory in it: another project has a memory of the same name. */
+function keyOf(place: string): string {
+  return `memdir-draft ${place}`;
 }
 
 /** A text field has only one kind of line ending. */

@@ -24,12 +24,13 @@ import type { Finding } from "./editor.ts";
 export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref });
-  const { readOnly, version } = useStart();
+  const { readOnly, version, root } = useStart();
+  const place = `${root} ${keyOf(ref)}`;
   // The memory may be forgotten in the meantime: the typed text must not be lost with it.
   const memory = useLast(live.value);
   const isGone = live.value === null && live.failure?.status === 404;
-  const draft = isGone && memory === null ? findDraft(sessionStorage, ref) : null;
-  if (draft !== null) return <Editor reference={ref} name={ref.file} text={draft.base} isGone />;
+  const draft = isGone && memory === null ? findDraft(sessionStorage, place) : null;
+  if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null)
     return (
       <>
@@ -45,10 +46,12 @@ export function EditView({ params }: { params: URLSearchParams }): VNode {
         <Notice>This memory is read-only here.</Notice>
       </>
     );
-  return <Editor key={keyOf(ref)} reference={ref} name={row.name} text={text} isGone={isGone} />;
+  return <Editor key={place} place={place} reference={ref} name={row.name} text={text} isGone={isGone} />;
 }
 
 interface EditorProps {
+  /** What its draft is kept under. */
+  place: string;
   reference: Ref;
   name: string;
   /** The current text on disk. */
@@ -56,8 +59,8 @@ interface EditorProps {
   isGone: boolean;
 }
 
-function Editor({ reference, name, text, isGone }: EditorProps): VNode {
-  const [found] = useState(() => findDraft(sessionStorage, reference));
+function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
+  const [found] = useState(() => findDraft(sessionStorage, place));
   const [draft, setDraft] = useState<Draft>(found ?? { base: text, text: toField(text) });
   const [revision, setRevision] = useState(0);
   /** Not by typing. */
@@ -73,7 +76,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const [check, isChecked, setCheck] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
-  useEffect(() => keepDraft(sessionStorage, reference, draft), [draft]);
+  useEffect(() => keepDraft(sessionStorage, place, draft), [draft]);
   useEffect(() => {
     // Nothing was typed, so the new text is simply shown.
     if (!isDirty && text !== draft.base) startFrom(text);
@@ -86,7 +89,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const save = async () => {
     const { value, failure } = await run(send<SavedAnswer>("PUT", "/api/memory", { ...reference, ...edited }));
     if (value !== null) {
-      dropDraft(sessionStorage, reference);
+      dropDraft(sessionStorage, place);
       leave();
       replace("memory", { directory: value.directory, file: value.file });
       tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);

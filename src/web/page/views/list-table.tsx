@@ -269,7 +269,8 @@ function useCurrent(
     setCurrent(key);
   };
   const wantsFocus = useRef(false);
-  useEffect(() => {
+  // Before the next key: Enter right after `j` opens the row that `j` led to.
+  useLayoutEffect(() => {
     if (!wantsFocus.current || current === null || current !== latest.current.key) return;
     const link = body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current)}"] a`);
     if (!link) return;
