@@ -236,9 +236,9 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** Ctrl-S, also while typing. */
+/** Ctrl-S, also while typing; before the next key, so that what was typed last is saved with the rest. */
 function useSaveKey(go: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
       event.preventDefault();

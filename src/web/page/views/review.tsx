@@ -1,7 +1,7 @@
 /** Review: everything that waits for a person in one queue, the chosen item in detail, and a key for each verb. */
 
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   REVIEW_KINDS,
   type ReviewAnswer,
@@ -85,8 +85,8 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   const list = useRef<HTMLDivElement>(null);
   const isMoved = useRef(false);
   const chosen = items.filter(({ id }) => picked.has(id));
-  useEffect(() => setWriting(null), [current?.id]);
-  useEffect(() => {
+  useLayoutEffect(() => setWriting(null), [current?.id]);
+  useLayoutEffect(() => {
     const row = list.current?.querySelector<HTMLElement>("[aria-current]");
     row?.scrollIntoView({ block: "nearest" });
     // Only after a key: the focus of a person who reads the item on the right stays there.
