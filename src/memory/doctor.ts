@@ -23,6 +23,7 @@ import {
   type Store,
   statePath,
 } from "../store/store.ts";
+import { count } from "../text/sanitise.ts";
 import { rebuildIndex } from "./edit.ts";
 import { lintDirectory } from "./lint.ts";
 
@@ -66,7 +67,7 @@ function examineProject({ warnings, older, orphans, top, instructions }: Surroun
       check(
         "orphan",
         false,
-        `${memories} memories ${whose}, in ${dir} (${why}${sure ? "" : ", not certain"})`,
+        `${count(memories, "memory", "memories")} ${whose}, in ${dir} (${why}${sure ? "" : ", not certain"})`,
         `memdir adopt ${dir}`,
       ),
     );
@@ -148,7 +149,9 @@ function examineRows(rows: readonly Row[], at: string): Check[] {
   const unreadable = rows.filter((row) => row.unreadable);
   const broken = rows.filter((row) => row.problems.length > 0 && !row.unreadable);
   const found = broken.length ? `, ${broken.length} with problems: ${names(broken.map((row) => row.file))}` : "";
-  const checks = [check("memories", broken.length === 0, `${at}${rows.length} memories${found}`, "memdir lint")];
+  const checks = [
+    check("memories", broken.length === 0, `${at}${count(rows.length, "memory", "memories")}${found}`, "memdir lint"),
+  ];
   if (unreadable.length > 0) {
     const detail = names(unreadable.map((row) => `${row.file} (${row.problems[0]})`));
     checks.push(check("unreadable", false, `${at}${detail}`, "give yourself the right to read it, or remove the link"));
@@ -164,7 +167,7 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
   };
   const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
   const view = loadIndex(directory, { generate: false });
-  const size = `${at}${view.lines} lines, ${view.chars} characters`;
+  const size = `${at}${count(view.lines, "line")}, ${view.chars} characters`;
   const checks = [check("index", view.warning === null, size, rebuild, mend)];
   const missing = findUnlinked(directory, rows);
   if (missing.length > 0)

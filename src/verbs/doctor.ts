@@ -6,6 +6,7 @@ import { countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
 import { findAbandoned } from "../project/orphans.ts";
+import { count } from "../text/sanitise.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
 
 /** Tries what is outside the store: hooks, wiring, the repository's team memory. */
@@ -108,7 +109,9 @@ const MAX_TRIAL_TOKENS = 1_024;
 function examineAbandoned({ config, location }: Memdir): Check[] {
   const found = findAbandoned(config.claudeDir, location.dir);
   if (found.length === 0) return [];
-  const shown = found.slice(0, MAX_SHOWN).map(({ root, memories, dir }) => `${root} (${memories} memories in ${dir})`);
+  const shown = found
+    .slice(0, MAX_SHOWN)
+    .map(({ root, memories, dir }) => `${root} (${count(memories, "memory", "memories")} in ${dir})`);
   const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : "";
   const detail = `memories of projects that are gone: ${shown.join(", ")}${more}; \`memdir adopt DIR\` takes one over`;
   return [{ name: "abandoned", ok: true, detail, fix: null }];
