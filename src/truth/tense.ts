@@ -3,6 +3,8 @@
  * gone before the line was written is told by git (`examination.ts`); the few words here are for what is said first and committed later.
  */
 
+import type { Passage } from "./passages.ts";
+
 type Tense = "present" | "past" | "planned" | "example";
 
 /** Words further away belong to something else. */
@@ -27,18 +29,21 @@ const LEADS: readonly [RegExp, Tense][] = [
   [/\b(?:examples?|e\.g\.|template)/i, "example"],
 ];
 
+const MISSING = /\bnot (?:yet )?(?:built|started|implemented)\b/i;
+
 /** "in the billing repo"; what else sounds like another project was right nowhere. */
 const NAMED_PROJECT =
   /\b(?:in|from|of|inside|under)\s+(?:the\s+)?[`"']?([\w.-]+(?:\/[\w.-]+)?)[`"']?(?:['’]s)?\s+(?:repo(?:sitory)?|project|codebase|monorepo)\b/gi;
 const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|root|new)$/i;
 
 /** Whether it is of another project is asked of the whole paragraph: `isForeign`. */
-export function tenseOf({ text, lead }: { text: string; lead: string }, at: number, end: number): Tense {
+export function tenseOf({ text, lead, over }: Pick<Passage, "text" | "lead" | "over">, at: number, end: number): Tense {
   const before = text.slice(Math.max(0, at - REACH), at);
   if (GONE_BEFORE.test(before) || GONE_AFTER.test(text.slice(end, end + REACH))) return "past";
   // "Removed in 1.1: a, b"
   const colon = /^[\s*#>-]*([^:`]{3,60}):\**\s/.exec(text.slice(0, at))?.[1] ?? "";
   for (const [said, tense] of LEADS) if (said.test(lead) || said.test(colon)) return tense;
+  if (over.some((each) => MISSING.test(each))) return "planned";
   if (EXAMPLE.test(before)) return "example";
   // A question claims nothing.
   return text.trimEnd().endsWith("?") || PLANNED.test(before) ? "planned" : "present";

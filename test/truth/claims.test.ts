@@ -98,18 +98,6 @@ describe("findClaims", () => {
   });
 
   it.each([
-    ["under a dated heading", "## 2026-01-05\n\nSee src/a.ts.", "log"],
-    ["beginning with a day", "2026-01-05: see src/a.ts.", "log"],
-    ["with a day further in", "See src/a.ts, as of 2026-01-05.", undefined],
-    ["under a heading without one", "## Layout\n\nSee src/a.ts.", undefined],
-    ["of a day and of now", "## 2026-01-05\n\nSee src/a.ts.\n\n## Layout\n\nSee src/a.ts.", undefined],
-  ])("tells a record of a day: %s", (_, text, where) => {
-    const [claim] = findClaims(text, context).claims.filter(({ kind }) => kind === "path");
-    expect(claim).toMatchObject({ text: "src/a.ts" });
-    expect(claim?.in).toBe(where);
-  });
-
-  it.each([
     ["`poolSize` is 10.", "poolSize 10"],
     ["Set `poolSize = 10_000` there.", "poolSize 10000"],
     ["`poolSize` (10) in src/db.ts", "poolSize 10"],

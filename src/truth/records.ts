@@ -1,0 +1,109 @@
+/**
+ * Tells which parts of a memory are records of past work: what was so or was done on a day, in a commit, for a ticket. They were
+ * right then and claim nothing about today. What marks them is the same in all languages: days, hashes, running numbers, ticks.
+ */
+
+import type { Passage } from "./passages.ts";
+
+/** The passages that are records, with the reason in words. */
+export function findRecords(passages: readonly Passage[], written: Date): ReadonlyMap<Passage, string> {
+  const latest = written.getTime() + DAY;
+  const isPast = (day: string) => !(Date.parse(day.replace(/[/.]/g, "-")) > latest);
+  const stamps = findStamps(passages);
+  const series = findSeries(passages);
+  const records = new Map<Passage, string>();
+  const opened = new Map<number, string>();
+  for (const passage of passages) {
+    const { paragraph, over, lead, text } = passage;
+    const isFirst = !opened.has(paragraph);
+    const own = isFirst ? (openingMark(text, series) ?? labelMark(text)) : null;
+    if (isFirst) opened.set(paragraph, own ?? "");
+    const heading = over.map((each) => openingMark(each, series) ?? headingMark(each));
+    const reason =
+      heading.find((mark) => mark !== null) ??
+      (opened.get(paragraph) || null) ??
+      (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null) ??
+      eventMark(text, isPast);
+    if (reason !== null) records.set(passage, reason);
+  }
+  return records;
+}
+
+const DAY = 86_400_000;
+const DATE =
+  /\b20\d\d[-/.]\d\d[-/.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]20\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?,? 20\d\d\b/i;
+/** Before the first letter there is only what marks a heading, an item, a table's row, or bold text. */
+const STARTS = /^[^\p{L}\p{N}#]*(?:#{1,6}\s)?[^\p{L}\p{N}#]*(?:\d{1,3}[.)]\s+)?[^\p{L}\p{N}#]*/u;
+const OPENING_DAY = new RegExp(`^(?:${DATE.source})`, "i");
+/** `TICKET-0031`, `#12`, `PR #6`, `00517`: what has a number of its own has its day. */
+const SERIAL = /^(?:([A-Z][A-Z0-9]{1,9})-\d{1,6}\b|(?:([A-Z][A-Za-z]{1,11}) )?#\d{1,6}\b|0\d{3,5}\b)/;
+const DONE = /[✅☑✔]/u;
+const TICKED = /^\s*(?:[-*+]|\d+[.)])\s+(?:\*\*)?(?:\[x\]|[✅☑✔])/iu;
+
+/** A list item, row or heading that begins with a day, with one of several running numbers, or with a tick. */
+function openingMark(text: string, series: ReadonlySet<string>): string | null {
+  const start = STARTS.exec(text)?.[0] ?? "";
+  const rest = text.slice(start.length);
+  if (OPENING_DAY.test(rest)) return "begins with a day";
+  const serial = serialOf(rest);
+  if (serial !== null && series.has(serial.prefix)) return `about ${serial.text}`;
+  return TICKED.test(text) ? "ticked off" : null;
+}
+
+/** `**Update (2026-07-05):** …`, `Day 12 (2026-05-24): …` */
+const LABEL = new RegExp(`^[^:\`]{0,60}(?:${DATE.source})[^:\`]{0,30}:`, "i");
+
+function labelMark(text: string): string | null {
+  return LABEL.test(text) ? "of one day" : null;
+}
+
+/** What such a heading says without a mark; other words said nothing on real repositories. */
+const HISTORY =
+  /\b(?:(?:this|the|last|previous|latest) session|session (?:\d|log|notes|summary)|hand-?off|change ?log|(?:work|decision|build|session|progress) log|histor(?:y|ical)|archived?)\b/i;
+
+function headingMark(heading: string): string | null {
+  if (DONE.test(heading) && DATE.test(heading)) return "under what was finished on a day";
+  return heading.startsWith("#") && HISTORY.test(heading) ? "under history" : eventMark(heading, () => false);
+}
+
+/** A hash has letters and digits, and is no colour and no part of a longer id. */
+const HASH = /(?<![\w#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])/;
+const EVENT = new RegExp(`(${DATE.source})|${HASH.source}`, "i");
+
+/** A sentence that names a day or a commit before it names anything else says what happened then. */
+function eventMark(text: string, isPast: (day: string) => boolean): string | null {
+  const bare = text.replace(/\([^()]*\)/g, (inside) => " ".repeat(inside.length));
+  const found = EVENT.exec(bare);
+  if (!found || /[`/]|\w\.\w/.test(bare.slice(0, found.index).replace(/`$/, ""))) return null;
+  if (found[1] === undefined) return `about commit ${found[0]}`;
+  return isPast(found[1]) ? `about ${found[1]}` : null;
+}
+
+function serialOf(text: string): { text: string; prefix: string } | null {
+  const found = SERIAL.exec(text);
+  return found && { text: found[0], prefix: found[1] ?? (found[0].includes("#") ? "#" : "0") };
+}
+
+/** Prefixes of running numbers that open several parts: a single `UTF-8` is a name. */
+function findSeries(passages: readonly Passage[]): Set<string> {
+  const seen = new Map<string, Set<string>>();
+  for (const { text } of passages) {
+    const serial = serialOf(text.slice(STARTS.exec(text)?.[0].length ?? 0));
+    if (serial) seen.set(serial.prefix, (seen.get(serial.prefix) ?? new Set()).add(serial.text));
+  }
+  return new Set([...seen].filter(([, texts]) => texts.size > 1).map(([prefix]) => prefix));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Days further in a heading, if there are several: a single one says how old the memory is. */
+function findStamps(passages: readonly Passage[]): Set<string> {
+  const isStamped = ({ lead }: Passage) => lead.includes("20") && openingMark(lead, NONE) === null;
+  const days = new Set(passages.filter(isStamped).flatMap(({ lead }) => DATE.exec(lead)?.[0] ?? []));
+  return days.size > 1 ? days : new Set();
+}
+
+/** A file that is named for a day. */
+export function isNamedForDay(file: string): boolean {
+  return /(?:^|[^\d])20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d(?:[^\d]|$)/.test(file);
+}
