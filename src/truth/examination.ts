@@ -8,7 +8,7 @@ import { type ClaimKind, type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
 import { type Facts, gatherFacts, startFacts } from "./facts.ts";
 import { dayOf, nameOf } from "./history.ts";
-import { isNamedForDay } from "./records.ts";
+import { recordByName } from "./records.ts";
 
 export interface Examined {
   file: string;
@@ -73,7 +73,7 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
         root: git.root,
         names,
         written,
-        record: isNamedForDay(file) ? "named for a day" : undefined,
+        record: recordByName(file),
         refs: options.refs === true,
       },
     });
@@ -119,11 +119,15 @@ const SHOWN = 0.6;
 
 /** What makes it likely that nothing has to be done about it. */
 function findDoubts(facts: Facts, finding: Finding, time: number | null): string[] {
-  const { claim, isVague } = finding;
+  const { claim, isVague, verdict, files: [file] = [] } = finding;
   const doubts: string[] = [];
   if (claim.record !== undefined) doubts.push(`a record of past work: ${claim.record}`);
   if (isVague) doubts.push("something else may be meant");
   if (time !== null && !wasThere(facts, finding, time)) doubts.push("it was not there when this was written");
+  // A line number that was wrong from the start says nothing of what changed.
+  const isCited = verdict === "changed" && claim.kind === "path" && time !== null;
+  if (isCited && !facts.history.changes.some(({ path, commit }) => path === file && commit.time > time))
+    doubts.push("the file has not changed since this was written");
   return doubts;
 }
 

@@ -8,7 +8,7 @@ import type { Passage } from "./passages.ts";
 /** The passages that are records, with the reason in words. */
 export function findRecords(passages: readonly Passage[], written: Date): ReadonlyMap<Passage, string> {
   const latest = written.getTime() + DAY;
-  const isPast = (day: string) => !(Date.parse(day.replace(/[/.]/g, "-")) > latest);
+  const isPast = (day: string) => !(Date.parse(day.replace(/[/.年月]/g, "-")) > latest);
   const stamps = findStamps(passages);
   const series = findSeries(passages);
   const records = new Map<Passage, string>();
@@ -30,8 +30,16 @@ export function findRecords(passages: readonly Passage[], written: Date): Readon
 }
 
 const DAY = 86_400_000;
-const DATE =
-  /\b20\d\d[-/.]\d\d[-/.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]20\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?,? 20\d\d\b/i;
+const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?";
+const DATE = new RegExp(
+  [
+    "\\b20\\d\\d[-/.年]\\d{1,2}[-/.月]\\d{1,2}(?!\\d)",
+    "\\b\\d{1,2}[./]\\d{1,2}[./]20\\d\\d\\b",
+    `\\b${MONTH} \\d{1,2}(?:st|nd|rd|th)?,? 20\\d\\d\\b`,
+    `\\b\\d{1,2}\\.? ${MONTH} 20\\d\\d\\b`,
+  ].join("|"),
+  "i",
+);
 /** Before the first letter there is only what marks a heading, an item, a table's row, or bold text. */
 const STARTS = /^[^\p{L}\p{N}#]*(?:#{1,6}\s)?[^\p{L}\p{N}#]*(?:\d{1,3}[.)]\s+)?[^\p{L}\p{N}#]*/u;
 const OPENING_DAY = new RegExp(`^(?:${DATE.source})`, "i");
@@ -79,19 +87,29 @@ function eventMark(text: string, isPast: (day: string) => boolean): string | nul
   return isPast(found[1]) ? `about ${found[1]}` : null;
 }
 
-function serialOf(text: string): { text: string; prefix: string } | null {
+function serialOf(text: string): { text: string; prefix: string; number: number } | null {
   const found = SERIAL.exec(text);
-  return found && { text: found[0], prefix: found[1] ?? (found[0].includes("#") ? "#" : "0") };
+  if (!found) return null;
+  const [whole, prefix = whole.includes("#") ? "#" : "0"] = found;
+  return { text: whole, prefix, number: Number(/\d+$/.exec(whole)?.[0]) };
 }
 
-/** Prefixes of running numbers that open several parts: a single `UTF-8` is a name. */
+/** More entries than this are not counted out by hand. */
+const MAX_COUNTED = 12;
+
+/**
+ * Prefixes of running numbers that open several parts: a single `UTF-8` is a name. Rule #1 to rule #5 are a list; tickets have
+ * gaps.
+ */
 function findSeries(passages: readonly Passage[]): Set<string> {
-  const seen = new Map<string, Set<string>>();
+  const seen = new Map<string, Set<number>>();
   for (const { text } of passages) {
     const serial = serialOf(text.slice(STARTS.exec(text)?.[0].length ?? 0));
-    if (serial) seen.set(serial.prefix, (seen.get(serial.prefix) ?? new Set()).add(serial.text));
+    if (serial) seen.set(serial.prefix, (seen.get(serial.prefix) ?? new Set()).add(serial.number));
   }
-  return new Set([...seen].filter(([, texts]) => texts.size > 1).map(([prefix]) => prefix));
+  const isRunning = (numbers: Set<number>) =>
+    numbers.size > 1 && (Math.max(...numbers) > numbers.size || numbers.size > MAX_COUNTED);
+  return new Set([...seen].filter(([, numbers]) => isRunning(numbers)).map(([prefix]) => prefix));
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -103,7 +121,8 @@ function findStamps(passages: readonly Passage[]): Set<string> {
   return days.size > 1 ? days : new Set();
 }
 
-/** A file that is named for a day. */
-export function isNamedForDay(file: string): boolean {
-  return /(?:^|[^\d])20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d(?:[^\d]|$)/.test(file);
+/** Why a file is a record by its name alone. */
+export function recordByName(file: string): string | undefined {
+  if (/(?:^|[^\d])20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d(?:[^\d]|$)/.test(file)) return "named for a day";
+  return HISTORY.test(file.replace(/[_-]|\.md$/g, " ")) ? "named as history" : undefined;
 }

@@ -16,6 +16,8 @@ const GONE_BEFORE =
 /** "A was removed", "A and B are gone", "A (deleted)", "src/a.ts → src/b.ts". */
 const GONE_AFTER =
   /^[`"')\s*:]*(?:(?:(?:and|or|,)\s*\S+\s+){0,3}(?:(?:is|was|are|were|has|have|been|now)\s+){0,3}[(,]?\s*(?:removed|deleted|dropped|retired|renamed|replaced by|obsolete|gone|no longer|moved to|does(?: not|n['’]t) exist)\b|(?:→|->|=>)\s*[`"']?[\w-]*[./]\w)/i;
+/** What must not be done or used may well be gone. */
+const FORBIDDEN = /^\s*(?:[-*+|]\s*|\d+[.)]\s+)?(?:\*\*)?[❌🚫⛔]/u;
 const PLANNED =
   /\b(?:will|should|going to|plans? to|planned|todo|want to|need to)\b[^.]{0,60}?\b(?:add|creat|introduc|writ|build|extract|implement|mov|renam|replac)\w*|^\s*[-*+]\s+\[ \]|\bnot yet\b/i;
 const EXAMPLE = /\b(?:e\.g\.|for example|for instance|such as|something like)/i;
@@ -38,6 +40,7 @@ const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|roo
 
 /** Whether it is of another project is asked of the whole paragraph: `isForeign`. */
 export function tenseOf({ text, lead, over }: Pick<Passage, "text" | "lead" | "over">, at: number, end: number): Tense {
+  if (FORBIDDEN.test(text)) return "past";
   const before = text.slice(Math.max(0, at - REACH), at);
   if (GONE_BEFORE.test(before) || GONE_AFTER.test(text.slice(end, end + REACH))) return "past";
   // "Removed in 1.1: a, b"

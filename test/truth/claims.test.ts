@@ -62,6 +62,7 @@ describe("findClaims", () => {
     "```ts\nimport { a } from './src/a.ts';\n```",
     "For example:\n\n```sh\nnpm run thing\n```",
     "- [ ] add `src/later.ts`",
+    "- ❌ **`rm -rf src/old/`**, `src/old.ts`",
     "Version 1.2.3, and/or 9/1, `application/json`.",
   ])("leaves alone: %s", (text) => expect(find(text)).toEqual([]));
 

@@ -263,9 +263,16 @@ describe("what is gone", () => {
 
   it("is not told of a line number that another file of that name has", async () => {
     const files = { "src/a/tools.ts": "one();\n", "src/b/tools.ts": "one();\n".repeat(50) };
-    const change = { "src/main.ts": "other();\n" };
-    expect(await judge("See `tools.ts:40`.", files, change)).toEqual([]);
-    expect(await judge("See `tools.ts:60`.", files, change)).toEqual(["tools.ts changed"]);
+    const shorter = { "src/a/tools.ts": "two();\n" };
+    expect(await judge("See `tools.ts:40`.", files, shorter)).toEqual([]);
+    expect(await judge("See `tools.ts:60`.", files, shorter)).toEqual(["tools.ts changed"]);
+  });
+
+  it("is told of a line number only where the file changed since", async () => {
+    const file = { "src/tools.ts": "one();\n".repeat(50) };
+    const shorter = { "src/tools.ts": "one();\n" };
+    expect(await judge("See src/tools.ts:40.", file, shorter)).toEqual(["src/tools.ts changed"]);
+    expect(await judge("See src/tools.ts:60.", file, { "src/main.ts": "other();\n" })).toEqual([]);
   });
 
   it("is not told of what a heading further up calls not built", async () => {

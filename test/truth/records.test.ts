@@ -18,6 +18,8 @@ describe("a record of past work", () => {
     ["under a day", "## 2026-01-05\n\nSee src/a.ts."],
     ["under a day further up", "## 2026-01-05\n\n### Pool\n\n- src/a.ts drains it"],
     ["in an item that begins with a day", "- 2026-01-05: the pool is in src/a.ts."],
+    ["in an item that begins with a day in words", "- 5 January 2026: the pool is in src/a.ts."],
+    ["in an item that begins with a day in Chinese", "- 2026年1月5日：src/a.ts 已完成"],
     ["in a table by day", "| day | change |\n|---|---|\n| 2026-01-05 | src/a.ts drains the pool |"],
     ["under one of several days", "## Pool (2026-01-05)\n\nIn src/a.ts.\n\n## Auth (2026-01-09)\n\nIn src/b.ts."],
     ["under a finished heading with a day", "## ✅ BEHOBEN (2026-01-05)\n\n### Was gebaut wurde\n\n- src/a.ts"],
@@ -44,6 +46,7 @@ describe("a record of past work", () => {
     ["with a day that was still to come", "From 2026-09-01 on, src/a.ts drains the pool."],
     ["with a commit in brackets", "Draining (since 31b5f40) is in src/a.ts."],
     ["with a ticket further in", "- src/a.ts drains the pool (TICKET-0026)\n- src/b.ts (TICKET-0027)"],
+    ["in a counted list", "- Rule #1: src/a.ts drains the pool\n- Rule #2: tests"],
     ["behind a name with a number", "UTF-8 text is read by src/a.ts."],
     ["with a colour", "The accent #7f5af0e is set in src/a.ts."],
     ["under a ticked heading without a day", "## Pool ✅\n\nIn src/a.ts."],
@@ -54,6 +57,7 @@ describe("a record of past work", () => {
   it.each([
     ["m.md", "- PR #5: the pool is in src/a.ts\n- PR #6: more", "about PR #5"],
     ["notes-2026-03-12.md", "The pool is in src/a.ts.", "named for a day"],
+    ["project_session_log.md", "The pool is in src/a.ts.", "named as history"],
   ])("is left out of what is shown, and told with its reason on request: %s", async (file, body, reason) => {
     const world = makeWorld();
     const commit = (day: string) => {
