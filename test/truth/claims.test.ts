@@ -54,7 +54,6 @@ describe("findClaims", () => {
     "`src/a.ts` was renamed; `oldName()` no longer exists.",
     "In the billing repo, src/a.ts does the same.",
     "We will create src/new.ts with a `newThing` function.",
-    "Name files like the thing, e.g. `src/user-profile.ts`.",
     "See https://example.com/src/a.ts and ~/notes/a.md, /etc/hosts.conf.",
     "Push with `git push --force-with-lease`.",
     "~~src/gone.ts~~",

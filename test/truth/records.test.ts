@@ -19,7 +19,7 @@ describe("a record of past work", () => {
     ["under a day further up", "## 2026-01-05\n\n### Pool\n\n- src/a.ts drains it"],
     ["in an item that begins with a day", "- 2026-01-05: the pool is in src/a.ts."],
     ["in an item that begins with a day in words", "- 5 January 2026: the pool is in src/a.ts."],
-    ["in an item that begins with a day in Chinese", "- 2026年1月5日：src/a.ts 已完成"],
+    ["in an item that begins with a day in Chinese", "- 2026年1月5日 src/a.ts 已完成"],
     ["in a table by day", "| day | change |\n|---|---|\n| 2026-01-05 | src/a.ts drains the pool |"],
     ["under one of several days", "## Pool (2026-01-05)\n\nIn src/a.ts.\n\n## Auth (2026-01-09)\n\nIn src/b.ts."],
     ["under a finished heading with a day", "## ✅ BEHOBEN (2026-01-05)\n\n### Was gebaut wurde\n\n- src/a.ts"],
