@@ -3,17 +3,7 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import {
-  findBranches,
-  findCommits,
-  findDates,
-  findLinks,
-  findPackage,
-  findScripts,
-  findTags,
-  findUrls,
-  type WordClaim,
-} from "./claims-phrases.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls, type WordClaim } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
@@ -29,8 +19,6 @@ interface ClaimContext {
   written: Date;
   /** Why the whole memory is a record of past work. */
   record?: string | undefined;
-  /** Branches, tags and commits, too: most of what looks like one is none. */
-  refs?: boolean;
 }
 
 export interface FoundClaims {
@@ -105,8 +93,7 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const claims: Unplaced[] = [];
   const tense = (at: number, length: number) => (command ? "present" : tenseOf(passage, at, at + length));
   for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context)) {
-    const isLocal = word.kind === "script" || word.kind === "branch" || word.kind === "tag" || word.kind === "commit";
-    if (isLocal && (isForeign || tense(at, word.text.length) !== "present")) continue;
+    if (word.kind === "script" && (isForeign || tense(at, word.text.length) !== "present")) continue;
     claims.push({ ...word, at: offset + at });
   }
   if (isForeign) return claims;
@@ -152,14 +139,8 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   return claims;
 }
 
-function wordClaims(text: string, { written, refs }: ClaimContext): WordClaim[] {
-  return [
-    ...findDates(text, written),
-    ...findScripts(text),
-    ...(refs ? [...findBranches(text), ...findTags(text), ...findCommits(text)] : []),
-    ...findLinks(text),
-    ...findUrls(text),
-  ];
+function wordClaims(text: string, { written }: ClaimContext): WordClaim[] {
+  return [...findDates(text, written), ...findScripts(text), ...findLinks(text), ...findUrls(text)];
 }
 
 /** The file that a sentence names, if it names one. */

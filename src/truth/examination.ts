@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
-import { type ClaimKind, type Finding, isProblem } from "./claim.ts";
+import { type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
 import { type Facts, gatherFacts, startFacts } from "./facts.ts";
 import { dayOf, nameOf } from "./history.ts";
@@ -55,8 +55,6 @@ interface ExamineOptions {
   since?: number | undefined;
   /** Folders below the top from which memories may name paths. */
   homes?: readonly string[] | undefined;
-  /** Branches, tags and commits, too. */
-  refs?: boolean | undefined;
   maxCommits?: number | undefined;
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -74,7 +72,6 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
         names,
         written,
         record: recordByName(file),
-        refs: options.refs === true,
       },
     });
     const kept = isGeneral ? claims.filter(({ kind }) => kind === "date" || kind === "link") : claims;
@@ -171,11 +168,8 @@ function orderOf({ claim, by, isUncommitted }: Finding, writtenAt: number | null
   return by.time > writtenAt ? "after" : by.time === writtenAt ? "with" : "before";
 }
 
-const REFS: ReadonlySet<ClaimKind> = new Set(["branch", "tag", "commit"]);
-
 /** Measured on labelled findings of real repositories. */
 function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, isSameDay: boolean): number {
-  if (REFS.has(claim.kind)) return 0.1;
   // A name in [[brackets]] is often a memory of another store, or one that is yet to be written.
   if (claim.kind === "link") return /\.md$/i.test(claim.text) ? 0.8 : 0.4;
   if (claim.kind === "date") return order === "after" ? 0.7 : 0.1;

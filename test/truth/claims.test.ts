@@ -8,8 +8,8 @@ import { ends } from "../hang.ts";
 const root = path.resolve("/projects/harbor");
 const context = { root, names: ["harbor"], written: new Date("2026-01-10") };
 /** Kinds and texts of what cannot be anything else. */
-const find = (text: string, more: { refs?: boolean } = {}) =>
-  findClaims(text, { ...context, ...more })
+const find = (text: string) =>
+  findClaims(text, context)
     .claims.filter(({ loose, in: where }) => !loose && where !== "plan")
     .map(({ kind, text }) => `${kind} ${text}`);
 const days = (text: string) =>
@@ -79,13 +79,6 @@ describe("findClaims", () => {
   ])("finds in: %s", (text, expected) =>
     expect(find(text).filter((claim) => !/^symbol npm$/.test(claim))).toEqual(expected),
   );
-
-  it("finds branches, tags and commits on request only", () => {
-    const text = "Work on the `develop` branch, tagged v1.2.0, since commit 1a2b3c4.";
-    const refs = (claims: string[]) => claims.filter((claim) => /^(?:branch|tag|commit) /.test(claim));
-    expect(refs(find(text))).toEqual([]);
-    expect(refs(find(text, { refs: true }))).toEqual(["branch develop", "tag v1.2.0", "commit 1a2b3c4"]);
-  });
 
   it("knows plans for what they are", () => {
     const planned = (text: string) =>

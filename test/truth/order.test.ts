@@ -340,14 +340,15 @@ describe("what is gone", () => {
     expect(await judge("Look into `config.ts`.", two, gone)).toEqual(["config.ts gone"]);
   });
 
-  it("of branches, tags and commits is told on request only", async () => {
+  it("of branches and tags is told where the memory declares them", async () => {
     const world = makeWorld();
     commit(world, 0, CODE);
     world.git("tag", "v1.0.0");
-    remember(world, 2, "Work on the `develop` branch, tagged v2.0.0.");
+    world.write("m.md", memory("Work on the `develop` branch, tagged v2.0.0.", 'claims:\n  - "branch: develop"\n'));
     at(world, 5);
-    expect(await verify(world)).toMatchObject({ problems: [], hidden: 0 });
-    expect(await shown(world, { all: true })).toEqual(["develop gone", "v2.0.0 gone"]);
+    expect(await shown(world)).toEqual(["develop gone"]);
+    world.write("m.md", memory("Work on the `develop` branch, tagged v2.0.0."));
+    expect(await verify(world, { all: true })).toMatchObject({ problems: [], hidden: 0 });
   });
 });
 
