@@ -12,16 +12,15 @@ export function findRecords(passages: readonly Passage[], written: Date): Readon
   const stamps = findStamps(passages);
   const series = findSeries(passages);
   const records = new Map<Passage, string>();
-  const opened = new Map<number, string>();
+  /** By paragraph: what its first sentence begins with counts for all of it. */
+  const opened = new Map<number, string | null>();
   for (const passage of passages) {
     const { paragraph, over, lead, text } = passage;
-    const isFirst = !opened.has(paragraph);
-    const own = isFirst ? (openingMark(text, series) ?? labelMark(text)) : null;
-    if (isFirst) opened.set(paragraph, own ?? "");
-    const heading = over.map((each) => openingMark(each, series) ?? headingMark(each));
+    if (!opened.has(paragraph))
+      opened.set(paragraph, openingMark(text, series) ?? (LABEL.test(text) ? "of one day" : null));
     const reason =
-      heading.find((mark) => mark !== null) ??
-      (opened.get(paragraph) || null) ??
+      over.map((each) => openingMark(each, series) ?? headingMark(each)).find((mark) => mark !== null) ??
+      opened.get(paragraph) ??
       (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null) ??
       eventMark(text, isPast);
     if (reason !== null) records.set(passage, reason);
@@ -43,8 +42,9 @@ const DATE = new RegExp(
 /** Before the first letter there is only what marks a heading, an item, a table's row, or bold text. */
 const STARTS = /^[^\p{L}\p{N}#]*(?:#{1,6}\s)?[^\p{L}\p{N}#]*(?:\d{1,3}[.)]\s+)?[^\p{L}\p{N}#]*/u;
 const OPENING_DAY = new RegExp(`^(?:${DATE.source})`, "i");
-/** `TICKET-0031`, `#12`, `PR #6`, `00517`: what has a number of its own has its day. */
-const SERIAL = /^(?:([A-Z][A-Z0-9]{1,9})-\d{1,6}\b|(?:([A-Z][A-Za-z]{1,11}) )?#\d{1,6}\b|0\d{3,5}\b)/;
+/** `TICKET-0031`, `#12`, `PR #6`, `v1.4.0`, `00517`: what has a number of its own has its day. */
+const SERIAL =
+  /^(?:([A-Z][A-Z0-9]{1,9})-\d{1,6}\b|(?:[A-Z][A-Za-z]{1,11} )?(#)\d{1,6}\b|(v)\d+\.\d+(?:\.\d+)?\b|0\d{3,5}\b)/;
 const DONE = /[✅☑✔]/u;
 const TICKED = /^\s*(?:[-*+]|\d+[.)])\s+(?:\*\*)?(?:\[x\]|[✅☑✔])/iu;
 
@@ -59,11 +59,7 @@ function openingMark(text: string, series: ReadonlySet<string>): string | null {
 }
 
 /** `**Update (2026-07-05):** …`, `Day 12 (2026-05-24): …` */
-const LABEL = new RegExp(`^[^:\`]{0,60}(?:${DATE.source})[^:\`]{0,30}:`, "i");
-
-function labelMark(text: string): string | null {
-  return LABEL.test(text) ? "of one day" : null;
-}
+const LABEL = new RegExp(`^[^:\`]{0,60}(?:${DATE.source})[^:：\`]{0,30}[:：]`, "i");
 
 /** What such a heading says without a mark; other words said nothing on real repositories. */
 const HISTORY =
@@ -80,7 +76,7 @@ const EVENT = new RegExp(`(${DATE.source})|${HASH.source}`, "i");
 
 /** A sentence that names a day or a commit before it names anything else says what happened then. */
 function eventMark(text: string, isPast: (day: string) => boolean): string | null {
-  const bare = text.replace(/\([^()]*\)/g, (inside) => " ".repeat(inside.length));
+  const bare = text.replace(/[(（][^()（）]*[)）]/g, (inside) => " ".repeat(inside.length));
   const found = EVENT.exec(bare);
   if (!found || /[`/]|\w\.\w/.test(bare.slice(0, found.index).replace(/`$/, ""))) return null;
   if (found[1] === undefined) return `about commit ${found[0]}`;
@@ -90,8 +86,8 @@ function eventMark(text: string, isPast: (day: string) => boolean): string | nul
 function serialOf(text: string): { text: string; prefix: string; number: number } | null {
   const found = SERIAL.exec(text);
   if (!found) return null;
-  const [whole, prefix = whole.includes("#") ? "#" : "0"] = found;
-  return { text: whole, prefix, number: Number(/\d+$/.exec(whole)?.[0]) };
+  const [whole, ...prefixes] = found;
+  return { text: whole, prefix: prefixes.find(Boolean) ?? "0", number: Number(whole.replace(/\D/g, "")) };
 }
 
 /** More entries than this are not counted out by hand. */

@@ -30,6 +30,7 @@ describe("a record of past work", () => {
     ["of a ticket", "- TICKET-0026: src/a.ts was slow.\n- TICKET-0027: done."],
     ["below a ticket", "- TL-76: fixed\n  - in src/a.ts\n- TL-77: open"],
     ["of a pull request", "- PR #5 — Smoke-CI für src/a.ts\n- PR #6 — URL-Fix"],
+    ["of a version", "## v1.4.0\n\n- src/a.ts\n\n## v1.3.0\n\n- more"],
     ["of a card", "- 00517 — src/a.ts route\n- 00518 — form"],
     ["ticked off", "- [x] src/a.ts drains the pool"],
     ["ticked off with a sign", "1. ✅ src/a.ts drains the pool"],
