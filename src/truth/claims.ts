@@ -50,9 +50,12 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   const struck = [...text.matchAll(STRUCK)].map(({ 0: whole, index }) => ({ from: index, to: index + whole.length }));
   const isStruck = ({ at }: Unplaced) => struck.some(({ from, to }) => from < at && at < to);
   for (const passage of passages) {
-    const record = context.record ?? records.get(passage);
+    const mark = records.get(passage);
+    const record = context.record ?? mark?.reason;
+    // A deadline is a day itself, and makes no record of its sentence.
+    const isDeadline = ({ kind }: Unplaced) => kind === "date" && context.record === undefined && mark?.isOwn === true;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
-      const isRecord = record !== undefined && claim.kind !== "date" && claim.in === undefined;
+      const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
       if (!isStruck(claim)) keep(isRecord ? { ...claim, in: "record", record } : claim);
     }
   }

@@ -5,25 +5,31 @@
 
 import type { Passage } from "./passages.ts";
 
-/** The passages that are records, with the reason in words. */
-export function findRecords(passages: readonly Passage[], written: Date): ReadonlyMap<Passage, string> {
+interface RecordMark {
+  /** In words. */
+  reason: string;
+  /** It is in the paragraph itself, and not over it. */
+  isOwn: boolean;
+}
+
+/** The passages that are records. */
+export function findRecords(passages: readonly Passage[], written: Date): ReadonlyMap<Passage, RecordMark> {
   const latest = written.getTime() + DAY;
   const isPast = (day: string) => !(Date.parse(day.replace(/[/.年月]/g, "-")) > latest);
   const stamps = findStamps(passages);
   const series = findSeries(passages);
-  const records = new Map<Passage, string>();
+  const records = new Map<Passage, RecordMark>();
   /** By paragraph: what its first sentence begins with counts for all of it. */
   const opened = new Map<number, string | null>();
   for (const passage of passages) {
     const { paragraph, over, lead, text } = passage;
     if (!opened.has(paragraph))
       opened.set(paragraph, openingMark(text, series) ?? (LABEL.test(text) ? "of one day" : null));
-    const reason =
+    const above =
       over.map((each) => openingMark(each, series) ?? headingMark(each)).find((mark) => mark !== null) ??
-      opened.get(paragraph) ??
-      (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null) ??
-      eventMark(text, isPast);
-    if (reason !== null) records.set(passage, reason);
+      (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null);
+    const reason = above ?? opened.get(paragraph) ?? eventMark(text, isPast);
+    if (reason !== null) records.set(passage, { reason, isOwn: above === null });
   }
   return records;
 }
