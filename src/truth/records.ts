@@ -17,6 +17,7 @@ export function findRecords(passages: readonly Passage[], written: Date): Readon
   const latest = written.getTime() + DAY;
   const isPast = (day: string) => !(Date.parse(day.replace(/[/.年月]/g, "-")) > latest);
   const stamps = findStamps(passages);
+  const entries = findEntries(passages);
   const series = findSeries(passages);
   const records = new Map<Passage, RecordMark>();
   /** By paragraph: what its first sentence begins with counts for all of it. */
@@ -27,7 +28,8 @@ export function findRecords(passages: readonly Passage[], written: Date): Readon
       opened.set(paragraph, openingMark(text, series) ?? (LABEL.test(text) ? "of one day" : null));
     const above =
       over.map((each) => openingMark(each, series) ?? headingMark(each)).find((mark) => mark !== null) ??
-      (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null);
+      (stamps.has(DATE.exec(lead)?.[0] ?? "") ? "under one of several days" : null) ??
+      (sectionsOf(passage).some((each) => entries.has(each)) ? "one of several entries with a day" : null);
     const reason = above ?? opened.get(paragraph) ?? eventMark(text, isPast);
     if (reason !== null) records.set(passage, { reason, isOwn: above === null });
   }
@@ -121,6 +123,27 @@ function findStamps(passages: readonly Passage[]): Set<string> {
   const isStamped = ({ lead }: Passage) => lead.includes("20") && openingMark(lead, NONE) === null;
   const days = new Set(passages.filter(isStamped).flatMap(({ lead }) => DATE.exec(lead)?.[0] ?? []));
   return days.size > 1 ? days : new Set();
+}
+
+/** `- **Date:** 2026-03-04` */
+const FIELD = new RegExp(`^[^\\p{L}]*\\p{L}[^:：]{0,20}[:：][^\\p{L}\\p{N}]*(?:${DATE.source})[^\\p{L}]*$`, "iu");
+
+/** Sections that have a field with a day, if there are several: a single one dates the memory. */
+function findEntries(passages: readonly Passage[]): Set<string> {
+  const fields = passages.filter(({ text }) => FIELD.test(text));
+  const sections = new Set(fields.flatMap((each) => sectionsOf(each).slice(-1)));
+  return sections.size > 1 ? sections : new Set();
+}
+
+/** Each with the headings over it. */
+function sectionsOf({ over }: Passage): string[] {
+  let path = "";
+  return over
+    .filter((each) => each.startsWith("#"))
+    .map((each) => {
+      path += `${each}\n`;
+      return path;
+    });
 }
 
 /** Why a file is a record by its name alone. */

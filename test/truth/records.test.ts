@@ -32,6 +32,10 @@ describe("a record of past work", () => {
     ["of a pull request", "- PR #5 — Smoke-CI für src/a.ts\n- PR #6 — URL-Fix"],
     ["of a version", "## v1.4.0\n\n- src/a.ts\n\n## v1.3.0\n\n- more"],
     ["of a card", "- 00517 — src/a.ts route\n- 00518 — form"],
+    [
+      "of an entry with its day",
+      "### Pool\n\n- **Data:** 2026-01-05\n- **Area:** src/a.ts\n\n### Auth\n\n- **Data:** 2026-01-09",
+    ],
     ["ticked off", "- [x] src/a.ts drains the pool"],
     ["ticked off with a sign", "1. ✅ src/a.ts drains the pool"],
     ["under history", "## History: how it was configured\n\nThe pool was in src/a.ts."],
@@ -41,6 +45,7 @@ describe("a record of past work", () => {
     ["under a heading", "## Layout\n\nSee src/a.ts."],
     ["of a day and of now", "## 2026-01-05\n\nSee src/a.ts.\n\n## Layout\n\nSee src/a.ts."],
     ["under the only day, which tells how old the memory is", "## Layout (2026-01-05)\n\nSee src/a.ts."],
+    ["in a memory with its day", "# Pool\n\nDate: 2026-01-05\n\n## Layout\n\nSee src/a.ts."],
     ["with a day behind it", "See src/a.ts, as of 2026-01-05."],
     ["with a day in brackets", "The pool (rewritten 2026-01-05) is in src/a.ts."],
     ["after a sentence with a day", "All resolved as of 2026-01-05. See src/a.ts."],
