@@ -52,8 +52,8 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   for (const passage of passages) {
     const mark = records.get(passage);
     const record = context.record ?? mark?.reason;
-    // A deadline is a day itself, and makes no record of its sentence.
-    const isDeadline = ({ kind }: Unplaced) => kind === "date" && context.record === undefined && mark?.isOwn === true;
+    // A deadline is a day itself: only what is over its paragraph makes it part of a record.
+    const isDeadline = ({ kind }: Unplaced) => kind === "date" && mark?.isOwn !== false;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
       const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
       if (!isStruck(claim)) keep(isRecord ? { ...claim, in: "record", record } : claim);
