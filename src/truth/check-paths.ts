@@ -15,6 +15,13 @@ const MAX_RENAMES = 50;
 const MAX_COUNTED_BYTES = 4 << 20;
 
 export function checkPath(facts: Facts, claim: Claim): Answer {
+  const answer = findAnswer(facts, claim);
+  // Git only stopped to track it, and it may well be on disk where it is used.
+  const isUntracked = answer.verdict === "gone" && answer.files?.every((file) => facts.ignored.has(file));
+  return isUntracked ? { verdict: "unknown", evidence: "git ignores it" } : answer;
+}
+
+function findAnswer(facts: Facts, claim: Claim): Answer {
   const path = claim.text.replace(/\/$/, "");
   const here = findHere(facts, path);
   if (here !== null) return checkLine(facts, claim, here);
@@ -85,10 +92,13 @@ function findLonger({ tree }: Facts, path: string): string | null {
   return short === undefined ? null : (tree.byStem.get(short) ?? short);
 }
 
-function checkLine({ tree }: Facts, { lineNumber }: Claim, file: string): Answer {
+function checkLine({ tree }: Facts, { lineNumber, text }: Claim, file: string): Answer {
   const holds: Answer = { verdict: "holds", evidence: `${file} exists`, files: [file] };
   if (lineNumber === undefined || !tree.files.has(file)) return holds;
   const lines = countLines(join(tree.root, file));
+  // Another file of that name may be meant.
+  const isLong = (each: string) => (countLines(join(tree.root, each)) ?? lineNumber) >= lineNumber;
+  if (lines !== null && lineNumber > lines && tree.byName.get(text)?.some(isLong)) return holds;
   return lines !== null && lineNumber > lines
     ? { verdict: "changed", evidence: `${file} has ${lines} lines`, files: [file] }
     : holds;

@@ -42,8 +42,10 @@ export interface Claim {
   program?: string;
   /** The last day on which it holds, YYYY-MM-DD. */
   day?: string;
-  /** It stands in the record of a day, or is said to be planned. */
-  in?: "log" | "plan";
+  /** It stands in a record of past work, or is said to be planned. */
+  in?: "record" | "plan";
+  /** What tells that it is a record. */
+  record?: string;
   /** What a setting or constant is said to be: `25`, `"eu-west-1"`. */
   value?: string;
 }

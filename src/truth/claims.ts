@@ -3,20 +3,11 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import {
-  findBranches,
-  findCommits,
-  findDates,
-  findLinks,
-  findPackage,
-  findScripts,
-  findTags,
-  findUrls,
-  type WordClaim,
-} from "./claims-phrases.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls, type WordClaim } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
+import { findRecords } from "./records.ts";
 import { isForeign, tenseOf } from "./tense.ts";
 
 interface ClaimContext {
@@ -26,10 +17,8 @@ interface ClaimContext {
   names: readonly string[];
   /** When the memory was written, for days without a year. */
   written: Date;
-  /** The whole memory is the record of a day. */
-  isRecord?: boolean;
-  /** Branches, tags and commits, too: most of what looks like one is none. */
-  refs?: boolean;
+  /** Why the whole memory is a record of past work. */
+  record?: string | undefined;
 }
 
 export interface FoundClaims {
@@ -57,13 +46,17 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   };
   const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
-  const dated = datedParagraphs(passages);
+  const records = findRecords(passages, context.written);
   const struck = [...text.matchAll(STRUCK)].map(({ 0: whole, index }) => ({ from: index, to: index + whole.length }));
   const isStruck = ({ at }: Unplaced) => struck.some(({ from, to }) => from < at && at < to);
   for (const passage of passages) {
-    const isRecord = dated.has(passage.paragraph) || context.isRecord === true;
+    const mark = records.get(passage);
+    const record = context.record ?? mark?.reason;
+    // A deadline is a day itself: only what is over its paragraph makes it part of a record.
+    const isDeadline = ({ kind }: Unplaced) => kind === "date" && mark?.isOwn !== false;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
-      if (!isStruck(claim)) keep(isRecord && claim.in === undefined ? { ...claim, in: "log" } : claim);
+      const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
+      if (!isStruck(claim)) keep(isRecord ? { ...claim, in: "record", record } : claim);
     }
   }
   const declared = readDeclared(metadata).map((claim) => {
@@ -90,6 +83,7 @@ function merge(known: Claim, claim: Claim): void {
     known.at = claim.at;
     known.line = claim.line;
     delete known.in;
+    delete known.record;
   }
   known.more ??= [];
   if (known.more.length < MAX_PLACES && known.text === claim.text) known.more.push(further);
@@ -102,8 +96,7 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const claims: Unplaced[] = [];
   const tense = (at: number, length: number) => (command ? "present" : tenseOf(passage, at, at + length));
   for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context)) {
-    const isLocal = word.kind === "script" || word.kind === "branch" || word.kind === "tag" || word.kind === "commit";
-    if (isLocal && (isForeign || tense(at, word.text.length) !== "present")) continue;
+    if (word.kind === "script" && (isForeign || tense(at, word.text.length) !== "present")) continue;
     claims.push({ ...word, at: offset + at });
   }
   if (isForeign) return claims;
@@ -149,50 +142,14 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   return claims;
 }
 
-function wordClaims(text: string, { written, refs }: ClaimContext): WordClaim[] {
-  return [
-    ...findDates(text, written),
-    ...findScripts(text),
-    ...(refs ? [...findBranches(text), ...findTags(text), ...findCommits(text)] : []),
-    ...findLinks(text),
-    ...findUrls(text),
-  ];
+function wordClaims(text: string, { written }: ClaimContext): WordClaim[] {
+  return [...findDates(text, written), ...findScripts(text), ...findLinks(text), ...findUrls(text)];
 }
 
 /** The file that a sentence names, if it names one. */
 function onlyPath(text: string, root: string): string | undefined {
   const paths = findTokens({ text, command: false }).flatMap((token) => findPath(token, root) ?? []);
   return paths.length === 1 && !paths[0]?.loose ? paths[0]?.text : undefined;
-}
-
-const DATE =
-  /\b20\d\d[-/.]\d\d[-/.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]20\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?,? 20\d\d\b/i;
-/** A date further in says when something was, and does not head a record. */
-const HEAD = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE.source})`, "iu");
-
-/**
- * What begins with a date, or stands under a heading that does, says what was so on that day. A date further in a heading heads
- * a record only where others follow it: a single one says how old the memory is.
- */
-function datedParagraphs(passages: readonly Passage[]): Set<number> {
-  const dated = new Set<number>();
-  const stamped = new Map<number, string>();
-  const seen = new Set<number>();
-  for (const { paragraph, lead, text } of passages) {
-    const isFirst = !seen.has(paragraph);
-    seen.add(paragraph);
-    // Few passages hold a year.
-    if (!lead.includes("20") && !text.includes("20")) continue;
-    const [day] = DATE.exec(lead) ?? [];
-    if (HEAD.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
-    else if (day !== undefined) stamped.set(paragraph, day);
-  }
-  return new Set([...dated, ...(new Set(stamped.values()).size > 1 ? stamped.keys() : [])]);
-}
-
-/** A file that is named for a day. */
-export function isNamedForDay(file: string): boolean {
-  return /(?:^|[^\d])20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d(?:[^\d]|$)/.test(file);
 }
 
 /** Once a paragraph mentions another project, the rest of it is about that one. */

@@ -4,10 +4,11 @@ import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
-import { type ClaimKind, type Finding, isProblem } from "./claim.ts";
-import { type FoundClaims, findClaims, isNamedForDay } from "./claims.ts";
-import { gatherFacts, startFacts } from "./facts.ts";
-import { dayOf } from "./history.ts";
+import { type Finding, isProblem } from "./claim.ts";
+import { type FoundClaims, findClaims } from "./claims.ts";
+import { type Facts, gatherFacts, startFacts } from "./facts.ts";
+import { dayOf, nameOf } from "./history.ts";
+import { recordByName } from "./records.ts";
 
 export interface Examined {
   file: string;
@@ -27,7 +28,7 @@ interface Evidence {
   written: string | null;
   changed: string | null;
   order: Order;
-  /** "after this was written on 2026-08-11"; null where there is nothing to say. */
+  /** "after this was written on 2026-08-11", and what speaks against it; null where there is nothing to say. */
   when: string | null;
   /** From 0 to 1: how often findings like this one were right on real repositories (docs/truth.md). */
   confidence: number;
@@ -54,8 +55,6 @@ interface ExamineOptions {
   since?: number | undefined;
   /** Folders below the top from which memories may name paths. */
   homes?: readonly string[] | undefined;
-  /** Branches, tags and commits, too. */
-  refs?: boolean | undefined;
   maxCommits?: number | undefined;
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -68,7 +67,12 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
     // Git waits until its output is read.
     if (i % 32 === 31) await new Promise((next) => setImmediate(next));
     const { claims, silenced } = findClaims(text, {
-      ...{ root: git.root, names, written, isRecord: isNamedForDay(file), refs: options.refs === true },
+      ...{
+        root: git.root,
+        names,
+        written,
+        record: recordByName(file),
+      },
     });
     const kept = isGeneral ? claims.filter(({ kind }) => kind === "date" || kind === "link") : claims;
     found.push({ claims: kept, silenced });
@@ -80,9 +84,13 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
       const { claims, silenced } = found[i] as FoundClaims;
       const lines = text.split("\n");
       const findings = checkClaims(facts, claims).map((finding) => {
-        const line = lines[finding.claim.line - 1] ?? "";
-        const time = options.writtenAt?.(i, line) ?? null;
-        return { ...finding, ...weighFinding(finding, time, time === null || wasThere(facts, finding, time)) };
+        const timeOf = (line = "") => options.writtenAt?.(i, line) ?? null;
+        const time = timeOf(lines[finding.claim.line - 1]);
+        const order = orderOf(finding, time);
+        const doubts = isProblem(finding.verdict) ? findDoubts(facts, finding, time) : [];
+        const later = order === "after" ? findLater(facts, finding, lines, timeOf) : null;
+        if (later !== null) doubts.push(`line ${later} names it as well, and was written since`);
+        return { ...finding, ...weighFinding(finding, time, order, doubts) };
       });
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
@@ -106,20 +114,49 @@ export function isShown({ verdict, confidence }: Weighed): boolean {
 /** Findings below this are shown only on request. */
 const SHOWN = 0.6;
 
+/** What makes it likely that nothing has to be done about it. */
+function findDoubts(facts: Facts, finding: Finding, time: number | null): string[] {
+  const { claim, isVague, verdict, files: [file] = [] } = finding;
+  const doubts: string[] = [];
+  if (claim.record !== undefined) doubts.push(`a record of past work: ${claim.record}`);
+  if (isVague) doubts.push("something else may be meant");
+  if (time !== null && !wasThere(facts, finding, time)) doubts.push("it was not there when this was written");
+  // A line number that was wrong from the start says nothing of what changed.
+  const isCited = verdict === "changed" && claim.kind === "path" && time !== null;
+  if (isCited && !facts.history.changes.some(({ path, commit }) => path === file && commit.time > time))
+    doubts.push("the file has not changed since this was written");
+  return doubts;
+}
+
+/** The line, from 1, that names the thing and was written with or after the change: whoever wrote it knew. */
+function findLater(
+  { tree }: Facts,
+  { claim, by }: Finding,
+  lines: readonly string[],
+  timeOf: (line: string) => number | null,
+): number | null {
+  if (!by) return null;
+  // By its bare name, too, if no other file has it.
+  const last = claim.kind === "path" ? nameOf(claim.text) : "";
+  const text = last === "" || tree.byName.has(last) ? claim.text : last;
+  const name = new RegExp(`(?<!\\w)${text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")}(?!\\w)`);
+  const at = lines.findIndex((line, i) => i + 1 !== claim.line && name.test(line) && (timeOf(line) ?? 0) >= by.time);
+  return at < 0 ? null : at + 1;
+}
+
 /** `writtenAt` in seconds since 1970. */
-function weighFinding(finding: Finding, writtenAt: number | null, wasThere: boolean): Evidence {
+function weighFinding(finding: Finding, writtenAt: number | null, order: Order, doubts: readonly string[]): Evidence {
   const { claim, by } = finding;
-  const order = orderOf(finding, writtenAt);
-  const factor = (claim.in === "log" ? 0.5 : 1) * (finding.isVague ? 0.5 : 1) * (wasThere ? 1 : 0.5);
   const written = writtenAt === null ? null : dayOf(writtenAt);
   const changed = claim.day ?? (by ? dayOf(by.time) : null);
   const base = claim.declared ? 1 : baseOf(finding, order, changed === written);
+  const when = writtenAt === null ? null : describeOrder(finding, order, writtenAt);
   return {
     written,
     changed,
     order,
-    when: writtenAt === null ? null : describeOrder(finding, order, writtenAt),
-    confidence: Math.round(base * factor * 100) / 100,
+    when: [...(when === null ? [] : [when]), ...doubts].join("; ") || null,
+    confidence: Math.round(base * 0.5 ** doubts.length * 100) / 100,
   };
 }
 
@@ -131,11 +168,8 @@ function orderOf({ claim, by, isUncommitted }: Finding, writtenAt: number | null
   return by.time > writtenAt ? "after" : by.time === writtenAt ? "with" : "before";
 }
 
-const REFS: ReadonlySet<ClaimKind> = new Set(["branch", "tag", "commit"]);
-
 /** Measured on labelled findings of real repositories. */
 function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, isSameDay: boolean): number {
-  if (REFS.has(claim.kind)) return 0.1;
   // A name in [[brackets]] is often a memory of another store, or one that is yet to be written.
   if (claim.kind === "link") return /\.md$/i.test(claim.text) ? 0.8 : 0.4;
   if (claim.kind === "date") return order === "after" ? 0.7 : 0.1;

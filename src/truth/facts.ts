@@ -1,8 +1,8 @@
 /** The facts about the project for all claims of a run: files, words, history, changes, branches. */
 
-import { type Git, readGit } from "../project/git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Claim, partsOf, wordsOf } from "./claim.ts";
-import { type History, type HistoryLimits, NO_HISTORY, readHistory } from "./history.ts";
+import { type History, type HistoryLimits, NO_HISTORY, nameOf, readHistory } from "./history.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
 import { type Removals, readManifestRemovals, searchPast } from "./removals.ts";
@@ -72,7 +72,7 @@ export async function gatherFacts(
   const removedRead = historyRead.then(async ({ changes }) =>
     removedEntries(isBuilt ? await readManifestRemovals(git, changes) : []),
   );
-  const ignoredRead = readIgnored(git, tree, unseenPaths(tree, claims));
+  const ignoredRead = historyRead.then((history) => readIgnored(git, unseenPaths(tree, history, claims)));
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
   const removals = await searchPast(git, history.changes, missingWords(local, search.found));
@@ -93,8 +93,20 @@ export async function gatherFacts(
   };
 }
 
-function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {
-  return claims.flatMap(({ kind, text }) => (kind === "path" && !isThere(tree, text) ? [text] : []));
+/** What claims name, and the removed files that they may mean. */
+function unseenPaths(
+  { isGit, files, folders }: Tree,
+  { byName, inFolder }: History,
+  claims: readonly Claim[],
+): string[] {
+  const paths = new Set<string>();
+  for (const { kind, text } of isGit ? claims : []) {
+    const path = text.replace(/\/$/, "");
+    if (kind !== "path" || files.has(path) || folders.has(path)) continue;
+    for (const each of [text, path, ...(byName.get(nameOf(path)) ?? []), ...(inFolder.get(path) ?? [])])
+      paths.add(each);
+  }
+  return [...paths].filter((path) => !/\n|^\/|(?:^|\/)\.\.(?:\/|$)/.test(path));
 }
 
 async function searchElsewhere(tree: Tree, claims: readonly Claim[], { found, others }: Search): Promise<Occurrences> {
@@ -126,11 +138,6 @@ const BLIND = "not all changes were searched, so removals from long ago are unkn
 const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
 const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map() };
 
-function isThere(tree: Tree, path: string): boolean {
-  const clean = path.replace(/\/$/, "");
-  return tree.files.has(clean) || tree.folders.has(clean);
-}
-
 async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
   const isAsked = claims.some(({ kind }) => kind === "branch" || kind === "tag");
   const hashes = [...new Set(claims.filter(({ kind }) => kind === "commit").map(({ text }) => text))];
@@ -158,13 +165,15 @@ async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
   };
 }
 
-async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Promise<Set<string>> {
-  const asked = paths.filter((path) => !path.includes("\n"));
-  if (!tree.isGit || asked.length === 0) return new Set();
-  const output = await readGit(git, ["check-ignore", "-z", "--stdin", "--no-index"], {
-    input: `${asked.join("\0")}\0`,
-  });
-  return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
+/** Git refuses the whole list for one path that it will not look at, such as one behind a link: then that one is searched for. */
+async function readIgnored(git: Git, paths: readonly string[]): Promise<Set<string>> {
+  if (paths.length === 0) return new Set();
+  const input = `${paths.join("\0")}\0`;
+  const { code, output } = await runGit(git, ["check-ignore", "-z", "--stdin", "--no-index"], { input });
+  if (code === 0) return new Set(output.toString("utf8").split("\0"));
+  if (code === null || code === 1 || paths.length === 1) return new Set();
+  const half = Math.ceil(paths.length / 2);
+  return new Set([...(await readIgnored(git, paths.slice(0, half))), ...(await readIgnored(git, paths.slice(half)))]);
 }
 
 /** Words to search for in changes, without those that would not change a verdict. */

@@ -16,6 +16,8 @@ export interface Passage {
   command: boolean;
   /** What introduces it: the line with a colon before its list, the heading. */
   lead: string;
+  /** Everything it is under, from the outermost heading to the list item that it is part of. */
+  over: readonly string[];
 }
 
 /** A memory is written for people; anything longer is data. */
@@ -35,7 +37,7 @@ const EXAMPLE =
 export function findPassages(text: string, document: Document): Passage[] {
   const passages: Passage[] = [];
   const { description, bodyStart } = partsOf(text, document);
-  if (description) passages.push({ ...description, paragraph: 0, command: false, lead: "" });
+  if (description) passages.push({ ...description, paragraph: 0, command: false, lead: "", over: [] });
   let paragraph = 1;
   let block: { at: number; end: number } | null = null;
   let fence: { mark: string; isShell: boolean; isOpen: boolean; hasPrompts: boolean } | null = null;
@@ -47,7 +49,7 @@ export function findPassages(text: string, document: Document): Passage[] {
         text,
         block.at,
         block.end,
-        { paragraph: paragraph++, command: false, lead: leads.over(block) },
+        { paragraph: paragraph++, command: false, ...leads.over(block) },
         passages,
       );
     block = null;
@@ -61,7 +63,10 @@ export function findPassages(text: string, document: Document): Passage[] {
     if (fence) {
       if (mark?.[1]?.startsWith(fence.mark) && mark[2] === "") fence = null;
       else if ((fence.isShell && (!fence.hasPrompts || PROMPT_MARK.test(line))) || (fence.isOpen && PROMPT.test(line)))
-        passages.push({ text: line.replace(/#\s.*$/, ""), at, paragraph: paragraph++, command: true, lead: "" });
+        passages.push({
+          ...{ text: line.replace(/#\s.*$/, ""), at, paragraph: paragraph++ },
+          ...{ command: true, lead: "", over: leads.headings() },
+        });
     } else if (mark) {
       close();
       const isExample = EXAMPLE.test(said.trim().replace(/:$/, ""));
@@ -89,30 +94,40 @@ export function findPassages(text: string, document: Document): Passage[] {
 const ITEM = /^\s*(?:[-*+]\s|\d+[.)]\s|\|)/;
 const MAX_LEAD = 200;
 
-/** Keeps what was said last over the items of a list. */
-function openLeads(text: string): { over(block: { at: number; end: number }): string } {
-  let heading = "";
+/** Keeps the headings, what was said last over the items of a list, and the items that others are indented under. */
+function openLeads(text: string): {
+  over(block: { at: number; end: number }): Pick<Passage, "lead" | "over">;
+  headings(): readonly string[];
+} {
+  let headings: readonly string[] = [];
   let opening = "";
+  let items: readonly { said: string; indent: number }[] = [];
   return {
+    headings: () => headings,
     over({ at, end }) {
-      const said = text.slice(at, Math.min(end, at + MAX_LEAD)).trim();
+      const raw = text.slice(at, Math.min(end, at + MAX_LEAD));
+      const said = raw.trim();
+      const indent = raw.length - raw.trimStart().length;
       const isItem = ITEM.test(said);
+      items = items.filter((each) => each.indent < indent);
       if (said.startsWith("#")) {
-        heading = said;
+        const depth = depthOf(said);
+        headings = [...headings.filter((each) => depthOf(each) < depth), said];
         opening = "";
-      } else if (!isItem) opening = "";
-      const lead = isItem ? `${heading} ${opening}` : heading;
-      if (
-        !isItem &&
-        text
-          .slice(Math.max(at, end - MAX_LEAD), end)
-          .trimEnd()
-          .endsWith(":")
-      )
-        opening = said;
-      return lead.trim();
+      } else if (!isItem && items.length === 0) opening = "";
+      const heading = headings.at(-1) ?? "";
+      const lead = (isItem ? `${heading} ${opening}` : heading).trim();
+      const over = [...headings, ...(opening === "" ? [] : [opening]), ...items.map((each) => each.said)];
+      const last = text.slice(Math.max(at, end - MAX_LEAD), end).trimEnd();
+      if (isItem) items = [...items, { said, indent }];
+      else if (items.length === 0 && last.endsWith(":")) opening = said;
+      return { lead, over };
     },
   };
+}
+
+function depthOf(heading: string): number {
+  return /^#*/.exec(heading)?.[0].length ?? 0;
 }
 
 /** The description is a sentence of the memory, too. */
@@ -131,15 +146,15 @@ function partsOf(
   };
 }
 
-/** At a stop with a blank behind it, unless the stop belongs to a short form. */
+/** At a stop with a blank behind it, unless the stop belongs to a short form or to the number of an item. */
 const STOP = /[.!?;](?=\s|$)/g;
-const SHORT = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|no|[A-Za-z])$/i;
+const SHORT = /^\s*\d{1,3}$|(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|no|[A-Za-z])$/i;
 
 function splitSentences(
   text: string,
   from: number,
   to: number,
-  shared: Pick<Passage, "paragraph" | "command" | "lead">,
+  shared: Pick<Passage, "paragraph" | "command" | "lead" | "over">,
   into: Passage[],
 ): void {
   const block = text.slice(from, to).replace(/[\r\n]/g, " ");

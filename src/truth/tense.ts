@@ -1,31 +1,28 @@
 /**
- * How a sentence mentions a thing: as existing, gone, planned, or an example; and whether it is about another project. What was
- * gone before the line was written is told by git (`examination.ts`); the few words here are for what is said first and committed later.
+ * How a sentence mentions a thing: as existing, gone or planned; and whether it is about another project. What was gone before
+ * the line was written is told by git (`examination.ts`); the few words here are for what is said first and committed later.
  */
 
-type Tense = "present" | "past" | "planned" | "example";
+import type { Passage } from "./passages.ts";
+
+type Tense = "present" | "past" | "planned";
 
 /** Words further away belong to something else. */
 const REACH = 160;
 
 /** Said before the thing; between them are only articles and further things, so that "removed A, see B" says nothing of B. */
 const GONE_BEFORE =
-  /(?:^|[\s(*])(?:removed?|deleted?|dropped|retired?|renamed?|replaced?|moved (?:it |them )?from|no longer|used to \w+(?: in| at)?|formerly|instead of|rather than|not in|(?:don['’]t|do not|never) use)\s+(?:(?:the|its|our|all|both|and|or|old|files?)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
+  /(?:^|[\s(*])(?:removed?|deleted?|renamed?|replaced?|moved (?:it |them )?from|no longer|used to \w+(?: in| at)?|instead of|rather than|not in|(?:don['’]t|do not|never) use)\s+(?:(?:the|its|our|all|both|and|or|old|files?)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
 /** "A was removed", "A and B are gone", "A (deleted)", "src/a.ts → src/b.ts". */
 const GONE_AFTER =
-  /^[`"')\s*:]*(?:(?:(?:and|or|,)\s*\S+\s+){0,3}(?:(?:is|was|are|were|has|have|been|now)\s+){0,3}[(,]?\s*(?:removed|deleted|dropped|retired|renamed|replaced by|obsolete|gone|no longer|moved to|does(?: not|n['’]t) exist)\b|(?:→|->|=>)\s*[`"']?[\w-]*[./]\w)/i;
+  /^[`"')\s*:]*(?:(?:(?:and|or|,)\s*\S+\s+){0,3}(?:(?:is|was|are|were|has|have|been|now)\s+){0,3}[(,]?\s*(?:removed|deleted|renamed|replaced by|gone|no longer|moved to|does(?: not|n['’]t) exist)\b|(?:→|->|=>)\s*[`"']?[\w-]*[./]\w)/i;
+/** What must not be done or used may well be gone. */
+const FORBIDDEN = /^\s*(?:[-*+|]\s*|\d+[.)]\s+)?(?:\*\*)?[❌🚫⛔]/u;
 const PLANNED =
   /\b(?:will|should|going to|plans? to|planned|todo|want to|need to)\b[^.]{0,60}?\b(?:add|creat|introduc|writ|build|extract|implement|mov|renam|replac)\w*|^\s*[-*+]\s+\[ \]|\bnot yet\b/i;
-const EXAMPLE = /\b(?:e\.g\.|for example|for instance|such as|something like)/i;
-/** A list under such words, or a sentence behind them and a colon. */
-const LEADS: readonly [RegExp, Tense][] = [
-  [/\b(?:removed|deleted|dropped|retired|replaced|obsolete|no longer|used to)\b/i, "past"],
-  [
-    /\b(?:planned|plans?|todo|next steps?|ideas?|not (?:yet )?(?:built|started|implemented)|do(?:es)?(?: not|n['’]t) exist)\b/i,
-    "planned",
-  ],
-  [/\b(?:examples?|e\.g\.|template)/i, "example"],
-];
+/** What stands under such a heading or in such a list, or behind such words and a colon. */
+const PLANS =
+  /\b(?:planned|todo|next steps?|not (?:yet )?(?:built|started|implemented)|do(?:es)?(?: not|n['’]t) exist)\b/i;
 
 /** "in the billing repo"; what else sounds like another project was right nowhere. */
 const NAMED_PROJECT =
@@ -33,15 +30,15 @@ const NAMED_PROJECT =
 const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|root|new)$/i;
 
 /** Whether it is of another project is asked of the whole paragraph: `isForeign`. */
-export function tenseOf({ text, lead }: { text: string; lead: string }, at: number, end: number): Tense {
+export function tenseOf({ text, lead, over }: Pick<Passage, "text" | "lead" | "over">, at: number, end: number): Tense {
+  if (FORBIDDEN.test(text)) return "past";
   const before = text.slice(Math.max(0, at - REACH), at);
   if (GONE_BEFORE.test(before) || GONE_AFTER.test(text.slice(end, end + REACH))) return "past";
-  // "Removed in 1.1: a, b"
   const colon = /^[\s*#>-]*([^:`]{3,60}):\**\s/.exec(text.slice(0, at))?.[1] ?? "";
-  for (const [said, tense] of LEADS) if (said.test(lead) || said.test(colon)) return tense;
-  if (EXAMPLE.test(before)) return "example";
+  // A title may be the name of a to-do application.
+  const isPlan = [lead, colon, ...over.filter((each) => !each.startsWith("# "))].some((each) => PLANS.test(each));
   // A question claims nothing.
-  return text.trimEnd().endsWith("?") || PLANNED.test(before) ? "planned" : "present";
+  return isPlan || text.trimEnd().endsWith("?") || PLANNED.test(before) ? "planned" : "present";
 }
 
 /** `names` are what this project is called. */

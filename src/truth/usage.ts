@@ -71,7 +71,7 @@ const PROSE =
   /\.(?:mdx?|rst|txt|adoc|org|tex|log|csv|tsv)$|(?:^|\/)(?:CHANGELOG|CHANGES|HISTORY|LICENSE|NOTICE|AUTHORS|CONTRIBUTORS|README)[^/]*$/i;
 const LISTS = /(?:^|\/)requirements[^/]*\.txt$|CMakeLists\.txt$/i;
 const VENDORED =
-  /(?:^|\/)(?:node_modules|vendor|third[_-]?party|bower_components|Pods|\.yarn|\.pnp|dist-types|__snapshots__)\/|(?:\.min\.(?:js|css)|\.map|\.snap|\.lock|-lock\.(?:json|yaml)|(?:^|\/)go\.sum|\.pb\.go|\.(?:png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|class|so|dylib|dll|exe|wasm|bin|woff2?|ttf|otf|eot|mp[34]|mov|avi|db|sqlite3?|parquet|pyc))$/i;
+  /(?:^|\/)(?:node_modules|vendor|third[_-]?party|bower_components|site-packages|\.venv|Pods|\.yarn|\.pnp|dist-types|__snapshots__)\/|(?:\.min\.(?:js|css)|\.map|\.snap|\.lock|-lock\.(?:json|yaml)|(?:^|\/)go\.sum|\.pb\.go|\.(?:png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|class|so|dylib|dll|exe|wasm|bin|woff2?|ttf|otf|eot|mp[34]|mov|avi|db|sqlite3?|parquet|pyc))$/i;
 
 /** Prose only mentions names; vendored and generated files have names of their own. */
 export function isSource(file: string): boolean {

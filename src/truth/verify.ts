@@ -28,7 +28,7 @@ export interface VerifyOptions {
   fix?: boolean | undefined;
   /** Stamp memories all of whose names exist as checked today. */
   stamp?: boolean | undefined;
-  /** Also what is uncertain, what was gone before the memory was written, and branches, tags and commits. */
+  /** Also what is uncertain, what is in records of past work, and what was gone before the memory was written. */
   all?: boolean | undefined;
   /** The rows are all memories that exist: verdicts on others are removed. */
   isAll?: boolean | undefined;
@@ -100,7 +100,7 @@ export async function verifyMemories(
   const { writtenAt, since } = await datesOf(git, subjects);
   const homes = homesOf(git.root, directories);
   const examination = await examine(git, subjects, {
-    ...{ names, today: localDay(now()), maxCommits, onProgress, writtenAt, homes, refs: all },
+    ...{ names, today: localDay(now()), maxCommits, onProgress, writtenAt, homes },
     // What went before the oldest memory was written is reported on request only.
     since: all ? undefined : since,
   });

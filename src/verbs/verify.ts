@@ -28,7 +28,7 @@ export const verify = verb({
     name: NAME,
     "changed-since": text("only memories that speak of what changed since this commit", "REV"),
     fix: flag("write new paths for moved files, as one change that can be undone"),
-    all: flag("also show what is uncertain, what was gone before it was written, and branches, tags and commits"),
+    all: flag("also show what is uncertain, in records of past work, or was gone before it was written"),
     stamp: flag("stamp memories as checked when everything they name exists"),
   },
   about:

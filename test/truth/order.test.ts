@@ -236,6 +236,76 @@ describe("what is gone", () => {
     expect(await judge("See out/app.js.", build, { "out/app.js": null })).toEqual(["out/app.js gone"]);
   });
 
+  it("is not told of a folder whose files git only stopped tracking", async () => {
+    const data = { "data/app.db": "rows\n", "data/app.db-wal": "log\n" };
+    const gone = { "data/app.db": null, "data/app.db-wal": null };
+    expect(await judge("Never empty data/ by hand.", data, { ...gone, ".gitignore": "data/*.db*\n" })).toEqual([]);
+    expect(await judge("Never empty data/ by hand.", data, gone)).toEqual(["data/ gone"]);
+  });
+
+  it("is not told of an ignored path beside one that git will not look at", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, "out/app.js": "run();\n", "real/a.ts": "a();\n" });
+    fs.symlinkSync("real", path.join(world.project, "link"), "dir");
+    remember(world, 2, "See link/b.ts, real/a.ts, `](../../../../other.md)` and out/app.js.");
+    commit(world, 5, { "out/app.js": null, "real/a.ts": null, ".gitignore": "out/\n" });
+    expect(await shown(world, { all: true })).toEqual(["real/a.ts gone"]);
+  });
+
+  it("is not told of a name that only a virtual environment had", async () => {
+    const own = "def fillWheel():\n  pass\n";
+    const venv = ".venv/lib/python3.12/site-packages/pip/wheel.py";
+    expect(await judge("Call `fillWheel()`.", { [venv]: own }, { [venv]: null }, { all: true })).toEqual([]);
+    expect(await judge("Call `fillWheel()`.", { "pip/wheel.py": own }, { "pip/wheel.py": null })).toEqual([
+      "fillWheel gone",
+    ]);
+  });
+
+  it("is not told of a line number that another file of that name has", async () => {
+    const files = { "src/a/tools.ts": "one();\n", "src/b/tools.ts": "one();\n".repeat(50) };
+    const shorter = { "src/a/tools.ts": "two();\n" };
+    expect(await judge("See `tools.ts:40`.", files, shorter)).toEqual([]);
+    expect(await judge("See `tools.ts:60`.", files, shorter)).toEqual(["tools.ts changed"]);
+  });
+
+  it("is told of a line number only where the file changed since", async () => {
+    const file = { "src/tools.ts": "one();\n".repeat(50) };
+    const shorter = { "src/tools.ts": "one();\n" };
+    expect(await judge("See src/tools.ts:40.", file, shorter)).toEqual(["src/tools.ts changed"]);
+    expect(await judge("See src/tools.ts:60.", file, { "src/main.ts": "other();\n" })).toEqual([]);
+  });
+
+  it("is not told of what a heading further up calls not built", async () => {
+    const text = "## Not yet built\n\n### This week\n\n- src/pool.ts: the pool";
+    expect(await judge(text, CODE, { "src/pool.ts": null }, { all: true })).toEqual([]);
+  });
+
+  it.each([
+    ["in the commit that removed it", 5],
+    ["later", 8],
+  ])("is hidden where the memory names it again %s", async (_, day) => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("Draining is in src/pool.ts.") });
+    commit(world, 5, { "src/pool.ts": null, "src/main.ts": "stop();\n" });
+    expect(await shown(world)).toEqual(["src/pool.ts gone"]);
+    const again = memory("Draining is in src/pool.ts.\n\nSeit heute gibt es `pool.ts` nicht mehr.");
+    if (day === 5) {
+      world.git("reset", "-q", "--hard", "HEAD~1");
+      commit(world, 5, { "src/pool.ts": null, "src/main.ts": "stop();\n", [TEAM]: again });
+    } else commit(world, day, { [TEAM]: again });
+    expect(await shown(world)).toEqual([]);
+    const [finding] = (await verify(world, { all: true })).problems;
+    expect(finding?.evidence).toMatch(/; line 9 names it as well, and was written since$/);
+  });
+
+  it("is told where the memory was edited since without naming it again", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, [TEAM]: memory("Draining is in src/pool.ts.") });
+    commit(world, 5, { "src/pool.ts": null });
+    commit(world, 8, { [TEAM]: memory("Draining is in src/pool.ts.\n\nThe pool has other users: src/main.ts.") });
+    expect(await shown(world)).toEqual(["src/pool.ts gone"]);
+  });
+
   const KEPT = { "src/pool.ts": "export const other = 1;\n" };
 
   it.each([
@@ -260,19 +330,6 @@ describe("what is gone", () => {
     expect(await judge("~~No.~~ See src/pool.ts.", {}, gone)).toEqual(["src/pool.ts gone"]);
   });
 
-  it.each([
-    ["a dated heading", "## 2026-03-12\n\nSee src/pool.ts.", "m.md"],
-    ["a paragraph that begins with a day", "2026-03-12: see src/pool.ts.", "m.md"],
-    ["a file that is named for a day", "See src/pool.ts.", "notes-2026-03-12.md"],
-  ])("is hidden in the record of a day: %s", async (_, body, file) => {
-    const world = makeWorld();
-    commit(world, 0, CODE);
-    remember(world, 2, body, file);
-    commit(world, 5, { "src/pool.ts": null });
-    expect(await verify(world)).toMatchObject({ problems: [], hidden: 1 });
-    expect(await shown(world, { all: true })).toEqual(["src/pool.ts gone"]);
-  });
-
   it("is hidden where a bare name may be that of a file that is left, and told where none is", async () => {
     const two = { "config.ts": "export const a = 1;\n", "b/config.ts": "export const b = 2;\n" };
     expect(await judge("Look into `config.ts`.", two, { "config.ts": null })).toEqual([]);
@@ -283,14 +340,15 @@ describe("what is gone", () => {
     expect(await judge("Look into `config.ts`.", two, gone)).toEqual(["config.ts gone"]);
   });
 
-  it("of branches, tags and commits is told on request only", async () => {
+  it("of branches and tags is told where the memory declares them", async () => {
     const world = makeWorld();
     commit(world, 0, CODE);
     world.git("tag", "v1.0.0");
-    remember(world, 2, "Work on the `develop` branch, tagged v2.0.0.");
+    world.write("m.md", memory("Work on the `develop` branch, tagged v2.0.0.", 'claims:\n  - "branch: develop"\n'));
     at(world, 5);
-    expect(await verify(world)).toMatchObject({ problems: [], hidden: 0 });
-    expect(await shown(world, { all: true })).toEqual(["develop gone", "v2.0.0 gone"]);
+    expect(await shown(world)).toEqual(["develop gone"]);
+    world.write("m.md", memory("Work on the `develop` branch, tagged v2.0.0."));
+    expect(await verify(world, { all: true })).toMatchObject({ problems: [], hidden: 0 });
   });
 });
 
