@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { findNameProblem } from "../disk/fence.ts";
-import { isMemoryFile } from "../store/store.ts";
+import { INDEX_FILE, isDailyLog, isMemoryFile, OVERFLOW_FILE } from "../store/store.ts";
 import { cutLine } from "../text/sanitise.ts";
 
 /** Sent in `Memdir-Protocol`; a server that does not know it answers 400 and says which it knows. */
@@ -66,7 +66,44 @@ export function findEntryProblem(path: string): string | null {
   if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
     return "Windows does not allow such file names";
   if (!isMemoryFile(path)) return "it is not a memory: those are .md files that are neither an index nor a daily log";
+  const folded = foldPath(path);
+  if (foldPath(parts.at(-1) ?? "") === foldPath(INDEX_FILE) || folded === foldPath(OVERFLOW_FILE) || isDailyLog(folded))
+    return "some disks cannot distinguish it from an index or a daily log: rename it";
   return null;
+}
+
+/** The same text for every spelling of a path that some disk takes for the same file: whatever its case and Unicode form. */
+export function foldPath(path: string): string {
+  // Upper case first, because that also joins what lower case keeps apart: ſ and s, ß and ss, ς and σ.
+  return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+}
+
+/**
+ * Paths that can be on one disk together, whatever kind of disk it is. `claim` adds a path, or returns what is in its way: another
+ * spelling of the same name or of a folder above it, or a file where it needs a folder.
+ */
+export function openNames(): { claim(path: string): string | null } {
+  const names = new Map<string, { spelling: string; isFolder: boolean }>();
+  return {
+    claim(path) {
+      const parts = path.split("/");
+      const spellings = parts.map((_, at) => ({
+        spelling: parts.slice(0, at + 1).join("/"),
+        isFolder: at < parts.length - 1,
+      }));
+      for (const { spelling, isFolder } of spellings) {
+        const other = names.get(foldPath(spelling));
+        if (other && (other.spelling !== spelling || other.isFolder !== isFolder)) return other.spelling;
+      }
+      for (const name of spellings) names.set(foldPath(name.spelling), name);
+      return null;
+    },
+  };
+}
+
+/** In the server's words and the clients' alike. */
+export function describeClash(other: string): string {
+  return `it cannot exist beside ${other}: some disks cannot distinguish the two names; rename one of them`;
 }
 
 /** Why no remote takes this text, or null. */
