@@ -14,6 +14,11 @@ export const LIMITS = {
   memoryBytes: 250_000,
   repositoryBytes: 64_000_000,
   repositoryMemories: 20_000,
+  /** Of the history: what is over goes from its old end, and a write is never refused for it. */
+  memoryVersions: 1_000,
+  memoryHistoryBytes: 16_000_000,
+  repositoryHistoryBytes: 256_000_000,
+  repositoryTombstones: 20_000,
   requestBytes: 1_000_000,
   /** Texts asked for at once. */
   fetchPaths: 64,
@@ -187,13 +192,15 @@ export const RemoteEntry = v.pipe(
 );
 export type RemoteEntry = v.InferOutput<typeof RemoteEntry>;
 
-/** GET …/memories, with an ETag: 304 when nothing changed. Tombstones are listed. */
+/** GET …/memories?since=STATE, with an ETag: 304 when nothing changed. Tombstones are listed. */
 export const ListAnswer = v.object({
   id: v.pipe(
     shown("Which repository this is: what a client noted about another one does not count here."),
     v.minLength(1),
   ),
   entries: v.array(RemoteEntry),
+  state: v.optional(shown("Of the repository; `?since=STATE` asks for what changed after it.")),
+  since: v.optional(shown("The state that was asked for, where the entries are only what changed after it.")),
 });
 export type ListAnswer = v.InferOutput<typeof ListAnswer>;
 
@@ -243,7 +250,14 @@ export const Version = v.object({
   text: v.nullable(v.string()),
 });
 export type Version = v.InferOutput<typeof Version>;
-export const VersionsAnswer = v.object({ versions: v.array(Version) });
+/** GET …/versions/PATH?before=REVISION&limit=N&hash=SHA256: the newest of those, oldest first. */
+export const VersionsAnswer = v.object({
+  versions: v.array(Version),
+  more: v.optional(
+    v.pipe(v.boolean(), v.description("There are older ones: ask with `before` and the first revision.")),
+  ),
+});
+export type VersionsAnswer = v.InferOutput<typeof VersionsAnswer>;
 
 export const SearchHit = v.object({
   repository: SHOWN,
@@ -270,7 +284,7 @@ export const TeamAnswer = v.object({
   team: SHOWN,
   person: SHOWN,
   role: v.nullable(ROLE),
-  limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], COUNT)),
+  limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], v.optional(COUNT, 0))),
   repositories: v.array(RepositoryAnswer),
 });
 
@@ -312,6 +326,9 @@ export const TokensAnswer = v.object({ tokens: v.array(TokenRow) });
 const MAX_DAYS = 3650;
 const DAYS = `it must be a whole number from 1 to ${MAX_DAYS}, or null for a token that does not expire`;
 
+/** Unless stated: a token that was forgotten ends by itself. */
+export const TOKEN_DAYS = 90;
+
 /** POST …/tokens; the token is in this one answer and nowhere else. DELETE …/tokens/:id revokes. */
 export const TokenRequest = v.object({
   person: PERSON,
@@ -321,7 +338,7 @@ export const TokenRequest = v.object({
   ),
   days: v.optional(
     v.nullable(v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MAX_DAYS, DAYS))),
-    null,
+    TOKEN_DAYS,
   ),
 });
 export type TokenRequest = v.InferOutput<typeof TokenRequest>;
@@ -330,6 +347,23 @@ export const TokenAnswer = v.object({
   token: v.pipe(v.string(), v.description("It is not shown again.")),
 });
 export type TokenAnswer = v.InferOutput<typeof TokenAnswer>;
+
+/** POST …/login, where the server has an identity provider: the person opens `url` and confirms `userCode` there. */
+export const LoginAnswer = v.object({
+  handle: v.pipe(v.string(), v.maxLength(2_000), v.description("For …/login/finish; only who started may know it.")),
+  userCode: SHOWN,
+  url: SHOWN,
+  seconds: v.pipe(v.number(), v.minValue(0), v.description("How long it can be confirmed.")),
+  interval: v.pipe(v.number(), v.minValue(0), v.description("Seconds between two questions.")),
+});
+export type LoginAnswer = v.InferOutput<typeof LoginAnswer>;
+/** POST …/login/finish; asked again until it is not pending any more. */
+export const LoginRequest = v.object({ handle: v.pipe(v.string(), v.maxLength(2_000)) });
+export const LoginFinished = v.object({
+  pending: v.boolean(),
+  token: v.optional(v.string()),
+  hours: v.optional(v.number()),
+});
 
 /** GET …/audit?before=&limit=, newest first; `before` is the `at` of the last row of the page before. */
 export const AuditRow = v.object({

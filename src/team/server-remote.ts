@@ -261,6 +261,8 @@ export function openAdministration(network: Network, options: HttpOptions & { te
       ),
     addPerson: (name: string, role: protocol.RoleRequest["role"]) =>
       ask(protocol.PersonRow, "POST", "/people", { name, role }),
+    /** Ends everything that they can do. */
+    removePerson: (name: string) => ask(protocol.DoneAnswer, "DELETE", `/people/${encodeURIComponent(name)}`),
     /** `repository` null: in the whole team. `role` null takes it away. */
     setRole: (person: string, repository: string | null, role: protocol.RoleRequest["role"]) =>
       ask(protocol.DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role }),
