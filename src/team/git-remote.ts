@@ -7,6 +7,7 @@ import { findBranchProblem, parseGitAddress } from "./git-address.ts";
 import {
   type Branch,
   type BranchEntry,
+  findAncestors,
   NO_BRANCH,
   readBranch,
   readTexts,
@@ -15,7 +16,7 @@ import {
 } from "./git-branch.ts";
 import { damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
 import { findEntryProblem, findTextProblem, type RemoteEntry } from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */
@@ -91,6 +92,9 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
     apply: (changes, signal) =>
       open(signal, async (opened) => (changes.length === 0 ? [] : applyChanges(opened, outside, options.who, changes))),
 
+    findLost: (had, signal) =>
+      open(signal, async ({ repository }) => findLost(repository, await readTip(repository), had)),
+
     versions: (path, signal) =>
       open(signal, async ({ repository, refresh }) => readVersions(repository, await refresh(), path)),
   };
@@ -121,6 +125,16 @@ async function fetchTexts(repository: Repository, { entries }: Branch, wanted: r
       return [path, text];
     }),
   );
+}
+
+/** By ancestry: the commit that brought a version is still behind the tip, or that version is lost. */
+async function findLost(repository: Repository, tip: string | null, had: readonly Had[]): Promise<Set<string>> {
+  const known = tip === null ? new Set<string>() : await findAncestors(repository, tip, had.map(commitOf));
+  return new Set(had.flatMap((version) => (known.has(commitOf(version)) ? [] : [version.path])));
+}
+
+function commitOf({ revision }: Had): string {
+  return revision.slice(revision.indexOf("-") + 1);
 }
 
 async function readVersions(repository: Repository, branch: Branch, path: string): Promise<RemoteVersion[]> {

@@ -213,10 +213,25 @@ export const FetchRequest = v.object({
       `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`,
     ),
   ),
+  had: v.optional(
+    v.pipe(
+      v.array(v.object({ path: PATH, revision: REVISION, hash: HASH })),
+      v.maxLength(LIMITS.fetchPaths),
+      v.description("Versions that the caller once got from here: are they still in the history?"),
+    ),
+  ),
 });
 export const Fetched = v.object({ path: PATH, revision: REVISION, hash: HASH, text: v.string() });
 export type Fetched = v.InferOutput<typeof Fetched>;
-export const FetchAnswer = v.object({ memories: v.array(Fetched) });
+export const FetchAnswer = v.object({
+  memories: v.array(Fetched),
+  lost: v.optional(
+    v.pipe(
+      v.array(v.string()),
+      v.description("Paths of `had` whose version the server has lost, as after a restored backup."),
+    ),
+  ),
+});
 
 /**
  * PUT …/memories/PATH with the text as body (text/markdown) and `If-Match: "REVISION"` or `If-None-Match: *`;

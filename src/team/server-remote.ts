@@ -50,6 +50,16 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       return texts;
     },
     apply: (changes, signal) => applyAll(http, changes, signal),
+    async findLost(had, signal) {
+      const lost = new Set<string>();
+      for (let at = 0; at < had.length; at += protocol.LIMITS.fetchPaths) {
+        const some = had.slice(at, at + protocol.LIMITS.fetchPaths);
+        const answer = await http.send({ method: "POST", path: "/fetch", body: { paths: [], had: some }, signal });
+        const found = expectAnswer(http.url, v.pick(protocol.FetchAnswer, ["lost"]), answer).lost;
+        for (const path of found ?? []) lost.add(path);
+      }
+      return lost;
+    },
     async versions(path, signal) {
       const target = `/versions/${encodePath(path)}`;
       const answer = await http.send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal });

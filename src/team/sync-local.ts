@@ -100,14 +100,48 @@ export function findIntended(directory: Store, missing: ReadonlySet<string>): Se
   return intended;
 }
 
+/**
+ * What sync itself last wrote to these files, by hash, as the journal says. A pass that was killed before it could note an agreement
+ * has left what is here now based on that.
+ */
+export function findWritten(directory: Store, paths: ReadonlySet<string>): Map<string, string> {
+  const written = new Map<string, string>();
+  if (paths.size === 0) return written;
+  for (const { action, files } of directory.history())
+    for (const { file, after } of files)
+      if (action === "sync" && after !== null && paths.has(file)) written.set(file, after);
+  return written;
+}
+
 /** What both sides had when they last agreed; who wrote it last and when is for listings (`store/authorship.ts`). */
 const Agreed = v.object({
   hash: v.string(),
   revision: v.string(),
   author: v.optional(v.string()),
   at: v.optional(v.string()),
+  /** The beginnings of the hashes that were agreed on before, newest first: a remote that goes back is at one of those. */
+  past: v.optional(v.array(v.string())),
 });
 export type Agreed = v.InferOutput<typeof Agreed>;
+
+/** Backups are a day or a week old; with more versions in between, both texts are kept instead of one being sent again. */
+const MAX_PAST = 8;
+const PAST_DIGITS = 16;
+
+/** What is agreed on from here on; what was, is remembered. */
+export function noteAgreed({ agreed, sent }: SyncState, path: string, now: Agreed): void {
+  const before = agreed.get(path);
+  const hashes = before === undefined || before.hash === now.hash ? [] : [before.hash.slice(0, PAST_DIGITS)];
+  const past = [...hashes, ...(before?.past ?? [])].slice(0, MAX_PAST);
+  sent.delete(path);
+  agreed.set(path, past.length > 0 ? { ...now, past } : now);
+}
+
+/** Whether this directory once had the text of that hash from the remote, or the remote from here. */
+export function wasAgreed({ agreed }: SyncState, path: string, hash: string): boolean {
+  const { hash: last, past = [] } = agreed.get(path) ?? {};
+  return hash === last || past.includes(hash.slice(0, PAST_DIGITS));
+}
 
 /** A text that does not travel, and which side's it is; by its hash it is not tried again before it is another one. */
 const Refused = v.object({

@@ -7,7 +7,15 @@ import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
-import { type Agreed, findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
+import {
+  type Agreed,
+  findIntended,
+  findWritten,
+  type LocalTexts,
+  noteAgreed,
+  placeOf,
+  wasAgreed,
+} from "./sync-local.ts";
 import type { Pass } from "./sync-pass.ts";
 import type { Plan, Step } from "./sync-plan.ts";
 import { describeSecrets } from "./travel.ts";
@@ -79,11 +87,12 @@ async function mergeAll(
 ): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
   const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
+  const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
     const ours = textOf(step.path);
-    const base = await findBase(pass, step);
+    const base = await findBase(pass, step, written.get(step.path));
     const merged = base === null ? null : mergeMemory(base, ours, theirs);
     if (merged?.clean) clean.push({ step, text: merged.text });
     else conflicts.push({ step, ours, theirs });
@@ -91,12 +100,17 @@ async function mergeAll(
   return { clean, conflicts };
 }
 
-/** What both come of: the text that was agreed on, or ours itself where the remote had it once, so that it is only behind. */
-async function findBase(pass: Pass, { path, base, local }: StepOf<"merge">): Promise<string | null> {
-  const kept = base === null ? null : pass.texts.find(base);
+/** What both come of: the text that was agreed on, or else the newest one of the remote's history that was ever here. */
+async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
+  const { path, local } = step;
+  const { state, options, texts } = pass;
+  const isUnnoted = step.base !== null && written !== undefined && !wasAgreed(state, path, written);
+  const base = isUnnoted ? written : step.base;
+  const kept = base === null ? null : texts.find(base);
   if (kept !== null) return kept;
-  const versions = await pass.options.remote.versions(path, pass.options.signal);
-  return versions.findLast(({ text }) => text !== null && sha256(text) === (base ?? local))?.text ?? null;
+  const isBase = (hash: string) => (base === null ? hash === local || wasAgreed(state, path, hash) : hash === base);
+  const versions = await options.remote.versions(path, options.signal);
+  return versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -203,8 +217,7 @@ function isInhabited(directory: Store): boolean {
 
 function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
   texts.keep(agreed.hash, text);
-  state.sent.delete(path);
-  state.agreed.set(path, agreed);
+  noteAgreed(state, path, agreed);
 }
 
 /** What we sent is ours and needs no author; of what came from there it is noted. */

@@ -9,7 +9,7 @@ import { findEntryProblem, type RemoteEntry } from "./protocol.ts";
 import type { RemoteListing } from "./remote.ts";
 import * as local from "./sync-local.ts";
 import { openPass, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
-import { planSync } from "./sync-plan.ts";
+import { findDoubtful, planSync } from "./sync-plan.ts";
 import { takeSteps } from "./sync-steps.ts";
 
 /** A conflict copy needs a second round to travel, a remote with other writers may need one more; then the next pass goes on. */
@@ -51,7 +51,7 @@ async function runRound(pass: Pass): Promise<void> {
   findArrived(pass, listed);
   holdRefused(pass, here, listed);
   const missing = new Set([...state.agreed.keys()].filter((path) => !files.has(path) && !held.has(path)));
-  const plan = planSync({
+  const input = {
     local: new Map([...files].map(([path, { hash }]) => [path, hash])),
     held,
     remote: listed,
@@ -59,7 +59,10 @@ async function runRound(pass: Pass): Promise<void> {
     absent: state.absent,
     intended: local.findIntended(directory, missing),
     now: directory.now(),
-  });
+  };
+  let plan = planSync(input);
+  const lost = await findLost(pass, findDoubtful(plan));
+  if (lost.size > 0) plan = planSync({ ...input, lost });
   result.waiting = plan.waiting;
   state.absent = plan.absent;
   try {
@@ -73,6 +76,25 @@ async function runRound(pass: Pass): Promise<void> {
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
   pass.texts.sweep(state);
+}
+
+/** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
+async function findLost({ options, state, notice }: Pass, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const had = paths.flatMap((path) => {
+    const agreed = state.agreed.get(path);
+    return agreed ? [{ path, revision: agreed.revision, hash: agreed.hash }] : [];
+  });
+  if (had.length === 0) return new Set();
+  const { remote, signal } = options;
+  const lost = await remote.findLost(had, signal);
+  if (lost.size > 0) {
+    const [first] = lost;
+    const which = lost.size === 1 ? `the text of ${first}` : `the texts of ${lost.size} memories, ${first} among them,`;
+    notice(
+      `${remote.name} has lost ${which} that it had accepted (a restored backup, a rewound branch, or a failover): what is here is kept and sent again`,
+    );
+  }
+  return lost;
 }
 
 /** What was noted about another remote never counts here: nothing is deleted on either side. */
@@ -104,8 +126,7 @@ function findArrived({ state }: Pass, listed: Listed): void {
   for (const [path, hash] of state.sent) {
     const entry = listed.get(path);
     if (!entry || entry.deleted || entry.hash !== hash) continue;
-    state.agreed.set(path, { hash, revision: entry.revision });
-    state.sent.delete(path);
+    local.noteAgreed(state, path, { hash, revision: entry.revision });
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Version,
   type VersionsAnswer,
 } from "../protocol.ts";
-import type { RemoteOutcome } from "../remote.ts";
+import type { Had, RemoteOutcome } from "../remote.ts";
 import { audit, type Call, type Caller, formState, iso, readRepository, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import type { Row } from "./database.ts";
@@ -55,6 +55,29 @@ export async function fetchMemories(tx: Transaction, repository: string, paths: 
     [tx.caller.team, repository, paths],
   );
   return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
+}
+
+/**
+ * Those whose version is not in the history any more: its number was not given yet, or to another text. One that was redacted, or
+ * dropped for its age or with an old tombstone, was there.
+ */
+export async function findLost(tx: Transaction, repository: string, had: readonly Had[]): Promise<string[]> {
+  await mustRead(tx, repository);
+  const rows = await tx.sql<{ path: string }>(
+    `select had.path from unnest($3::text[], $4::text[], $5::text[]) as had (path, revision, hash)
+       join memdir_repository r on r.team = $1 and r.name = $2
+       left join memdir_memory m on m.team = $1 and m.repository = $2 and m.path = had.path
+       left join memdir_version v on v.team = $1 and v.repository = $2 and v.path = had.path and v.revision::text = had.revision
+     where (m.path is null and had.revision::numeric > r.floor) or (v.path is null and m.revision::numeric < had.revision::numeric)
+       or (v.hash <> had.hash and not v.redacted)`,
+    [tx.caller.team, repository, had.map(({ path }) => path), had.map(numberOf), had.map(({ hash }) => hash)],
+  );
+  return rows.map(({ path }) => path);
+}
+
+/** A revision that no server has given is later than any. */
+function numberOf({ revision }: Had): string {
+  return /^\d{1,18}$/.test(revision) ? revision : "1000000000000000000";
 }
 
 export interface VersionsQuery {

@@ -117,6 +117,7 @@ const VERBS = {
   revokeToken: people.revokeToken,
   listMemories: memories.listMemories,
   fetchMemories: memories.fetchMemories,
+  findLost: memories.findLost,
   versions: memories.versions,
   redact: memories.redact,
 };

@@ -63,7 +63,8 @@ export const MEMORY_ROUTES = [
         revision,
       }));
       if (rows.length > 0) await data.audit(caller, rows);
-      return { body: { memories } };
+      const lost = body.had && (await data.findLost(caller, repository, body.had));
+      return { body: { memories, ...(lost && { lost }) } };
     },
   }),
   route(`PUT ${REPOSITORY}/memories/:path{.+}`, {

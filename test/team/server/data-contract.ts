@@ -415,6 +415,29 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     expect(await find(data, nobody, "text")).toEqual([]);
   });
 
+  it("says which versions it has lost, as after a restored backup", async () => {
+    const { ann } = await makeTeam(data);
+    await put(data, ann, "a.md", "one", null);
+    await put(data, ann, "a.md", "two", "1");
+    await put(data, ann, "secret.md", "redacted", null);
+    await data.redact(ann, "app", "secret.md", "1", LIMITS);
+    const ask = async (path: string, revision: string, text: string) =>
+      (await data.findLost(ann, "app", [{ path, revision, hash: sha256(text) }])).length === 1;
+    expect(await ask("a.md", "2", "two")).toBe(false);
+    expect(await ask("a.md", "1", "one")).toBe(false);
+    expect(await ask("secret.md", "1", "redacted")).toBe(false);
+    expect(await ask("a.md", "2", "another")).toBe(true);
+    for (const revision of ["3", "x", "99999999999999999999"]) expect(await ask("a.md", revision, "two")).toBe(true);
+    expect(await ask("never.md", "1", "one")).toBe(true);
+    // Of several at once, and one path in two versions.
+    const had = [
+      { path: "a.md", revision: "2", hash: sha256("two") },
+      { path: "b.md", revision: "1", hash: sha256("b") },
+      { path: "a.md", revision: "5", hash: sha256("five") },
+    ];
+    expect([...(await data.findLost(ann, "app", had))].sort()).toEqual(["a.md", "b.md"]);
+  });
+
   it("takes a redacted text out of memory, versions and search", async () => {
     const { ann, team } = await makeTeam(data);
     await put(data, ann, "a.md", "the zanzibar key", null, { name: "zanzibar" });

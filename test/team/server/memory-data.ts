@@ -33,6 +33,8 @@ export interface MemoryData extends TeamData {
   /** Waited for by every further call. */
   hold: Promise<void> | null;
   closed: boolean;
+  /** A copy of every team's memories; what it returns puts them back. */
+  backUp(): () => void;
 }
 
 const RANK: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
@@ -190,6 +192,11 @@ export function openMemoryData(now: () => Date): MemoryData {
       const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as RemoteEntry);
       return { id: `${caller.team}/${repository}`, state: String(place?.state), entries };
     },
+    findLost: async (caller, repository, had) =>
+      had.flatMap(({ path, revision, hash }) => {
+        const versions = repositoryOf(caller, repository)?.memories.get(path);
+        return versions?.some((one) => one.revision === revision && (one.redacted || one.hash === hash)) ? [] : [path];
+      }),
     fetchMemories: async (caller, repository, paths) =>
       paths.flatMap((path) => {
         const last = repositoryOf(caller, repository)?.memories.get(path)?.at(-1);
@@ -252,7 +259,19 @@ export function openMemoryData(now: () => Date): MemoryData {
         .slice(0, limit),
     counts: async () => ({ teams: teams.size, repositories: 0, memories: 0, bytes: 0 }),
   };
-  const data: MemoryData = { ...verbs, calls: [], fail: null, hold: null, closed: false };
+  const backUp = () => {
+    const kept = [...teams.values()].flatMap(({ repositories }) =>
+      [...repositories.values()].map((place) => ({ place, state: place.state, memories: [...place.memories] })),
+    );
+    const copies = kept.map(({ memories }) => memories.map(([path, versions]) => [path, [...versions]] as const));
+    return () => {
+      for (const [at, { place, state }] of kept.entries()) {
+        const memories = copies[at]?.map(([path, versions]) => [path, [...versions]] as const);
+        Object.assign(place, { state, memories: new Map(memories) });
+      }
+    };
+  };
+  const data: MemoryData = { ...verbs, calls: [], fail: null, hold: null, closed: false, backUp };
   const { figures: _, ...asked } = verbs;
   for (const [name, verb] of Object.entries(asked) as [keyof TeamData, (...args: unknown[]) => Promise<unknown>][]) {
     Object.assign(data, {
