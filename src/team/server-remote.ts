@@ -29,16 +29,22 @@ const WRITES_AT_ONCE = 8;
 /** Remembers the last listing: one that has not changed is not sent again. */
 export function openServerRemote(network: Network, options: HttpOptions & Membership): Remote {
   const http = openRepository(network, options);
-  let last: { etag: string; listing: RemoteListing } | null = null;
+  let last: { etag: string; state: string; listing: RemoteListing } | null = null;
   return {
     name: http.url,
     async list(signal) {
       const headers: Record<string, string> = last ? { "if-none-match": last.etag } : {};
-      const answer = await http.send({ method: "GET", path: "/memories", headers, maxBytes: MAX_LIST_BYTES, signal });
+      const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
+      const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const listing = readListing(http, expectRows(http, protocol.ListAnswer, "entries", answer));
+      const { state = "", since, ...rows } = expectRows(http, protocol.ListAnswer, "entries", answer);
+      const listed = readListing(http, rows);
+      // Only what changed since; everything where the server does not know that state, or knows no states.
+      const isPart = last !== null && since !== undefined && since === last.state && listed.id === last.listing.id;
+      const listing =
+        isPart && last ? { ...listed, entries: replaceEntries(last.listing.entries, listed.entries) } : listed;
       const etag = answer.headers.get("etag");
-      last = etag ? { etag, listing } : null;
+      last = etag ? { etag, state, listing } : null;
       return listing;
     },
     async fetch(entries, signal) {
@@ -70,6 +76,12 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
         .map(({ revision, author, at, text }) => ({ revision, author, at, text }));
     },
   };
+}
+
+function replaceEntries(entries: readonly protocol.RemoteEntry[], changed: readonly protocol.RemoteEntry[]) {
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const entry of changed) byPath.set(entry.path, entry);
+  return [...byPath.values()];
 }
 
 /** The server's connection narrowed to one repository: paths start there, and messages name it. */
@@ -204,7 +216,7 @@ function expectRows<K extends string>(
   { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
   key: K,
   answer: HttpAnswer,
-): { [Key in K]: unknown[] } & { id?: string } {
+): { [Key in K]: unknown[] } & { id?: string; state?: string; since?: string } {
   const { message } = problemOf(answer);
   if (answer.status === 403 || answer.status === 404) {
     const said = message || WORDS[answer.status];

@@ -181,7 +181,14 @@ export function makeJoin(network: Partial<Network>) {
         throw new MemdirError("usage", "join what? memdir join https://HOST/TEAM/REPOSITORY --token-file FILE");
       const membership = parseMembership(url);
       const token = input.login
-        ? { token: await signIn(openNetwork(memdir, network), membership, (lines) => context.show([...lines]), context.signal) }
+        ? {
+            token: await signIn(
+              openNetwork(memdir, network),
+              membership,
+              (lines) => context.show([...lines]),
+              context.signal,
+            ),
+          }
         : await readToken(memdir, input, context);
       const team = await joinTeam(memdir, url, { ...token, create }, network);
       const result = await team.sync({ signal: context.signal, onProgress: context.progress("memories") });

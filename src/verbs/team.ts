@@ -42,7 +42,8 @@ export function makeTeam(network: Partial<Network>) {
     input: INPUT,
     about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
-    writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions", "export"].includes(action),
+    writes: ({ action }) =>
+      action !== undefined && !["tokens", "search", "audit", "versions", "export"].includes(action),
     async run(memdir, input, { cwd }): Promise<unknown> {
       const { run } = actionOf(input);
       return run(openTeam(memdir, network), { subject: "", ...input }, cwd);
@@ -162,7 +163,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       return { id, person, file, days };
     },
     say({ id, person, file, days }) {
-      return [`token ${id} for ${person} is in ${file}, valid for ${count(days, "day")}: hand it over safely, then remove the file`];
+      return [
+        `token ${id} for ${person} is in ${file}, valid for ${count(days, "day")}: hand it over safely, then remove the file`,
+      ];
     },
   }),
   tokens: action({
@@ -234,7 +237,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       const path = await pathOf(team, subject);
       const version = (await team.remote.versions(path)).find((one) => one.revision === revision);
       if (!version || version.text === null)
-        throw new MemdirError("not-found", `the server has no text of ${path} at ${revision}: \`memdir team versions\` lists them`);
+        throw new MemdirError(
+          "not-found",
+          `the server has no text of ${path} at ${revision}: \`memdir team versions\` lists them`,
+        );
       const current = (await team.remote.list()).entries.find((entry) => entry.path === path && !entry.deleted);
       const change = { kind: "put", path, text: version.text, expected: current?.revision ?? null } as const;
       const [outcome] = await team.remote.apply([change]);

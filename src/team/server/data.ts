@@ -136,7 +136,7 @@ function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]
 }
 
 export type DataSource =
-  | { database: string; pool?: number }
+  | { database: string; pool?: number | undefined }
   /** `engine` gives the file of the embedded database's program. */
   | { folder: string; engine: () => Promise<string> };
 
@@ -146,6 +146,8 @@ export interface OpenedData {
   name: string;
   /** Whether vectors can be stored and compared. */
   hasVectors: boolean;
+  /** PGlite in a folder, which does not wait for the disk. */
+  isEmbedded: boolean;
 }
 
 export async function openServerData(source: DataSource, now: () => Date): Promise<OpenedData> {
@@ -154,7 +156,7 @@ export async function openServerData(source: DataSource, now: () => Date): Promi
   const data = openTeamData(database, { now, randomBytes });
   try {
     await data.migrate();
-    return { data, name, hasVectors: await database.hasVectors() };
+    return { data, name, hasVectors: await database.hasVectors(), isEmbedded: "folder" in source };
   } catch (error) {
     await data.close().catch(() => {});
     throw error;

@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const close = async () => {
     ending.is = true;
     clearInterval(sweeping);
-    await sleep(timeouts.drainMs);
+    if (timeouts.drainMs > 0) await sleep(timeouts.drainMs);
     await endServer(server, timeouts.shutdownMs);
     await options.data.close();
   };
