@@ -31,6 +31,7 @@ const ROUNDS = options.quick ? 41 : 101;
 /** Each load runs twice, in turn with the others: a busy moment of the machine hits all of them. */
 const SECONDS = options.quick ? 2 : 4;
 const TARGETS = { poll: 1.5, write: 1 / 3, p99: 1000, search: 1.5 };
+const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
 const root = path.resolve(import.meta.dirname, "..");
 const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-team-")));
 
@@ -155,8 +156,6 @@ async function end(child) {
   await once(child, "exit");
 }
 
-const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
-
 /** People with a token each, in repositories that hold memories. */
 async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
   const at = { server: url, team: "default", timeoutMs: 60_000 };
@@ -204,7 +203,10 @@ function ask(url, { agent, token }, { method = "GET", path: target, headers = {}
       );
       response.on("error", fail);
     });
-    request.on("error", fail);
+    // A server ends a connection that was idle, maybe at this very moment.
+    request.on("error", (error) =>
+      request.reusedSocket ? done(ask(url, { agent, token }, { method, path: target, headers, body })) : fail(error),
+    );
     request.end(body);
   });
 }
