@@ -2,7 +2,7 @@
 // The team server on a PostgreSQL of its own, as an ordinary owner of its database: team.mjs [--check] [--quick]. Needs dist/, the
 // packages for tests and PostgreSQL. Polls, lists and writes of 100 and 300 clients against a bare hono + pg endpoint in the same
 // run (team-bare.mjs), the server's memory, and search as the owner against search as a superuser. With --check it ends with 1 when a
-// target is missed.
+// target is missed. --model SECONDS instead runs a tenth of the model in docs/operations.md: 500 people who watch 50 repositories.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -19,12 +19,17 @@ import { inventMemories, makeRandom } from "./recall-invented.mjs";
 import { formatTable, takeTurns, timed, timeRow } from "./recall-timing.mjs";
 
 const { values: options } = parseArgs({
-  options: { check: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  options: {
+    check: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    model: { type: "string" },
+  },
 });
-const [FEW, MANY] = [100, 300];
-const REPOSITORIES = 10;
+const MODEL = { people: 500, repositories: 50, memories: 300, pollMs: 15_000, writesPerSecond: 3.5 };
+const [FEW, MANY] = options.model ? [0, MODEL.people] : [100, 300];
+const REPOSITORIES = options.model ? MODEL.repositories : 10;
 /** In each repository, as a project has after some months. */
-const MEMORIES = 200;
+const MEMORIES = options.model ? MODEL.memories : 200;
 const SHARED = options.quick ? 5_000 : 100_000;
 const SHARED_REPOSITORIES = options.quick ? 5 : 50;
 const ROUNDS = options.quick ? 41 : 101;
@@ -62,6 +67,7 @@ async function main() {
     const bare = await begin(path.join(root, "bench/team-bare.mjs"), cluster.url({ database: "bare" }));
     let server = await begin(...serverAt(plain));
     const clients = await makeTeam(sources, server);
+    if (options.model) return await runModel(server, clients, cluster);
     const loads = await measureLoads(bare, server, clients);
     const busy = residentMegabytes(server);
     await end(server.child);
@@ -211,9 +217,9 @@ function ask(url, { agent, token }, { method = "GET", path: target, headers = {}
   });
 }
 
-async function measureLoads(bare, server, clients) {
-  const upsert = (client) =>
-    ask(bare.url, { agent: client.agent }, { method: "POST", path: `/${client.id}` }).then(expect(200));
+/** What clients of a server do: a poll, and a poll with a write. */
+function makeWork(server) {
+  let counter = 0;
   const list = async (client, status) => {
     const since = client.state ? `?since=${client.state}` : "";
     const headers = client.etag ? { "if-none-match": client.etag } : {};
@@ -222,8 +228,8 @@ async function measureLoads(bare, server, clients) {
     if (status !== undefined && answer.status !== status) throw new Error(`a list was answered with ${answer.status}`);
     if (answer.status === 200)
       Object.assign(client, { etag: answer.headers.etag, state: JSON.parse(answer.text).state });
+    return answer;
   };
-  let counter = 0;
   const change = async (client) => {
     await list(client);
     const { revision } = client;
@@ -236,6 +242,53 @@ async function measureLoads(bare, server, clients) {
     const answer = await ask(server.url, client, { method: "PUT", path: place, headers, body: text }).then(expect(200));
     client.revision = JSON.parse(answer.text).revision;
   };
+  return { list, change };
+}
+
+/** Everybody polls as `sync --watch` does, and now and then somebody writes. */
+async function runModel(server, clients, cluster) {
+  const { list, change } = makeWork(server);
+  const seconds = Number(options.model);
+  const until = performance.now() + seconds * 1000;
+  const found = { 200: [], 304: [], write: [] };
+  let bytes = 0;
+  const size = () => Number(cluster.sql("select pg_database_size('plain')"));
+  const before = size();
+  const watch = async (client) => {
+    await sleep(Math.random() * MODEL.pollMs);
+    while (performance.now() < until) {
+      const began = performance.now();
+      const { status, text } = await list(client);
+      found[status].push(performance.now() - began);
+      bytes += text.length;
+      await sleep(MODEL.pollMs);
+    }
+  };
+  const write = async () => {
+    const free = [...clients];
+    while (performance.now() < until) {
+      const client = free[Math.floor(Math.random() * free.length)];
+      found.write.push(await timed(() => change(client)));
+      await sleep(1000 / MODEL.writesPerSecond);
+    }
+  };
+  await Promise.all([...clients.map(watch), write()]);
+  for (const [what, times] of Object.entries(found)) {
+    times.sort((a, b) => a - b);
+    const at = (part) => times[Math.floor(times.length * part)]?.toFixed(0);
+    print(`${what}: ${times.length}, median ${at(0.5)} ms, 99 % ${at(0.99)} ms`);
+  }
+  const used = Number(cluster.sql("select count(*) from pg_stat_activity where datname = 'plain'"));
+  print(
+    `${MODEL.people} people, ${MODEL.repositories} repositories of ${MODEL.memories}, ${seconds} s: lists ${(bytes / 1e6).toFixed(1)} MB, ` +
+      `connections ${used}, server ${residentMegabytes(server)} MB, database ${(before / 1e6).toFixed(0)} MB + ${((size() - before) / 1e6).toFixed(1)} MB, load ${os.loadavg()[0].toFixed(1)}`,
+  );
+}
+
+async function measureLoads(bare, server, clients) {
+  const { list, change } = makeWork(server);
+  const upsert = (client) =>
+    ask(bare.url, { agent: client.agent }, { method: "POST", path: `/${client.id}` }).then(expect(200));
   const rows = [];
   for (const count of [FEW, MANY]) {
     const some = clients.slice(0, count);

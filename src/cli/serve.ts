@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
-import { findPersonProblem, readAs } from "../team/protocol.ts";
+import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { RETENTION, type Retention } from "../team/server/data-retention.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
@@ -164,7 +164,7 @@ function greet(call: Call, server: RunningServer, { name, isEmbedded }: OpenedDa
   const { url, port } = server;
   const proxy = "The proxy in front must do TLS, and nothing but the proxy may reach this port.";
   const next = [
-    `The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`,
+    `The admin's token is in ${tokenFile}, which only you can read; it ends after ${TOKEN_DAYS} days. Next, in a project:`,
     `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
   ];
   answer(call, { url, port, team, database: name, tokenFile }, () => [

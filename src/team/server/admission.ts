@@ -23,8 +23,8 @@ const WRONG = { requests: 20, seconds: 10 };
 const WRONG_IN_ALL = { requests: 200, seconds: 10 };
 /** More tokens than a process serves at the same time; who is forgotten starts with a full bucket. */
 const MOST = 50_000;
-/** A large memory costs as much as many small ones. */
-const BYTES_PER_REQUEST = 20_000;
+/** Looking for secrets and words in so much takes about as long as a small request does: a large memory counts as many. */
+const BYTES_PER_REQUEST = 5_000;
 
 /** Counted in this process only: reads do not write, and clocks of several servers need not agree. */
 export function openAdmission(limit: RateLimit, now: World["now"]): Admission {

@@ -10,6 +10,7 @@ import {
   type RepositoryAnswer,
   type Role,
   readAs,
+  TOKEN_DAYS,
   type TokenAnswer,
   TokenRequest,
   type TokenRow,
@@ -59,7 +60,7 @@ export async function createTeam(tx: Transaction, name: string): Promise<{ token
     throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
   await insertPerson(tx, name, "admin");
   await audit(tx, [{ action: "admin:create-team", outcome: `done: ${name} as admin` }]);
-  const made = await issueToken(tx, name, { label: "first", days: null });
+  const made = await issueToken(tx, name, { label: "first", days: TOKEN_DAYS });
   if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
   return { token: made.token };
 }
