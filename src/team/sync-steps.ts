@@ -1,7 +1,7 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
 import { attempt, MemdirError } from "../errors.ts";
-import { findBytes, type Store, walk } from "../store/store.ts";
+import { findBytes, findObjections, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
@@ -245,12 +245,19 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
         continue;
       }
       const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
-      const problem = isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text));
+      const problem =
+        isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text)) ?? findFormProblem(path, text);
       if (problem === null) texts.set(path, text);
       else pass.refuse(path, "there", hash, `the remote's text is not written here: ${problem}`);
     }
   }
   return texts;
+}
+
+/** What the store's gate has against it, one text at a time: a bad one must not keep the others away. Secrets are looked for once. */
+function findFormProblem(file: string, text: string): string | null {
+  const [objection] = findObjections({ file, text, before: null }, { trust: "user", redact: true });
+  return objection?.message ?? null;
 }
 
 interface LocalWrite {
@@ -267,8 +274,8 @@ interface Group {
   done(): void;
 }
 
-/** One journal entry for so many files: small enough to be undone with a purpose, large enough for a first sync. */
-const WRITE_BATCH = 100;
+/** One journal entry for so many files. Each costs a look at the whole index and a copy of it, so that a first sync takes few. */
+const WRITE_BATCH = 2_000;
 
 /** Groups whose files changed since they were read are left for the next round. */
 async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
@@ -288,15 +295,19 @@ async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
 
 async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonly Group[]> {
   try {
-    return await pass.options.directory.change((pinned) => {
+    return await pass.options.directory.change(async (pinned) => {
       const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
+      const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
       const applied = pinned.apply({
         action: "sync",
         reason: `from ${pass.options.remote.name}`,
-        writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
+        writes: contents,
+        staged: await pinned.stage(contents),
+        // What came from the remote has passed the gate when it was fetched, and everything else was here before.
+        trust: null,
       });
       for (const notice of applied.notices) pass.notice(notice);
       return fit;

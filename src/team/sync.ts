@@ -75,7 +75,7 @@ async function runRound(pass: Pass): Promise<void> {
   pass.save();
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
-  pass.texts.sweep(state);
+  pass.sweep();
 }
 
 /** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
@@ -97,11 +97,15 @@ async function findLost({ options, state, notice }: Pass, paths: readonly string
   return lost;
 }
 
-/** What was noted about another remote never counts here: nothing is deleted on either side. */
+/** What was noted about another remote never counts here. About one that is not known, nothing does: then nothing is deleted on either side. */
 function changeRemote({ state, notice, options }: Pass, id: string) {
-  const { name } = options.remote;
+  const { directory, remote, dryRun } = options;
+  const known = local.otherState(directory, id);
+  const found = known.read();
+  if (state.store !== null && !dryRun) local.otherState(directory, state.store).write(state);
+  if (found?.store === id) return found;
   if (state.store !== null)
-    notice(`${name} is not the remote of the last sync: nothing is treated as deleted, here or there`);
+    notice(`${remote.name} is not the remote of the last sync: nothing is treated as deleted, here or there`);
   return local.emptyState(id);
 }
 
