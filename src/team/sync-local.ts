@@ -100,16 +100,17 @@ export function findIntended(directory: Store, missing: ReadonlySet<string>): Se
   return intended;
 }
 
-/**
- * What sync itself last wrote to these files, by hash, as the journal says. A pass that was killed before it could note an agreement
- * has left what is here now based on that.
- */
-export function findWritten(directory: Store, paths: ReadonlySet<string>): Map<string, string> {
+/** What sync itself last wrote to these files, by hash, as the journal says. */
+export async function findWritten(
+  { directory, dryRun }: { directory: Store; dryRun?: boolean | undefined },
+  paths: ReadonlySet<string>,
+): Promise<Map<string, string>> {
   const written = new Map<string, string>();
   if (paths.size === 0) return written;
-  for (const { action, files } of directory.history())
-    for (const { file, after } of files)
-      if (action === "sync" && after !== null && paths.has(file)) written.set(file, after);
+  // Taking the lock settles what a killed writer left unfinished: then the journal is right.
+  if (!dryRun) await directory.change(() => {});
+  const files = directory.history().flatMap(({ action, files }) => (action === "sync" ? files : []));
+  for (const { file, after } of files) if (after !== null && paths.has(file)) written.set(file, after);
   return written;
 }
 

@@ -87,7 +87,7 @@ async function mergeAll(
 ): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
   const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
-  const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
+  const written = await findWritten(pass.options, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
@@ -100,17 +100,21 @@ async function mergeAll(
   return { clean, conflicts };
 }
 
-/** What both come of: the text that was agreed on, or else the newest one of the remote's history that was ever here. */
+/**
+ * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
+ * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
+ */
 async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
-  const { path, local } = step;
+  const { path, local, base } = step;
   const { state, options, texts } = pass;
-  const isUnnoted = step.base !== null && written !== undefined && !wasAgreed(state, path, written);
-  const base = isUnnoted ? written : step.base;
-  const kept = base === null ? null : texts.find(base);
+  const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
+  const kept = base === null || unnoted !== null ? null : texts.find(base);
   if (kept !== null) return kept;
-  const isBase = (hash: string) => (base === null ? hash === local || wasAgreed(state, path, hash) : hash === base);
   const versions = await options.remote.versions(path, options.signal);
-  return versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  const findLast = (isBase: (hash: string) => boolean) =>
+    versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
+  return findLast((hash) => hash === unnoted) ?? texts.find(base) ?? findLast((hash) => hash === base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
