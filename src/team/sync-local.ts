@@ -8,7 +8,7 @@ import { lstatOrNull, readRegular, resolveInside } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { findEntryProblem, LIMITS } from "./protocol.ts";
+import { findEntryProblem, foldPath, LIMITS } from "./protocol.ts";
 
 export interface LocalTexts {
   files: Map<string, { hash: string; text: string }>;
@@ -31,13 +31,25 @@ export function readLocal(
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
   const isOwned = openOwnership(directory);
-  for (const path of asked) {
+  const known = new Set(asked);
+  const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
+  for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    if (!isOwned(path)) local.held.set(path, "");
-    else if (placeOf(directory, path) !== "free")
-      local.held.set(path, "something that is not a regular file is in its place");
+    const place = isOwned(path) ? placeOf(directory, path) : null;
+    const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
+    if (spelling !== undefined) respell(local, spelling, path);
+    // Another directory's, or another memory's that this disk cannot distinguish from it.
+    else if (place === null || place === "file") local.held.set(path, "");
+    else if (place === "odd") local.held.set(path, "something that is not a regular file is in its place");
   }
   return local;
+}
+
+/** On a disk that ignores case, a file that was only spelled anew is still the one that the others know. */
+function respell({ files }: LocalTexts, from: string, to: string): void {
+  const file = files.get(from);
+  files.delete(from);
+  if (file) files.set(to, file);
 }
 
 type Read = { text: string } | { problem: string };
