@@ -79,6 +79,7 @@ export function findEntryProblem(path: string): string | null {
 
 /** The same text for every spelling of a path that some disk takes for the same file: whatever its case and Unicode form. */
 export function foldPath(path: string): string {
+  if (/^[ -~]*$/.test(path)) return path.toLowerCase();
   // Upper case first, because that also joins what lower case keeps apart: ſ and s, ß and ss, ς and σ.
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }

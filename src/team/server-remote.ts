@@ -19,10 +19,10 @@ import { formatMembership, type Membership } from "./membership.ts";
 import * as protocol from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteListing, RemoteOutcome } from "./remote.ts";
 
-/** Every entry takes about 300 bytes, and tombstones are listed, too. */
-const MAX_LIST_BYTES = 64_000_000;
-/** JSON may double a text, and so may many versions of it. */
-const MAX_TEXT_BYTES = 48_000_000;
+/** Every entry takes about 300 bytes: twice as many as a repository may have, and as many tombstones. */
+const MAX_LIST_BYTES = 32_000_000;
+/** As many texts of the largest size as are asked for at once; JSON may double them, then they come in halves. */
+const MAX_TEXT_BYTES = 16_000_000;
 /** Enough to hide the way there and back; a server has more clients than this one. */
 const WRITES_AT_ONCE = 8;
 
@@ -68,8 +68,15 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
     },
     async versions(path, signal) {
       const target = `/versions/${encodePath(path)}`;
-      const answer = await http.send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal });
-      if (answer.status === 404) return [];
+      const answer = await http
+        .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
+        .catch((error) => {
+          // One memory with a long history must not keep all others from being synced.
+          if (!isTooLarge(error)) throw error;
+          http.log(`${http.url}: the history of ${path} is too large and was skipped`);
+          return null;
+        });
+      if (answer === null || answer.status === 404) return [];
       const { versions } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
       return protocol
         .readEach(protocol.Version, versions)

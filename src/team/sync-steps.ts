@@ -1,7 +1,7 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
 import { attempt, MemdirError } from "../errors.ts";
-import { findBytes, type Store, walk } from "../store/store.ts";
+import { findBytes, findObjections, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
@@ -87,7 +87,7 @@ async function mergeAll(
 ): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
   const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
-  const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
+  const written = await findWritten(pass.options, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
@@ -100,17 +100,21 @@ async function mergeAll(
   return { clean, conflicts };
 }
 
-/** What both come of: the text that was agreed on, or else the newest one of the remote's history that was ever here. */
+/**
+ * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
+ * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
+ */
 async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
-  const { path, local } = step;
+  const { path, local, base } = step;
   const { state, options, texts } = pass;
-  const isUnnoted = step.base !== null && written !== undefined && !wasAgreed(state, path, written);
-  const base = isUnnoted ? written : step.base;
-  const kept = base === null ? null : texts.find(base);
+  const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
+  const kept = base === null || unnoted !== null ? null : texts.find(base);
   if (kept !== null) return kept;
-  const isBase = (hash: string) => (base === null ? hash === local || wasAgreed(state, path, hash) : hash === base);
   const versions = await options.remote.versions(path, options.signal);
-  return versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  const findLast = (isBase: (hash: string) => boolean) =>
+    versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
+  return findLast((hash) => hash === unnoted) ?? texts.find(base) ?? findLast((hash) => hash === base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -245,12 +249,19 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
         continue;
       }
       const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
-      const problem = isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text));
+      const problem =
+        isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text)) ?? findFormProblem(path, text);
       if (problem === null) texts.set(path, text);
       else pass.refuse(path, "there", hash, `the remote's text is not written here: ${problem}`);
     }
   }
   return texts;
+}
+
+/** What the store's gate has against it, one text at a time: a bad one must not keep the others away. Secrets are looked for once. */
+function findFormProblem(file: string, text: string): string | null {
+  const [objection] = findObjections({ file, text, before: null }, { trust: "user", redact: true });
+  return objection?.message ?? null;
 }
 
 interface LocalWrite {
@@ -267,8 +278,8 @@ interface Group {
   done(): void;
 }
 
-/** One journal entry for so many files: small enough to be undone with a purpose, large enough for a first sync. */
-const WRITE_BATCH = 100;
+/** One journal entry for so many files. Each costs a look at the whole index and a copy of it, so that a first sync takes few. */
+const WRITE_BATCH = 2_000;
 
 /** Groups whose files changed since they were read are left for the next round. */
 async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
@@ -288,15 +299,19 @@ async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
 
 async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonly Group[]> {
   try {
-    return await pass.options.directory.change((pinned) => {
+    return await pass.options.directory.change(async (pinned) => {
       const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
+      const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
       const applied = pinned.apply({
         action: "sync",
         reason: `from ${pass.options.remote.name}`,
-        writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
+        writes: contents,
+        staged: await pinned.stage(contents),
+        // What came from the remote has passed the gate when it was fetched, and everything else was here before.
+        trust: null,
       });
       for (const notice of applied.notices) pass.notice(notice);
       return fit;
