@@ -33,8 +33,9 @@ const MEMORIES = options.model ? MODEL.memories : 200;
 const SHARED = options.quick ? 5_000 : 100_000;
 const SHARED_REPOSITORIES = options.quick ? 5 : 50;
 const ROUNDS = options.quick ? 41 : 101;
-/** Each load runs twice, in turn with the others: a busy moment of the machine hits all of them. */
-const SECONDS = options.quick ? 2 : 4;
+/** Loads run in short turns, so that a busy moment of the machine hits all of them. */
+const SECONDS = 1;
+const TURNS = options.quick ? 4 : 8;
 const TARGETS = { poll: 1.5, write: 1 / 3, p99: 1000, search: 1.5 };
 const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
 const root = path.resolve(import.meta.dirname, "..");
@@ -293,13 +294,13 @@ async function measureLoads(bare, server, clients) {
   for (const count of [FEW, MANY]) {
     const some = clients.slice(0, count);
     const found = { bare: [], poll: [], change: [] };
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < TURNS; round++) {
       found.bare.push(...(await loadWith(some, upsert)));
       for (const client of some) await list(client);
       found.poll.push(...(await loadWith(some, (client) => list(client, 304))));
       found.change.push(...(await loadWith(some, change)));
     }
-    const perSecond = (times) => times.length / (2 * SECONDS);
+    const perSecond = (times) => times.length / (TURNS * SECONDS);
     const p99 = (times) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)];
     const against = `bare hono + pg, ${perSecond(found.bare).toFixed(0)}/s`;
     if (count === FEW) {
