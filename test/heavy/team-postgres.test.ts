@@ -163,7 +163,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     );
     const scans = () =>
       Number(
-        cluster.sql("select idx_scan from pg_stat_user_indexes where indexrelname = 'memdir_search_terms'", "large"),
+        cluster.sql("select idx_scan from pg_stat_user_indexes where indexrelname = 'memdir_words_terms'", "large"),
       );
     const before = scans();
     expect((await find(data, bob, "zanzibar common"))[0]?.path).toBe("needle.md");
