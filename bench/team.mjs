@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// The team server on a PostgreSQL of its own: team.mjs [--check] [--quick]. Needs dist/, the packages for tests and PostgreSQL.
-// What a sync without changes costs against a bare round trip, syncs per second with 100 clients, the server's memory, and search
-// over 100,000 memories against a bare tsvector query. With --check it ends with 1 when a target is missed.
+// The team server on a PostgreSQL of its own, as an ordinary owner of its database: team.mjs [--check] [--quick]. Needs dist/, the
+// packages for tests and PostgreSQL. Polls, lists and writes of 100 and 300 clients against a bare hono + pg endpoint in the same
+// run (team-bare.mjs), the server's memory, and search as the owner against search as a superuser. With --check it ends with 1 when a
+// target is missed. --model SECONDS instead runs a tenth of the model in docs/operations.md: 500 people who watch 50 repositories.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
+import http from "node:http";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -17,17 +19,25 @@ import { inventMemories, makeRandom } from "./recall-invented.mjs";
 import { formatTable, takeTurns, timed, timeRow } from "./recall-timing.mjs";
 
 const { values: options } = parseArgs({
-  options: { check: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  options: {
+    check: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    model: { type: "string" },
+  },
 });
-const CLIENTS = 100;
-const REPOSITORIES = 10;
+const MODEL = { people: 500, repositories: 50, memories: 300, pollMs: 15_000, writesPerSecond: 3.5 };
+const [FEW, MANY] = options.model ? [0, MODEL.people] : [100, 300];
+const REPOSITORIES = options.model ? MODEL.repositories : 10;
 /** In each repository, as a project has after some months. */
-const MEMORIES = 200;
+const MEMORIES = options.model ? MODEL.memories : 200;
 const SHARED = options.quick ? 5_000 : 100_000;
 const SHARED_REPOSITORIES = options.quick ? 5 : 50;
-const ROUNDS = options.quick ? 41 : 201;
-const SECONDS = options.quick ? 3 : 10;
-const TARGETS = { unchanged: 5, search: 3 };
+const ROUNDS = options.quick ? 41 : 101;
+/** Loads run in short turns, so that a busy moment of the machine hits all of them. */
+const SECONDS = 1;
+const TURNS = options.quick ? 4 : 8;
+const TARGETS = { poll: 1.5, write: 1 / 3, p99: 1000, search: 1.5 };
+const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
 const root = path.resolve(import.meta.dirname, "..");
 const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-team-")));
 
@@ -44,33 +54,40 @@ async function main() {
   const sources = await load();
   if (!sources.findPostgres()) throw new Error("no PostgreSQL server is installed: install the package `postgresql`");
   const cluster = await sources.startPostgres();
-  const client = new pg.Client({ connectionString: cluster.url() });
-  let server = null;
+  const children = [];
+  const begin = async (...args) => {
+    const started = await start(...args);
+    children.push(started.child);
+    return started;
+  };
   try {
-    server = await serve(cluster.url());
-    await client.connect();
-    const team = await makeTeam(sources, server);
-    const unchanged = await measureUnchanged(sources, server, team);
-    const idle = residentMegabytes(server);
-    const rates = await measureRates(team);
+    cluster.sql("create role owner login");
+    cluster.sql("create database plain owner owner");
+    cluster.sql("create database bare");
+    const plain = cluster.url({ user: "owner", database: "plain" });
+    const bare = await begin(path.join(root, "bench/team-bare.mjs"), cluster.url({ database: "bare" }));
+    let server = await begin(...serverAt(plain));
+    const clients = await makeTeam(sources, server);
+    if (options.model) return await runModel(server, clients, cluster);
+    const loads = await measureLoads(bare, server, clients);
     const busy = residentMegabytes(server);
-    const search = await measureSearch(sources, server, team, client);
-    const rows = [...unchanged, ...search.rows];
+    await end(server.child);
+    const { words, indexMegabytes } = await fillSearch(sources, cluster, clients);
+    // The same rows under a superuser, whom row-level security does not bind.
+    cluster.sql("create database super template plain");
+    server = await begin(...serverAt(plain));
+    const other = await begin(...serverAt(cluster.url({ database: "super" })));
+    const search = await measureSearch(server, other, clients, words);
     const cpu = os.cpus();
-    print(formatTable(rows));
+    print(formatTable([...loads, search]));
     print(
-      `\nWith ${CLIENTS} clients in ${REPOSITORIES} repositories of ${MEMORIES} memories, clients, server and database on one machine: ` +
-        `${rates.unchanged.toFixed(0)} syncs without changes and ${rates.changed.toFixed(0)} with one change each per second.\n` +
-        `The server's memory: ${idle} MB after the first clients, ${busy} MB after the hundred, ${residentMegabytes(server)} MB after the searches.\n` +
-        `${SHARED} shared memories in ${SHARED_REPOSITORIES} repositories: the index takes ${search.indexMegabytes} MB.\n` +
-        `Medians, in brackets the 10 % quantile; ${ROUNDS} rounds, in turn. ${search.version}. ` +
-        `Node ${process.version}, ${cpu[0]?.model.trim() ?? "unknown CPU"} × ${cpu.length}, ${process.platform}, ${new Date().toISOString().slice(0, 10)}.`,
+      `\nClients, server and database on one machine, ${REPOSITORIES} repositories of ${MEMORIES} memories; the server's memory was ${busy} MB after these. ` +
+        `${SHARED} shared memories in ${SHARED_REPOSITORIES} repositories: the index takes ${indexMegabytes} MB. ` +
+        `Node ${process.version}, ${cluster.sql("show server_version")}, ${cpu[0]?.model.trim() ?? "unknown CPU"} × ${cpu.length}, load ${os.loadavg()[0].toFixed(1)}, ${new Date().toISOString().slice(0, 10)}.`,
     );
-    if (options.check && rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+    if (options.check && [...loads, search].some(({ isMissed }) => isMissed)) process.exitCode = 1;
   } finally {
-    await client.end();
-    server?.child.kill("SIGTERM");
-    if (server) await once(server.child, "exit");
+    await Promise.all(children.map(end));
     await cluster.stop();
   }
 }
@@ -85,13 +102,9 @@ async function load() {
         resolveDir: root,
         contents: [
           from("test/team/server/postgres-cluster.ts", "findPostgres", "startPostgres"),
-          from("test/team/sync-world.ts", "directoryAt"),
-          from("src/team/server-remote.ts", "openServerRemote"),
-          from("src/team/server-remote.ts", "openAdministration"),
-          from("src/team/sync.ts", "syncDirectory"),
-          from("src/team/server/data-search.ts", "putIntoSearch"),
+          from("src/team/server-remote.ts", "openAdministration", "openServerRemote"),
+          from("src/team/server/data-search.ts", "formatTerms"),
           from("src/text/terms.ts", "termsOf"),
-          from("src/text/secrets.ts", "findSecrets"),
         ].join("\n"),
       },
       outfile,
@@ -107,11 +120,31 @@ async function load() {
   }
 }
 
-async function serve(database) {
-  const args = ["serve", "--json", "--port", "0", "--admin", "ann", "--database", database];
-  const data = ["--data", path.join(top, "server"), "--log", path.join(top, "log")];
+function serverAt(database) {
+  const data = [
+    "--data",
+    path.join(top, `server-${new URL(database).pathname.slice(1)}`),
+    "--log",
+    path.join(top, "log"),
+  ];
+  return [
+    path.join(root, "dist/cli.js"),
+    "serve",
+    "--json",
+    "--port",
+    "0",
+    "--admin",
+    "ann",
+    "--database",
+    database,
+    ...data,
+  ];
+}
+
+/** A process that says where it listens, as JSON. */
+async function start(...args) {
   const env = { PATH: process.env.PATH ?? "", HOME: top };
-  const child = spawn(process.execPath, [path.join(root, "dist/cli.js"), ...args, ...data], { cwd: top, env });
+  const child = spawn(process.execPath, args, { cwd: top, env });
   let said = "";
   let failed = "";
   child.stderr.on("data", (chunk) => (failed += chunk));
@@ -119,18 +152,21 @@ async function serve(database) {
     said += chunk;
     if (said.endsWith("}\n")) break;
   }
-  if (!said.endsWith("}\n")) throw new Error(`the server did not start: ${failed}`);
+  if (!said.endsWith("}\n")) throw new Error(`${args[0]} did not start: ${failed}`);
   const { url, tokenFile } = JSON.parse(said);
-  return { child, url, token: fs.readFileSync(tokenFile, "utf8").trim() };
+  return { child, url, token: tokenFile ? fs.readFileSync(tokenFile, "utf8").trim() : null };
 }
 
-const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
+async function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
+}
 
-/** People with a token and a store each, in repositories that hold memories. */
+/** People with a token each, in repositories that hold memories. */
 async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
   const at = { server: url, team: "default", timeoutMs: 60_000 };
   const admin = openAdministration(NETWORK, { ...at, token });
-  const open = (own, repository) => openServerRemote(NETWORK, { ...at, token: own, repository });
   for (let i = 0; i < REPOSITORIES; i++) {
     await admin.addRepository(`project-${i}`);
     const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({
@@ -139,143 +175,236 @@ async function makeTeam({ openAdministration, openServerRemote }, { url, token }
       text: format(memory),
       expected: null,
     }));
-    for (const outcome of await open(token, `project-${i}`).apply(changes))
+    const store = openServerRemote(NETWORK, { ...at, token, repository: `project-${i}` });
+    for (const outcome of await store.apply(changes))
       if (outcome.kind !== "done") throw new Error(`a memory was not taken: ${outcome.reason}`);
   }
   const clients = [];
-  for (let i = 0; i < CLIENTS; i++) {
+  for (let i = 0; i < MANY; i++) {
     await admin.addPerson(`person-${i}`, "writer");
-    const { token: own } = await admin.addToken(`person-${i}`, { label: "", days: null });
-    clients.push({ token: own, store: open(own, `project-${i % REPOSITORIES}`), file: `own-${i}.md`, revision: null });
+    const { token: own } = await admin.addToken(`person-${i}`, { label: "", days: 1 });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    clients.push({
+      token: own,
+      agent,
+      id: i,
+      repository: `project-${i % REPOSITORIES}`,
+      etag: "",
+      state: "",
+      revision: null,
+    });
   }
   return clients;
 }
 
-/** Turns of the clients, as each may only ask so often. */
-async function measureUnchanged({ syncDirectory, directoryAt, findSecrets }, { url }, clients) {
-  const [first] = clients;
-  const clock = { now: new Date() };
-  const directory = directoryAt(path.join(top, "mine"), clock);
-  const sync = () =>
-    syncDirectory({ directory, store: first.store, who: "me", now: () => clock.now, log: () => {}, findSecrets });
-  const { pulled } = await sync();
-  if (pulled.length !== MEMORIES) throw new Error(`${pulled.length} memories were pulled`);
-  for (const { store } of clients) await store.list();
-  const times = await takeTurns(ROUNDS, {
-    health: () => timed(async () => (await fetch(`${url}/health`)).text()),
-    list: (round) => timed(() => clients[(round + CLIENTS) % CLIENTS].store.list()),
-    sync: () => timed(sync),
-  });
-  return [
-    timeRow("list without changes (304)", times.list, "GET /health", times.health, TARGETS.unchanged),
-    timeRow(`whole sync without changes, ${MEMORIES} memories here`, times.sync, "GET /health", times.health),
-  ];
-}
-
-/** Syncs per second, all clients at once, each one after the other. */
-async function measureRates(clients) {
-  const rate = async (sync) => {
-    let done = 0;
-    const began = performance.now();
-    const until = began + SECONDS * 1000;
-    const work = async (client) => {
-      for (; performance.now() < until; done++) await sync(client);
-    };
-    await Promise.all(clients.map(work));
-    return done / ((performance.now() - began) / 1000);
-  };
-  const unchanged = await rate(({ store }) => store.list());
-  let counter = 0;
-  const changed = await rate(async (client) => {
-    // The list tells whether others changed something; then this client's own change goes out.
-    await client.store.list();
-    const text = `---\nname: own\ndescription: counts\ntype: project\n---\n\nThis is change ${++counter}.\n`;
-    const change = { kind: "put", path: client.file, text, expected: client.revision };
-    const [outcome] = await client.store.apply([change]);
-    if (outcome.kind !== "done") throw new Error(`a change was ${outcome.kind}: ${outcome.reason ?? ""}`);
-    client.revision = outcome.revision;
-  });
-  return { unchanged, changed };
-}
-
-async function measureSearch(sources, { url }, clients, client) {
-  const memories = [...inventMemories(SHARED)];
-  await fillSearch(sources, client, memories);
-  const random = makeRandom(11);
-  const words = Array.from({ length: ROUNDS + 2 }, () => memories[Math.floor(random() * SHARED)].name);
-  const lexemes = words.map((text) => [...new Set(sources.termsOf(text))].map((term) => `'default ${term}'`));
-  const bare = (sign, round) =>
-    timed(async () => {
-      const query = lexemes[round + 2].join(` ${sign} `);
-      const { rows } = await client.query(
-        "select repository, path, ts_rank(terms, $1::tsquery) from memdir_search where terms @@ $1::tsquery order by 3 desc limit 10",
-        [query],
+/** As little as a client can do, so that what is measured is the server. */
+function ask(url, { agent, token }, { method = "GET", path: target, headers = {}, body }) {
+  return new Promise((done, fail) => {
+    const all = { ...(token && { authorization: `Bearer ${token}`, "memdir-protocol": "1" }), ...headers };
+    if (body !== undefined) all["content-length"] = Buffer.byteLength(body);
+    const request = http.request(`${url}${target}`, { method, agent, headers: all }, (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("end", () =>
+        done({ status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") }),
       );
-      if (rows.length === 0) throw new Error("the bare query found nothing");
+      response.on("error", fail);
     });
-  const times = await takeTurns(ROUNDS, {
-    any: (round) => bare("|", round),
-    all: (round) => bare("&", round),
-    search: (round) =>
-      timed(async () => {
-        const { token } = clients[(round + CLIENTS) % CLIENTS];
-        const headers = { authorization: `Bearer ${token}`, "memdir-protocol": "1" };
-        const answer = await fetch(`${url}/v1/teams/default/search?q=${encodeURIComponent(words[round + 2])}`, {
-          headers,
-        });
-        const { hits } = await answer.json();
-        if (!hits?.length) throw new Error(`the search answered ${answer.status} without hits`);
-      }),
+    // A server ends a connection that was idle, maybe at this very moment.
+    request.on("error", (error) =>
+      request.reusedSocket ? done(ask(url, { agent, token }, { method, path: target, headers, body })) : fail(error),
+    );
+    request.end(body);
   });
-  const { rows } = await client.query(
-    "select version(), pg_relation_size('memdir_search_terms') / 1000000 as megabytes",
+}
+
+/** What clients of a server do: a poll, and a poll with a write. */
+function makeWork(server) {
+  let counter = 0;
+  const list = async (client, status) => {
+    const since = client.state ? `?since=${client.state}` : "";
+    const headers = client.etag ? { "if-none-match": client.etag } : {};
+    const place = `/v1/teams/default/repositories/${client.repository}/memories${since}`;
+    const answer = await ask(server.url, client, { path: place, headers }).then(expect(200, 304));
+    if (status !== undefined && answer.status !== status) throw new Error(`a list was answered with ${answer.status}`);
+    if (answer.status === 200)
+      Object.assign(client, { etag: answer.headers.etag, state: JSON.parse(answer.text).state });
+    return answer;
+  };
+  const change = async (client) => {
+    await list(client);
+    const { revision } = client;
+    const text = `---\nname: own ${client.id}\ndescription: counts\ntype: project\n---\n\nThis is change ${++counter}.\n`;
+    const headers = {
+      "content-type": "text/markdown",
+      ...(revision ? { "if-match": `"${revision}"` } : { "if-none-match": "*" }),
+    };
+    const place = `/v1/teams/default/repositories/${client.repository}/memories/own-${client.id}.md`;
+    const answer = await ask(server.url, client, { method: "PUT", path: place, headers, body: text }).then(expect(200));
+    client.revision = JSON.parse(answer.text).revision;
+  };
+  return { list, change };
+}
+
+/** Everybody polls as `sync --watch` does, and now and then somebody writes. */
+async function runModel(server, clients, cluster) {
+  const { list, change } = makeWork(server);
+  const seconds = Number(options.model);
+  const until = performance.now() + seconds * 1000;
+  const found = { 200: [], 304: [], write: [] };
+  let bytes = 0;
+  const size = () => Number(cluster.sql("select pg_database_size('plain')"));
+  const before = size();
+  const watch = async (client) => {
+    await sleep(Math.random() * MODEL.pollMs);
+    while (performance.now() < until) {
+      const began = performance.now();
+      const { status, text } = await list(client);
+      found[status].push(performance.now() - began);
+      bytes += text.length;
+      await sleep(MODEL.pollMs);
+    }
+  };
+  const write = async () => {
+    const free = [...clients];
+    while (performance.now() < until) {
+      const client = free[Math.floor(Math.random() * free.length)];
+      found.write.push(await timed(() => change(client)));
+      await sleep(1000 / MODEL.writesPerSecond);
+    }
+  };
+  await Promise.all([...clients.map(watch), write()]);
+  for (const [what, times] of Object.entries(found)) {
+    times.sort((a, b) => a - b);
+    const at = (part) => times[Math.floor(times.length * part)]?.toFixed(0);
+    print(`${what}: ${times.length}, median ${at(0.5)} ms, 99 % ${at(0.99)} ms`);
+  }
+  const used = Number(cluster.sql("select count(*) from pg_stat_activity where datname = 'plain'"));
+  print(
+    `${MODEL.people} people, ${MODEL.repositories} repositories of ${MODEL.memories}, ${seconds} s: lists ${(bytes / 1e6).toFixed(1)} MB, ` +
+      `connections ${used}, server ${residentMegabytes(server)} MB, database ${(before / 1e6).toFixed(0)} MB + ${((size() - before) / 1e6).toFixed(1)} MB, load ${os.loadavg()[0].toFixed(1)}`,
   );
-  const what = `search over ${SHARED} memories, three words`;
-  return {
-    rows: [
-      timeRow(what, times.search, "bare tsvector query, any word", times.any, TARGETS.search),
-      timeRow(what, times.search, "bare tsvector query, all words", times.all),
-    ],
-    version: rows[0].version.split(" (")[0],
-    indexMegabytes: rows[0].megabytes,
+}
+
+async function measureLoads(bare, server, clients) {
+  const { list, change } = makeWork(server);
+  const upsert = (client) =>
+    ask(bare.url, { agent: client.agent }, { method: "POST", path: `/${client.id}` }).then(expect(200));
+  const rows = [];
+  for (const count of [FEW, MANY]) {
+    const some = clients.slice(0, count);
+    const found = { bare: [], poll: [], change: [] };
+    for (let round = 0; round < TURNS; round++) {
+      found.bare.push(...(await loadWith(some, upsert)));
+      for (const client of some) await list(client);
+      found.poll.push(...(await loadWith(some, (client) => list(client, 304))));
+      found.change.push(...(await loadWith(some, change)));
+    }
+    const perSecond = (times) => times.length / (TURNS * SECONDS);
+    const p99 = (times) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)];
+    const against = `bare hono + pg, ${perSecond(found.bare).toFixed(0)}/s`;
+    if (count === FEW) {
+      const what = `poll without changes, ${count} clients, ${perSecond(found.poll).toFixed(0)}/s`;
+      rows.push(timeRow(what, found.poll, against, found.bare, TARGETS.poll));
+    }
+    const part = perSecond(found.change) / perSecond(found.bare);
+    rows.push({
+      what: `list + put, ${count} clients`,
+      value: `${perSecond(found.change).toFixed(0)}/s`,
+      against: "bare hono + pg",
+      other: `${perSecond(found.bare).toFixed(0)}/s`,
+      found: `${part.toFixed(2)}×`,
+      target: count === FEW ? "≥ 0.33×" : "",
+      isMissed: count === FEW && part < TARGETS.write,
+    });
+    for (const [what, times] of [
+      ["poll", found.poll],
+      ["list + put", found.change],
+    ])
+      rows.push({
+        what: `${what}, ${count} clients, 99 %`,
+        value: `${p99(times).toFixed(0)} ms`,
+        against: "bare hono + pg",
+        other: `${p99(found.bare).toFixed(0)} ms`,
+        found: `${(p99(times) / p99(found.bare)).toFixed(2)}×`,
+        target: count === MANY ? `≤ ${TARGETS.p99} ms` : "",
+        isMissed: count === MANY && p99(times) > TARGETS.p99,
+      });
+  }
+  return rows;
+}
+
+function expect(...statuses) {
+  return (answer) => {
+    if (statuses.includes(answer.status)) return answer;
+    throw new Error(`a request was answered with ${answer.status}: ${answer.text.slice(0, 200)}`);
   };
 }
 
-/** Straight into the tables, with the terms that the server itself would write: a hundred thousand requests take an hour. */
-async function fillSearch({ putIntoSearch, termsOf }, client, memories) {
+/** Every client one request after the other; how long each took. */
+async function loadWith(clients, work) {
+  const times = [];
+  const until = performance.now() + SECONDS * 1000;
+  const run = async (client) => {
+    while (performance.now() < until) times.push(await timed(() => work(client)));
+  };
+  await Promise.all(clients.map(run));
+  return times;
+}
+
+async function measureSearch(plain, superuser, clients, words) {
+  const search =
+    ({ url }, token) =>
+    async (round) => {
+      const target = `/v1/teams/default/search?q=${encodeURIComponent(words[round + 2])}`;
+      const client = { ...clients[(round + FEW) % FEW], ...(token && { token }) };
+      return timed(async () => {
+        const { text } = await ask(url, client, { path: target }).then(expect(200));
+        if (JSON.parse(text).hits.length === 0) throw new Error("a search found nothing");
+      });
+    };
+  const times = await takeTurns(ROUNDS, { plain: search(plain), superuser: search(superuser) });
+  const what = `search over ${SHARED} memories, ordinary owner`;
+  return timeRow(what, times.plain, "superuser", times.superuser, TARGETS.search);
+}
+
+/** Straight into the tables, with the words that the server itself would write: a hundred thousand requests take an hour. */
+async function fillSearch({ formatTerms, termsOf }, cluster) {
+  const memories = [...inventMemories(SHARED)];
+  const client = new pg.Client({ connectionString: cluster.url({ database: "plain" }) });
+  await client.connect();
   await client.query("set synchronous_commit = off");
-  await client.query("select set_config('memdir.team', 'default', false)");
-  const { rows: index } = await client.query("select pg_get_indexdef('memdir_search_terms'::regclass) as made");
-  await client.query("drop index memdir_search_terms");
+  await client.query("drop index memdir_words_terms");
   const each = SHARED / SHARED_REPOSITORIES;
   for (let i = 0; i < SHARED_REPOSITORIES; i++) {
     const repository = `shared-${i}`;
     const some = memories.slice(i * each, (i + 1) * each);
-    const terms = [];
-    const keep = async (_, values) => {
-      if (values.length === 4) terms.push(values[3]);
-      return [];
-    };
-    for (const memory of some) {
+    const terms = some.map((memory) => {
       const all = termsOf([memory.name, memory.description, ...memory.when, memory.body].join("\n"));
-      await putIntoSearch(null, keep, ["default", repository, memory.file], { ...memory, terms: all, vector: null });
-    }
+      return formatTerms("default", { ...memory, terms: all });
+    });
     await client.query("insert into memdir_repository (team, name, id, memories) values ('default', $1, $1, $2)", [
       repository,
-      some.length,
+      each,
     ]);
     await client.query(
-      `insert into memdir_memory select 'default', $1, path, path, 1, 'h', false, 500, 'ann', now(), name, description
-       from unnest($2::text[], $3::text[], $4::text[]) as m (path, name, description)`,
-      [repository, ...["file", "name", "description"].map((field) => some.map((memory) => memory[field]))],
-    );
-    await client.query(
-      "insert into memdir_search select 'default', $1, path, terms::tsvector from unnest($2::text[], $3::text[]) as m (path, terms)",
-      [repository, some.map(({ file }) => file), terms],
+      `with added as (
+         insert into memdir_memory (team, repository, path, folded, revision, hash, deleted, bytes, author, at, name, description, changed)
+         select 'default', $1, path, path, 1, 'h', false, 500, 'ann', now(), name, description, 1
+         from unnest($2::text[], $3::text[], $4::text[]) as m (path, name, description) returning id, path
+       ) insert into memdir_words (memory, repository_id, terms) select added.id, $1, w.terms::tsvector
+         from added join unnest($2::text[], $5::text[]) as w (path, terms) using (path)`,
+      [repository, ...["file", "name", "description"].map((field) => some.map((memory) => memory[field])), terms],
     );
   }
-  await client.query(index[0].made);
+  await client.query("create index memdir_words_terms on memdir_words using gin (terms)");
+  await client.query("alter index memdir_words_terms owner to owner").catch(() => {});
   await client.query("vacuum analyze");
+  const { rows } = await client.query("select pg_relation_size('memdir_words_terms') / 1000000 as megabytes");
+  await client.end();
+  const random = makeRandom(11);
+  const words = Array.from({ length: ROUNDS + 2 }, () => memories[Math.floor(random() * SHARED)].name);
+  return { words, indexMegabytes: rows[0].megabytes };
 }
 
 function format({ name, description, body, when }) {

@@ -17,6 +17,7 @@ const GROUPS = {
     "docs/page.md": "The page",
     "docs/console.md": "The console",
     "docs/team.md": "Team memory",
+    "docs/operations.md": "Running a team server",
     "docs/instructions.md": "Instructions",
   },
   Reference: {

@@ -99,14 +99,7 @@ export function leaveTeam(memdir: Memdir): { membership: Membership; mirror: str
 
 function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>): Team {
   const directory = mirrorOf(memdir, membership);
-  const network: Network = {
-    fetch: globalThis.fetch,
-    now: directory.now,
-    random: Math.random,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-    log: directory.log,
-    ...given,
-  };
+  const network = openNetwork(memdir, given);
   const options = { ...membership, token };
   const remote = openServerRemote(network, options);
   return {
@@ -124,6 +117,19 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
         isShared(file, text) ? null : findTypeProblem(parseMemory(file, text));
       return syncDirectory({ directory, remote, who: readPerson(directory), mayTravel, ...request });
     },
+  };
+}
+
+/** `given` is what a test has instead. */
+export function openNetwork({ directories }: Memdir, given: Partial<Network>): Network {
+  const { now, log } = directories[0] as Store;
+  return {
+    fetch: globalThis.fetch,
+    now,
+    random: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+    log,
+    ...given,
   };
 }
 

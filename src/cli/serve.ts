@@ -6,8 +6,9 @@ import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
-import { findPersonProblem } from "../team/protocol.ts";
+import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
+import { RETENTION, type Retention } from "../team/server/data-retention.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
@@ -44,12 +45,16 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
       admin: call.value("admin") ?? (findPersonProblem(user) ? "admin" : user),
       folder,
     });
+    for (const advice of await opened.data.advise()) call.terminal.warn(`memdir: ${advice}`);
     const log = openLog(call);
     const embed = await makeEmbed(call, opened.hasVectors);
     const { data } = opened;
     const version = __MEMDIR_VERSION__;
-    server = await startServer({ ...place, data, now: call.now, log: log.write, embed, version });
+    const options = { data, now: call.now, log: log.write, embed, version, oidc: await readOidc(call) };
+    const timeouts = { drainMs: 1000 * (numberOf(call, "drain", 0) ?? 0) };
+    server = await startServer({ ...place, ...options, timeouts, retention: readRetention(call) });
     const ended = untilEnd();
+    renewOnSignal(call, server);
     greet(call, server, opened, start);
     await ended;
     if (!call.json) call.terminal.print("memdir serve: ending; requests under way are finished first");
@@ -63,17 +68,82 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
 
 /** From the environment of this process only: settings of a repository must not choose where memories go. */
 function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSource {
-  const database = call.value("database") ?? call.env.MEMDIR_DATABASE_URL;
-  if (database) return { database };
+  const named = call.value("database");
+  // Everybody on the machine can see the arguments of a program.
+  if (named && URL.canParse(named) && new URL(named).password !== "") {
+    const advice = "put the URL into MEMDIR_DATABASE_URL, or into a file that MEMDIR_DATABASE_URL_FILE names";
+    throw new MemdirError("usage", `--database must not hold a password: ${advice}`);
+  }
+  const database = named ?? readSecret(call, "MEMDIR_DATABASE_URL");
+  if (database) return { database, pool: numberOf(call, "pool") ?? undefined };
   const ask = call.flag("yes") ? async () => true : call.terminal.interactive ? call.terminal.ask : null;
   const say = (text: string) => call.terminal.warn(`memdir: ${text}`);
   return { folder, engine: () => prepareEngine(folder, { runNpm: npm, ask, say }) };
 }
 
+/** From the environment, or from the file that the variable with `_FILE` names, as containers hand secrets over. */
+function readSecret({ env, cwd }: Call, name: string): string | undefined {
+  const file = env[`${name}_FILE`];
+  if (!file) return env[name];
+  try {
+    return readFileSync(resolve(cwd, file), "utf8").trim();
+  } catch (error) {
+    throw givenFileError(error, `${name}_FILE`, file);
+  }
+}
+
+/** A whole number from `least`; null where it is not given. */
+function numberOf(call: Call, name: string, least = 1): number | null {
+  const text = call.value(name);
+  if (text === undefined) return null;
+  if (/^\d{1,6}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new MemdirError("usage", `--${name} must be a whole number from ${least}`);
+}
+
+function readRetention(call: Call): Retention {
+  const days = (name: string, usual: number | null) => {
+    const given = numberOf(call, name, 0);
+    return given === null ? usual : given === 0 ? null : given;
+  };
+  return {
+    auditDays: days("keep-audit", RETENTION.auditDays),
+    versionDays: days("keep-versions", RETENTION.versionDays),
+    tombstoneDays: days("keep-tombstones", RETENTION.tombstoneDays),
+  };
+}
+
+async function readOidc(call: Call): Promise<TeamServer["oidc"]> {
+  const file = call.value("oidc");
+  if (file === undefined) return null;
+  const { OidcSettings, openOidc } = await import("../team/server/oidc.ts");
+  const fail = (problem: string) => new MemdirError("usage", `--oidc ${file}: ${problem}`);
+  const settings = readAs(OidcSettings, parseJson(readGiven(call, "oidc").toString("utf8")), fail);
+  const { clientSecretFile } = settings;
+  const secret =
+    clientSecretFile === undefined ? null : readFileSync(resolve(call.cwd, clientSecretFile), "utf8").trim();
+  return openOidc(settings, secret, { fetch: globalThis.fetch, now: call.now });
+}
+
+function parseJson(text: string): unknown {
+  return attempt(() => JSON.parse(text), null);
+}
+
+/** A certificate is renewed every few weeks; connections that are open keep the old one. */
+function renewOnSignal(call: Call, server: RunningServer): void {
+  if (call.value("tls-cert") === undefined) return;
+  process.on("SIGHUP", () => {
+    try {
+      server.renew({ cert: readGiven(call, "tls-cert"), key: readGiven(call, "tls-key") });
+    } catch (error) {
+      call.terminal.warn(`memdir: the certificate was not renewed: ${(error as Error).message}`);
+    }
+  });
+}
+
 function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "behindTls"> {
   const host = call.value("host") ?? "127.0.0.1";
-  const [cert, key] = [readPem(call, "tls-cert"), readPem(call, "tls-key")];
-  const tls = cert && key && { cert, key };
+  const hasTls = call.value("tls-cert") !== undefined;
+  const tls = hasTls ? { cert: readGiven(call, "tls-cert"), key: readGiven(call, "tls-key") } : null;
   const behindTls = call.flag("behind-tls");
   checkHost(host, tls !== null || behindTls);
   return { host, port: portOf(call) ?? DEFAULT_PORT, tls, behindTls };
@@ -87,16 +157,20 @@ async function makeEmbed({ env }: Call, hasVectors: boolean): Promise<TeamServer
   return meaning ? async (text) => meaning.embed(text) : null;
 }
 
-function greet(call: Call, server: RunningServer, { name }: OpenedData, { team, tokenFile }: Start): void {
+const EMBEDDED =
+  "The embedded database does not wait for the disk: after a power cut the last seconds may be missing, and in the worst case it does not open again. Back up its folder while the server is stopped, or use PostgreSQL (docs/operations.md).";
+
+function greet(call: Call, server: RunningServer, { name, isEmbedded }: OpenedData, { team, tokenFile }: Start): void {
   const { url, port } = server;
   const proxy = "The proxy in front must do TLS, and nothing but the proxy may reach this port.";
   const next = [
-    `The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`,
+    `The admin's token is in ${tokenFile}, which only you can read; it ends after ${TOKEN_DAYS} days. Next, in a project:`,
     `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
   ];
   answer(call, { url, port, team, database: name, tokenFile }, () => [
     `memdir serve: ${url}, team ${team}, memories in ${name}`,
     ...(call.flag("behind-tls") ? [proxy] : []),
+    ...(isEmbedded ? [EMBEDDED] : []),
     ...(tokenFile ? next : []),
   ]);
 }
@@ -127,12 +201,13 @@ function checkOptions(call: Call): void {
   if (problem) throw new MemdirError("usage", problem);
 }
 
-function readPem(call: Call, name: string): Buffer | null {
-  const file = call.value(name);
+/** The file that an option names. */
+function readGiven(call: Call, name: string): Buffer {
+  const file = call.value(name) ?? "";
   try {
-    return file === undefined ? null : readFileSync(resolve(call.cwd, file));
+    return readFileSync(resolve(call.cwd, file));
   } catch (error) {
-    throw givenFileError(error, `--${name}`, file as string);
+    throw givenFileError(error, `--${name}`, file);
   }
 }
 

@@ -1,8 +1,9 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { lstatSync, mkdirSync, rmSync, utimesSync } from "node:fs";
+import { closeSync, fsync, lstatSync, mkdirSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadNative, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { promisify } from "node:util";
+import { loadNative, moveInto, openTemporary, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { acquireLock, tryLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
@@ -62,6 +63,8 @@ export interface Change extends Omit<PageRequest, "changes"> {
   anyForm?: boolean;
   /** Its writer has looked for other memories of this name itself, at a lower price. */
   isPlaced?: boolean;
+  /** Contents that `stageFiles` wrote already, by file. */
+  staged?: ReadonlyMap<string, string>;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
   /** The memories say what they said: they do not become younger. */
@@ -97,6 +100,36 @@ export async function withDirectory<T>(directory: Directory, work: (pinned: Dire
   throw new MemdirError("disk", `${directory.path} is removed or replaced again and again: nothing was written`);
 }
 
+/** Files that are open at the same time; systems allow 256 and more. */
+const STAGED_AT_ONCE = 64;
+
+/** Writes new contents aside, for a change of thousands of files: flushing them together takes a fraction of one after the other. */
+export async function stageFiles(directory: Directory, writes: Writes): Promise<Map<string, string>> {
+  const staged = new Map<string, string>();
+  const files = [...writes];
+  for (let from = 0; from < files.length; from += STAGED_AT_ONCE) {
+    const open = files.slice(from, from + STAGED_AT_ONCE).flatMap(([file, content]) => {
+      if (!content) return [];
+      const { path, fd } = openTemporary(statePath(directory, "tmp"), modeFor(directory, file));
+      staged.set(file, path);
+      return [{ content, fd }];
+    });
+    const flushed = open.map(async ({ content, fd }) => {
+      try {
+        for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
+        await promisify(fsync)(fd);
+      } finally {
+        closeSync(fd);
+      }
+    });
+    const failed = (await Promise.allSettled(flushed)).find((one) => one.status === "rejected");
+    if (!failed) continue;
+    for (const path of staged.values()) removeQuietly(path);
+    throw failed.reason;
+  }
+  return staged;
+}
+
 /** Applies a change: all of its files, or none of them. The lock must be held. */
 export function applyChange(directory: Directory, change: Change): Changed {
   const befores = new Map<string, Buffer | null>();
@@ -127,8 +160,9 @@ export function applyChange(directory: Directory, change: Change): Changed {
   let committed = false;
   try {
     for (const [file, content] of change.writes) {
+      const staged = change.staged?.get(file);
       if (content)
-        temporaries.set(file, writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file)));
+        temporaries.set(file, staged ?? writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file)));
     }
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());

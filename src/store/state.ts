@@ -311,6 +311,8 @@ export const KEPT = {
   "cues.json": { kind: "record" },
   "consolidate-lock": { kind: "record" },
   "sync-base": { kind: "records" },
+  // A directory has one remote, or two that it is synced with in turn.
+  "sync-stores": { kind: "records", cap: 4 },
   // As many as a person looks through; the inbox itself drops the least trusted first.
   inbox: { kind: "records" },
   surfaced: { kind: "records", cap: 64 },

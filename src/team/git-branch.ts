@@ -143,6 +143,26 @@ async function readHistory(repository: Repository, tip: string): Promise<Touches
   return touches;
 }
 
+/** Those of the commits, given by the beginnings of their ids, that `tip` grew out of. Whatever is not here is not one of them. */
+export async function findAncestors(
+  repository: Repository,
+  tip: string,
+  commits: readonly string[],
+): Promise<Set<string>> {
+  const asked = [...new Set(commits)].filter((commit) => /^[0-9a-f]{20,40}$/.test(commit));
+  const lines = asked.map((commit) => `${commit}^{commit}\n`).join("");
+  const answer = (await repository.local(["cat-file", "--batch-check=%(objectname)"], { input: lines })).toString(
+    "latin1",
+  );
+  const whole = answer.split("\n").filter((line) => /^[0-9a-f]{40}$/.test(line));
+  // What is reachable from them and not from the tip: one that is not behind it is among that itself.
+  const beside = await repository.local(["rev-list", "--stdin"], { input: [...whole, `^${tip}`, ""].join("\n") });
+  const others = new Set(beside.toString("latin1").split("\n"));
+  return new Set(
+    whole.flatMap((commit) => (others.has(commit) ? [] : asked.filter((start) => commit.startsWith(start)))),
+  );
+}
+
 /** Every change of one path, oldest first. */
 export async function readTouches(repository: Repository, tip: string, path: string): Promise<Touch[]> {
   const output = await repository.local([...LOG, tip, "--", path]);

@@ -7,6 +7,7 @@ import { findBranchProblem, parseGitAddress } from "./git-address.ts";
 import {
   type Branch,
   type BranchEntry,
+  findAncestors,
   NO_BRANCH,
   readBranch,
   readTexts,
@@ -14,8 +15,8 @@ import {
   revisionOf,
 } from "./git-branch.ts";
 import { damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
-import { findEntryProblem, findTextProblem, type RemoteEntry } from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import { describeClash, findEntryProblem, findTextProblem, openNames, type RemoteEntry } from "./protocol.ts";
+import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */
@@ -91,6 +92,9 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
     apply: (changes, signal) =>
       open(signal, async (opened) => (changes.length === 0 ? [] : applyChanges(opened, outside, options.who, changes))),
 
+    findLost: (had, signal) =>
+      open(signal, async ({ repository }) => findLost(repository, await readTip(repository), had)),
+
     versions: (path, signal) =>
       open(signal, async ({ repository, refresh }) => readVersions(repository, await refresh(), path)),
   };
@@ -121,6 +125,16 @@ async function fetchTexts(repository: Repository, { entries }: Branch, wanted: r
       return [path, text];
     }),
   );
+}
+
+/** By ancestry: the commit that brought a version is still behind the tip, or that version is lost. */
+async function findLost(repository: Repository, tip: string | null, had: readonly Had[]): Promise<Set<string>> {
+  const known = tip === null ? new Set<string>() : await findAncestors(repository, tip, had.map(commitOf));
+  return new Set(had.flatMap((version) => (known.has(commitOf(version)) ? [] : [version.path])));
+}
+
+function commitOf({ revision }: Had): string {
+  return revision.slice(revision.indexOf("-") + 1);
 }
 
 async function readVersions(repository: Repository, branch: Branch, path: string): Promise<RemoteVersion[]> {
@@ -210,13 +224,18 @@ function judgeChanges(
   outcomes: readonly (RemoteOutcome | null)[],
 ): (RemoteOutcome | Write | null)[] {
   const writing = new Map<string, Write>();
+  let names: ReturnType<typeof namesOn> | null = null;
   return changes.map((change, at) => {
     const { path } = change;
     if (outcomes[at] || writing.has(path)) return null;
     const verdict = judge(branch, change, at);
     if (verdict.kind !== "write") return verdict;
-    const reason = change.kind === "put" ? findInTheWay(branch, path, writing) : null;
-    if (reason !== null) return { kind: "refused", path, reason };
+    if (change.kind === "put") {
+      names ??= namesOn(branch, writing);
+      const other = branch.others.has(path) ? path : names.claim(path);
+      // The name may be free when the other one is gone.
+      if (other !== null) return { kind: "refused", path, reason: describeClash(other), isPassing: true };
+    } else names = null;
     writing.set(path, verdict);
     return verdict;
   });
@@ -234,19 +253,13 @@ function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome 
   return { kind: "write", at, change, blob };
 }
 
-/** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */
-function findInTheWay({ entries, others }: Branch, path: string, writing: ReadonlyMap<string, Write>): string | null {
-  if (others.has(path)) return "something that is not a memory has that name on the branch";
-  const isFile = (name: string) => {
-    const write = writing.get(name);
-    return write ? write.blob !== "" : others.has(name) || entries.get(name)?.deleted === false;
-  };
-  const isBelow = (name: string) => name.startsWith(`${path}/`);
-  const names = [...entries.keys(), ...others, ...writing.keys()];
-  if (names.some((name) => isBelow(name) && isFile(name))) return "a folder has that name on the branch";
-  const parts = path.split("/").slice(0, -1);
-  const file = parts.map((_, at) => parts.slice(0, at + 1).join("/")).find(isFile);
-  return file === undefined ? null : `${file} is a file on the branch, not a folder`;
+/** Everything that is on the branch, with what is about to be written: names that some disk cannot distinguish are never both there. */
+function namesOn({ entries, others }: Branch, writing: ReadonlyMap<string, Write>) {
+  const names = openNames();
+  for (const path of others) names.claim(path);
+  for (const { path, deleted } of entries.values()) if (!deleted && writing.get(path)?.blob !== "") names.claim(path);
+  for (const { change, blob } of writing.values()) if (blob !== "") names.claim(change.path);
+  return names;
 }
 
 function blobOf(text: string): string {

@@ -216,7 +216,7 @@ async function keepLost(repository: Repository, lost: string, isGone: boolean): 
   await repository.local(["update-ref", "--stdin"], { input: `update ${kept} ${lost}\n${drop}` });
   const what = isGone
     ? "is gone from the remote and is created again"
-    : "was rewritten; what the remote has now counts";
+    : "was rewritten; texts here that it no longer has are kept and sent again";
   log(`the branch ${branch} of ${address.name} ${what}; its former state is kept as ${kept} in ${cache}`);
 }
 

@@ -47,6 +47,11 @@ export interface Http extends Pick<World, "log"> {
 
 /** A large list over a slow line; a server that takes longer is asked again by the next pass. */
 const TIMEOUT_MS = 30_000;
+/**
+ * Until the first attempt's answer begins. When the other side accepts and closes at once (a balancer without a server behind it),
+ * Node 20's first fetch of a process never ends, and the second one fails at once.
+ */
+const FIRST_TIMEOUT_MS = 10_000;
 /** An answer without memories in it. */
 const MAX_BYTES = 1_000_000;
 /** With the waits below: three seconds of trouble are bridged, more is for the next pass. */
@@ -60,7 +65,8 @@ export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_
   const { log } = network;
   const send = async (request: HttpRequest): Promise<HttpAnswer> => {
     for (let attempt = 1; ; attempt++) {
-      const tried = await trySend(network, { server: url, token, timeoutMs }, request);
+      const beginMs = attempt === 1 ? Math.min(timeoutMs, FIRST_TIMEOUT_MS) : timeoutMs;
+      const tried = await trySend(network, { server: url, token, timeoutMs, beginMs }, request);
       if ("answer" in tried) return settle(tried.answer, url);
       if (request.signal?.aborted) throw stopped(url);
       const waitMs = Math.max(backoffMs(attempt, network.random), tried.retryAfterMs);
@@ -85,7 +91,33 @@ export function expectAnswer<S extends v.GenericSchema>(url: string, schema: S, 
 }
 
 function parseJson(text: string): unknown {
-  return attempt<unknown, undefined>(() => JSON.parse(text), undefined);
+  return attempt<unknown, undefined>(() => (isBomb(text) ? undefined : JSON.parse(text)), undefined);
+}
+
+/** A list of 20,000 memories and as many tombstones has 280,000 values. Each costs up to a hundred bytes of memory. */
+const MAX_VALUES = 1_000_000;
+
+/** Whether so many values are in it that reading them would take gigabytes. Texts, which may hold any characters, are one each. */
+function isBomb(text: string): boolean {
+  let values = 0;
+  // Short ones cannot be.
+  for (let at = text.length > MAX_VALUES ? 0 : text.length; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      do at = text.indexOf('"', at + 1);
+      while (at > 0 && isEscaped(text, at));
+      if (at < 0) return false;
+    } else if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MAX_VALUES) return true;
+  }
+  return false;
+}
+
+const [QUOTE, COMMA, BRACKET, BRACE] = [34, 44, 91, 123];
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === "\\") backslashes++;
+  return backslashes % 2 === 1;
 }
 
 const TOO_LARGE = "its answer is too large";
@@ -109,10 +141,13 @@ interface Failure {
 
 async function trySend(
   { fetch, now }: Network,
-  { server, token, timeoutMs }: Required<HttpOptions>,
+  { server, token, timeoutMs, beginMs }: Required<HttpOptions> & { beginMs: number },
   { method, path, headers: more, body, maxBytes = MAX_BYTES, signal }: HttpRequest,
 ): Promise<{ answer: HttpAnswer } | Failure> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  let limitMs = beginMs;
+  // Not AbortSignal.timeout: its timer does not keep the process alive, which would end in silence while it waits.
+  let timer = setTimeout(() => late.abort(), limitMs);
   const isJson = typeof body === "object";
   try {
     const response = await fetch(`${server}${path}`, {
@@ -125,8 +160,11 @@ async function trySend(
       },
       body: isJson ? JSON.stringify(body) : (body ?? null),
       redirect: "manual",
-      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
+      signal: signal ? AbortSignal.any([late.signal, signal]) : late.signal,
     });
+    clearTimeout(timer);
+    limitMs = timeoutMs;
+    timer = setTimeout(() => late.abort(), limitMs);
     const bytes = await readBody(response.body, maxBytes);
     if (bytes === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
     const { status, headers } = response;
@@ -136,8 +174,10 @@ async function trySend(
     }
     return { answer: { status, headers, text: bytes.toString("utf8") } };
   } catch (error) {
-    const problem = timeout.aborted ? `no answer within ${Math.ceil(timeoutMs / 1000)} s` : reasonOf(error);
+    const problem = late.signal.aborted ? `no answer within ${Math.ceil(limitMs / 1000)} s` : reasonOf(error);
     return { problem, retryAfterMs: 0, isFinal: false };
+  } finally {
+    clearTimeout(timer);
   }
 }
 

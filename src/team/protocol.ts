@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { findNameProblem } from "../disk/fence.ts";
-import { isMemoryFile } from "../store/store.ts";
+import { INDEX_FILE, isDailyLog, isMemoryFile, OVERFLOW_FILE } from "../store/store.ts";
 import { cutLine } from "../text/sanitise.ts";
 
 /** Sent in `Memdir-Protocol`; a server that does not know it answers 400 and says which it knows. */
@@ -14,6 +14,11 @@ export const LIMITS = {
   memoryBytes: 250_000,
   repositoryBytes: 64_000_000,
   repositoryMemories: 20_000,
+  /** Of the history: what is over goes from its old end, and a write is never refused for it. */
+  memoryVersions: 1_000,
+  memoryHistoryBytes: 16_000_000,
+  repositoryHistoryBytes: 256_000_000,
+  repositoryTombstones: 20_000,
   requestBytes: 1_000_000,
   /** Texts asked for at once. */
   fetchPaths: 64,
@@ -66,7 +71,45 @@ export function findEntryProblem(path: string): string | null {
   if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
     return "Windows does not allow such file names";
   if (!isMemoryFile(path)) return "it is not a memory: those are .md files that are neither an index nor a daily log";
+  const folded = foldPath(path);
+  if (foldPath(parts.at(-1) ?? "") === foldPath(INDEX_FILE) || folded === foldPath(OVERFLOW_FILE) || isDailyLog(folded))
+    return "some disks cannot distinguish it from an index or a daily log: rename it";
   return null;
+}
+
+/** The same text for every spelling of a path that some disk takes for the same file: whatever its case and Unicode form. */
+export function foldPath(path: string): string {
+  if (/^[ -~]*$/.test(path)) return path.toLowerCase();
+  // Upper case first, because that also joins what lower case keeps apart: ſ and s, ß and ss, ς and σ.
+  return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+}
+
+/**
+ * Paths that can be on one disk together, whatever kind of disk it is. `claim` adds a path, or returns what is in its way: another
+ * spelling of the same name or of a folder above it, or a file where it needs a folder.
+ */
+export function openNames(): { claim(path: string): string | null } {
+  const names = new Map<string, { spelling: string; isFolder: boolean }>();
+  return {
+    claim(path) {
+      const parts = path.split("/");
+      const spellings = parts.map((_, at) => ({
+        spelling: parts.slice(0, at + 1).join("/"),
+        isFolder: at < parts.length - 1,
+      }));
+      for (const { spelling, isFolder } of spellings) {
+        const other = names.get(foldPath(spelling));
+        if (other && (other.spelling !== spelling || other.isFolder !== isFolder)) return other.spelling;
+      }
+      for (const name of spellings) names.set(foldPath(name.spelling), name);
+      return null;
+    },
+  };
+}
+
+/** In the server's words and the clients' alike. */
+export function describeClash(other: string): string {
+  return `it cannot exist beside ${other}: some disks cannot distinguish the two names; rename one of them`;
 }
 
 /** Why no remote takes this text, or null. */
@@ -150,13 +193,15 @@ export const RemoteEntry = v.pipe(
 );
 export type RemoteEntry = v.InferOutput<typeof RemoteEntry>;
 
-/** GET …/memories, with an ETag: 304 when nothing changed. Tombstones are listed. */
+/** GET …/memories?since=STATE, with an ETag: 304 when nothing changed. Tombstones are listed. */
 export const ListAnswer = v.object({
   id: v.pipe(
     shown("Which repository this is: what a client noted about another one does not count here."),
     v.minLength(1),
   ),
   entries: v.array(RemoteEntry),
+  state: v.optional(shown("Of the repository; `?since=STATE` asks for what changed after it.")),
+  since: v.optional(shown("The state that was asked for, where the entries are only what changed after it.")),
 });
 export type ListAnswer = v.InferOutput<typeof ListAnswer>;
 
@@ -169,10 +214,25 @@ export const FetchRequest = v.object({
       `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`,
     ),
   ),
+  had: v.optional(
+    v.pipe(
+      v.array(v.object({ path: PATH, revision: REVISION, hash: HASH })),
+      v.maxLength(LIMITS.fetchPaths),
+      v.description("Versions that the caller once got from here: are they still in the history?"),
+    ),
+  ),
 });
 export const Fetched = v.object({ path: PATH, revision: REVISION, hash: HASH, text: v.string() });
 export type Fetched = v.InferOutput<typeof Fetched>;
-export const FetchAnswer = v.object({ memories: v.array(Fetched) });
+export const FetchAnswer = v.object({
+  memories: v.array(Fetched),
+  lost: v.optional(
+    v.pipe(
+      v.array(v.string()),
+      v.description("Paths of `had` whose version the server has lost, as after a restored backup."),
+    ),
+  ),
+});
 
 /**
  * PUT …/memories/PATH with the text as body (text/markdown) and `If-Match: "REVISION"` or `If-None-Match: *`;
@@ -206,7 +266,14 @@ export const Version = v.object({
   text: v.nullable(v.string()),
 });
 export type Version = v.InferOutput<typeof Version>;
-export const VersionsAnswer = v.object({ versions: v.array(Version) });
+/** GET …/versions/PATH?before=REVISION&limit=N&hash=SHA256: the newest of those, oldest first. */
+export const VersionsAnswer = v.object({
+  versions: v.array(Version),
+  more: v.optional(
+    v.pipe(v.boolean(), v.description("There are older ones: ask with `before` and the first revision.")),
+  ),
+});
+export type VersionsAnswer = v.InferOutput<typeof VersionsAnswer>;
 
 export const SearchHit = v.object({
   repository: SHOWN,
@@ -233,7 +300,7 @@ export const TeamAnswer = v.object({
   team: SHOWN,
   person: SHOWN,
   role: v.nullable(ROLE),
-  limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], COUNT)),
+  limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], v.optional(COUNT, 0))),
   repositories: v.array(RepositoryAnswer),
 });
 
@@ -275,6 +342,9 @@ export const TokensAnswer = v.object({ tokens: v.array(TokenRow) });
 const MAX_DAYS = 3650;
 const DAYS = `it must be a whole number from 1 to ${MAX_DAYS}, or null for a token that does not expire`;
 
+/** Unless stated: a token that was forgotten ends by itself. */
+export const TOKEN_DAYS = 90;
+
 /** POST …/tokens; the token is in this one answer and nowhere else. DELETE …/tokens/:id revokes. */
 export const TokenRequest = v.object({
   person: PERSON,
@@ -284,7 +354,7 @@ export const TokenRequest = v.object({
   ),
   days: v.optional(
     v.nullable(v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MAX_DAYS, DAYS))),
-    null,
+    TOKEN_DAYS,
   ),
 });
 export type TokenRequest = v.InferOutput<typeof TokenRequest>;
@@ -293,6 +363,23 @@ export const TokenAnswer = v.object({
   token: v.pipe(v.string(), v.description("It is not shown again.")),
 });
 export type TokenAnswer = v.InferOutput<typeof TokenAnswer>;
+
+/** POST …/login, where the server has an identity provider: the person opens `url` and confirms `userCode` there. */
+export const LoginAnswer = v.object({
+  handle: v.pipe(v.string(), v.maxLength(2_000), v.description("For …/login/finish; only who started may know it.")),
+  userCode: SHOWN,
+  url: SHOWN,
+  seconds: v.pipe(v.number(), v.minValue(0), v.description("How long it can be confirmed.")),
+  interval: v.pipe(v.number(), v.minValue(0), v.description("Seconds between two questions.")),
+});
+export type LoginAnswer = v.InferOutput<typeof LoginAnswer>;
+/** POST …/login/finish; asked again until it is not pending any more. */
+export const LoginRequest = v.object({ handle: v.pipe(v.string(), v.maxLength(2_000)) });
+export const LoginFinished = v.object({
+  pending: v.boolean(),
+  token: v.optional(v.string()),
+  hours: v.optional(v.number()),
+});
 
 /** GET …/audit?before=&limit=, newest first; `before` is the `at` of the last row of the page before. */
 export const AuditRow = v.object({

@@ -24,6 +24,9 @@ export type RemoteOutcome =
    */
   | { kind: "refused"; path: string; reason: string; isPassing?: boolean };
 
+/** A version of a memory that the remote once listed or acknowledged. */
+export type Had = Pick<RemoteEntry, "path" | "revision" | "hash">;
+
 /** Text null: a tombstone, or a version that was redacted. */
 export type RemoteVersion = Pick<Version, "revision" | "author" | "at" | "text">;
 
@@ -40,6 +43,11 @@ export interface Remote {
   fetch(entries: readonly RemoteEntry[], signal?: AbortSignal): Promise<Map<string, string>>;
   /** One outcome for each change, in order. Changes are independent of one another. */
   apply(changes: readonly RemoteChange[], signal?: AbortSignal): Promise<RemoteOutcome[]>;
+  /**
+   * The paths of those that are not in the remote's history any more: it was restored from a backup or rewound, or took over without
+   * its last writes. What it lists for them now is not newer.
+   */
+  findLost(had: readonly Had[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
   /** Every version that was ever acknowledged, oldest first. */
   versions(path: string, signal?: AbortSignal): Promise<RemoteVersion[]>;
 }
@@ -76,6 +84,11 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
         if (outcome.kind !== "stale") return { ...outcome, path };
         return { ...outcome, path, current: outcome.current && inside(outcome.current) };
       });
+    },
+
+    findLost: async (had, signal) => {
+      const lost = await remote.findLost(had.map(outside), signal);
+      return new Set([...lost].map((path) => path.slice(prefix.length)));
     },
 
     versions: async (path, signal) => (findEntryProblem(path) === null ? remote.versions(prefix + path, signal) : []),

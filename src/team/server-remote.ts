@@ -19,26 +19,32 @@ import { formatMembership, type Membership } from "./membership.ts";
 import * as protocol from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteListing, RemoteOutcome } from "./remote.ts";
 
-/** Every entry takes about 300 bytes, and tombstones are listed, too. */
-const MAX_LIST_BYTES = 64_000_000;
-/** JSON may double a text, and so may many versions of it. */
-const MAX_TEXT_BYTES = 48_000_000;
+/** Every entry takes about 300 bytes: twice as many as a repository may have, and as many tombstones. */
+const MAX_LIST_BYTES = 32_000_000;
+/** As many texts of the largest size as are asked for at once; JSON may double them, then they come in halves. */
+const MAX_TEXT_BYTES = 16_000_000;
 /** Enough to hide the way there and back; a server has more clients than this one. */
 const WRITES_AT_ONCE = 8;
 
 /** Remembers the last listing: one that has not changed is not sent again. */
 export function openServerRemote(network: Network, options: HttpOptions & Membership): Remote {
   const http = openRepository(network, options);
-  let last: { etag: string; listing: RemoteListing } | null = null;
+  let last: { etag: string; state: string; listing: RemoteListing } | null = null;
   return {
     name: http.url,
     async list(signal) {
       const headers: Record<string, string> = last ? { "if-none-match": last.etag } : {};
-      const answer = await http.send({ method: "GET", path: "/memories", headers, maxBytes: MAX_LIST_BYTES, signal });
+      const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
+      const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const listing = readListing(http, expectRows(http, protocol.ListAnswer, "entries", answer));
+      const { state = "", since, ...rows } = expectRows(http, protocol.ListAnswer, "entries", answer);
+      const listed = readListing(http, rows);
+      // Only what changed since; everything where the server does not know that state, or knows no states.
+      const isPart = last !== null && since !== undefined && since === last.state && listed.id === last.listing.id;
+      const listing =
+        isPart && last ? { ...listed, entries: replaceEntries(last.listing.entries, listed.entries) } : listed;
       const etag = answer.headers.get("etag");
-      last = etag ? { etag, listing } : null;
+      last = etag ? { etag, state, listing } : null;
       return listing;
     },
     async fetch(entries, signal) {
@@ -50,16 +56,39 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       return texts;
     },
     apply: (changes, signal) => applyAll(http, changes, signal),
+    async findLost(had, signal) {
+      const lost = new Set<string>();
+      for (let at = 0; at < had.length; at += protocol.LIMITS.fetchPaths) {
+        const some = had.slice(at, at + protocol.LIMITS.fetchPaths);
+        const answer = await http.send({ method: "POST", path: "/fetch", body: { paths: [], had: some }, signal });
+        const found = expectAnswer(http.url, v.pick(protocol.FetchAnswer, ["lost"]), answer).lost;
+        for (const path of found ?? []) lost.add(path);
+      }
+      return lost;
+    },
     async versions(path, signal) {
       const target = `/versions/${encodePath(path)}`;
-      const answer = await http.send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal });
-      if (answer.status === 404) return [];
+      const answer = await http
+        .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
+        .catch((error) => {
+          // One memory with a long history must not keep all others from being synced.
+          if (!isTooLarge(error)) throw error;
+          http.log(`${http.url}: the history of ${path} is too large and was skipped`);
+          return null;
+        });
+      if (answer === null || answer.status === 404) return [];
       const { versions } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
       return protocol
         .readEach(protocol.Version, versions)
         .map(({ revision, author, at, text }) => ({ revision, author, at, text }));
     },
   };
+}
+
+function replaceEntries(entries: readonly protocol.RemoteEntry[], changed: readonly protocol.RemoteEntry[]) {
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const entry of changed) byPath.set(entry.path, entry);
+  return [...byPath.values()];
 }
 
 /** The server's connection narrowed to one repository: paths start there, and messages name it. */
@@ -194,7 +223,7 @@ function expectRows<K extends string>(
   { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
   key: K,
   answer: HttpAnswer,
-): { [Key in K]: unknown[] } & { id?: string } {
+): { [Key in K]: unknown[] } & { id?: string; state?: string; since?: string } {
   const { message } = problemOf(answer);
   if (answer.status === 403 || answer.status === 404) {
     const said = message || WORDS[answer.status];
@@ -261,6 +290,8 @@ export function openAdministration(network: Network, options: HttpOptions & { te
       ),
     addPerson: (name: string, role: protocol.RoleRequest["role"]) =>
       ask(protocol.PersonRow, "POST", "/people", { name, role }),
+    /** Ends everything that they can do. */
+    removePerson: (name: string) => ask(protocol.DoneAnswer, "DELETE", `/people/${encodeURIComponent(name)}`),
     /** `repository` null: in the whole team. `role` null takes it away. */
     setRole: (person: string, repository: string | null, role: protocol.RoleRequest["role"]) =>
       ask(protocol.DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role }),

@@ -2,13 +2,13 @@
 
 import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import * as v from "valibot";
 import { lstatOrNull, readRegular, resolveInside } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { findEntryProblem, LIMITS } from "./protocol.ts";
+import { findEntryProblem, foldPath, LIMITS } from "./protocol.ts";
 
 export interface LocalTexts {
   files: Map<string, { hash: string; text: string }>;
@@ -31,13 +31,25 @@ export function readLocal(
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
   const isOwned = openOwnership(directory);
-  for (const path of asked) {
+  const known = new Set(asked);
+  const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
+  for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    if (!isOwned(path)) local.held.set(path, "");
-    else if (placeOf(directory, path) !== "free")
-      local.held.set(path, "something that is not a regular file is in its place");
+    const place = isOwned(path) ? placeOf(directory, path) : null;
+    const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
+    if (spelling !== undefined) respell(local, spelling, path);
+    // Another directory's, or another memory's that this disk cannot distinguish from it.
+    else if (place === null || place === "file") local.held.set(path, "");
+    else if (place === "odd") local.held.set(path, "something that is not a regular file is in its place");
   }
   return local;
+}
+
+/** On a disk that ignores case, a file that was only spelled anew is still the one that the others know. */
+function respell({ files }: LocalTexts, from: string, to: string): void {
+  const file = files.get(from);
+  files.delete(from);
+  if (file) files.set(to, file);
 }
 
 type Read = { text: string } | { problem: string };
@@ -100,14 +112,49 @@ export function findIntended(directory: Store, missing: ReadonlySet<string>): Se
   return intended;
 }
 
+/** What sync itself last wrote to these files, by hash, as the journal says. */
+export async function findWritten(
+  { directory, dryRun }: { directory: Store; dryRun?: boolean | undefined },
+  paths: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  const written = new Map<string, string>();
+  if (paths.size === 0) return written;
+  // Taking the lock settles what a killed writer left unfinished: then the journal is right.
+  if (!dryRun) await directory.change(() => {});
+  const files = directory.history().flatMap(({ action, files }) => (action === "sync" ? files : []));
+  for (const { file, after } of files) if (after !== null && paths.has(file)) written.set(file, after);
+  return written;
+}
+
 /** What both sides had when they last agreed; who wrote it last and when is for listings (`store/authorship.ts`). */
 const Agreed = v.object({
   hash: v.string(),
   revision: v.string(),
   author: v.optional(v.string()),
   at: v.optional(v.string()),
+  /** The beginnings of the hashes that were agreed on before, newest first: a remote that goes back is at one of those. */
+  past: v.optional(v.array(v.string())),
 });
 export type Agreed = v.InferOutput<typeof Agreed>;
+
+/** Backups are a day or a week old; with more versions in between, both texts are kept instead of one being sent again. */
+const MAX_PAST = 8;
+const PAST_DIGITS = 16;
+
+/** What is agreed on from here on; what was, is remembered. */
+export function noteAgreed({ agreed, sent }: SyncState, path: string, now: Agreed): void {
+  const before = agreed.get(path);
+  const hashes = before === undefined || before.hash === now.hash ? [] : [before.hash.slice(0, PAST_DIGITS)];
+  const past = [...hashes, ...(before?.past ?? [])].slice(0, MAX_PAST);
+  sent.delete(path);
+  agreed.set(path, past.length > 0 ? { ...now, past } : now);
+}
+
+/** Whether this directory once had the text of that hash from the remote, or the remote from here. */
+export function wasAgreed({ agreed }: SyncState, path: string, hash: string): boolean {
+  const { hash: last, past = [] } = agreed.get(path) ?? {};
+  return hash === last || past.includes(hash.slice(0, PAST_DIGITS));
+}
 
 /** A text that does not travel, and which side's it is; by its hash it is not tried again before it is another one. */
 const Refused = v.object({
@@ -147,11 +194,13 @@ export function emptyState(remote: string | null = null): SyncState {
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
 export function readState({ path }: Store): SyncState {
-  return (
-    openState(path)
-      .record("sync", (value) => v.parse(Kept, value))
-      .read() ?? emptyState()
-  );
+  return readKept(path, "sync") ?? emptyState();
+}
+
+function readKept(path: string, key: string): SyncState | null {
+  return openState(path)
+    .record(key, (value) => v.parse(Kept, value))
+    .read();
 }
 
 /** The state as it is written; an equal text need not be written again. */
@@ -170,34 +219,73 @@ export function syncFile({ path }: Store): StateText {
   return openState(path).text("sync.json", { flush: true });
 }
 
-export type BaseTexts = ReturnType<typeof openBaseTexts>;
+/** What was noted about a remote that is not the one of the last sync: it counts again when that one comes back. */
+export function otherState({ path }: Store, id: string) {
+  const key = `${OTHERS_FOLDER}/${sha256(id).slice(0, 16)}`;
+  const file = openState(path).text(`${key}.json`, { flush: true });
+  return {
+    read: () => readKept(path, key),
+    write: (state: SyncState) => file.write(formatState(state)),
+    remove: file.remove,
+  };
+}
 
+const OTHERS_FOLDER = "sync-stores";
+
+/** The texts that were agreed on, for merging: some of each in one file, so that thousands of them are not thousands of files. */
 export function openBaseTexts({ path }: Store) {
   const state = openState(path);
-  const fileOf = (hash: string) => state.text(`${BASE_FOLDER}/${hash}`);
-  const names = new Set(state.keys(BASE_FOLDER, "").map((key) => basename(key)));
+  const shards = new Map<string, Map<string, string>>();
+  const changed = new Set<string>();
+  const recordOf = (key: string) => state.record(`${BASE_FOLDER}/${key}`, (value) => v.parse(Texts, value));
+  const shardOf = (hash: string): Map<string, string> => {
+    const key = /^[0-9a-f]{64}$/.test(hash) ? hash.slice(0, 2) : "other";
+    const shard = shards.get(key) ?? new Map(Object.entries(recordOf(key).read() ?? {}));
+    shards.set(key, shard);
+    return shard;
+  };
   return {
     /** Null when it was lost: then there is nothing to merge with. */
     find(hash: string): string | null {
-      const text = names.has(hash) ? fileOf(hash).read() : null;
-      return text !== null && sha256(text) === hash ? text : null;
+      const text = shardOf(hash).get(hash);
+      return text !== undefined && sha256(text) === hash ? text : null;
     },
-    /** Before the state that names it is saved. A text that is not that of the hash is not kept. */
+    /** A text that is not that of the hash is not kept. */
     keep(hash: string, text: string): void {
-      if (names.has(hash) || sha256(text) !== hash) return;
-      fileOf(hash).write(text);
-      names.add(hash);
+      const shard = shardOf(hash);
+      if (shard.has(hash) || sha256(text) !== hash) return;
+      shard.set(hash, text);
+      changed.add(hash.slice(0, 2));
     },
-    /** Removes those that neither an agreement nor anything on its way names. */
-    sweep({ agreed, sent }: SyncState): void {
-      const needed = new Set([...[...agreed.values()].map(({ hash }) => hash), ...sent.values()]);
-      for (const name of names) {
-        if (needed.has(name)) continue;
-        quietly(fileOf(name).remove);
-        names.delete(name);
-      }
+    /** Before the state that names them is saved. */
+    save(): void {
+      for (const key of changed) recordOf(key).write(Object.fromEntries(shards.get(key) ?? []));
+      changed.clear();
+    },
+    /** Removes those that neither an agreement nor anything on its way names; `before` are those that were named at the start. */
+    sweep(before: ReadonlySet<string>, needed: ReadonlySet<string>): void {
+      for (const hash of before) if (!needed.has(hash)) shardOf(hash);
+      for (const [key, shard] of shards)
+        for (const hash of shard.keys()) if (!needed.has(hash) && shard.delete(hash)) changed.add(key);
+      quietly(this.save);
+      // Earlier versions had a file for each text.
+      for (const key of state.keys(BASE_FOLDER, "")) if (!key.endsWith(".json")) quietly(state.text(key).remove);
     },
   };
 }
 
 const BASE_FOLDER = "sync-base";
+const Texts = v.record(v.string(), v.string());
+
+/** The hashes of the texts that a later merge may need, with this remote or with another one. */
+export function neededTexts({ path }: Store, current: SyncState): Set<string> {
+  const others = openState(path)
+    .keys(OTHERS_FOLDER)
+    .flatMap((key) => readKept(path, key) ?? []);
+  return new Set(
+    [current, ...others].flatMap(({ agreed, sent }) => [
+      ...[...agreed.values()].map(({ hash }) => hash),
+      ...sent.values(),
+    ]),
+  );
+}

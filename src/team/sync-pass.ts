@@ -45,6 +45,7 @@ export function openPass(given: SyncOptions) {
   const state = local.readState(directory);
   const texts = local.openBaseTexts(directory);
   let saved = local.formatState(state);
+  let named = local.neededTexts(directory, state);
   const pass = {
     options: { findSecrets, mayTravel: () => null, ...given },
     state,
@@ -59,8 +60,15 @@ export function openPass(given: SyncOptions) {
       pass.progress("save", 0, 1);
       const text = local.formatState(pass.state);
       if (text === saved || dryRun) return;
+      texts.save();
       local.syncFile(directory).write(text);
       saved = text;
+    },
+    /** Removes the base texts that are not needed any more; after the state is saved. */
+    sweep(): void {
+      const needed = local.neededTexts(directory, pass.state);
+      texts.sweep(named, needed);
+      named = needed;
     },
     /** Holds a text back until it is another one. */
     refuse(path: string, side: "here" | "there", hash: string, reason: string): void {

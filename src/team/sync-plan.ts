@@ -13,6 +13,8 @@ export interface PlanInput {
   agreed: ReadonlyMap<string, Agreed>;
   /** Since when earlier passes have seen a file missing, ISO. */
   absent: ReadonlyMap<string, string>;
+  /** Paths whose agreed version the remote has lost: what it lists is not newer than what is here. */
+  lost?: ReadonlySet<string>;
   /** Paths that a person or a tool removed on purpose, as the journal says. */
   intended: ReadonlySet<string>;
   now: Date;
@@ -24,6 +26,7 @@ export type Step =
   | { kind: "forget"; path: string }
   | { kind: "pull"; path: string; entry: RemoteEntry; local: string | null; why: "changed" | "returned" | "emptied" }
   | { kind: "push"; path: string; local: string; expected: string | null; why: "changed" | "kept" | "lost" }
+  /** `base` null: the newest version in the remote's history that this directory has had. */
   | { kind: "merge"; path: string; entry: RemoteEntry; local: string; base: string | null }
   | { kind: "remove-here"; path: string; entry: RemoteEntry; local: string }
   | { kind: "remove-there"; path: string; expected: string };
@@ -67,21 +70,31 @@ export function planSync(input: PlanInput): Plan {
   return plan;
 }
 
+/** Where something here would give way to what the remote lists: right only while the remote still has what was agreed on. */
+export function findDoubtful({ steps }: Plan): string[] {
+  return steps.flatMap((step) => {
+    const isDoubtful = step.kind === "pull" || step.kind === "merge" || step.kind === "remove-here";
+    return isDoubtful && step.local !== null ? [step.path] : [];
+  });
+}
+
 /** Null when there is nothing to do. */
 function decide(input: PlanInput, path: string): Step | null {
   const local = input.local.get(path) ?? null;
   const entry = input.remote.get(path) ?? null;
   const base = input.agreed.get(path) ?? null;
+  const isLost = input.lost?.has(path) === true;
   if (local === null) return decideMissing(input, path, entry, base);
   if (entry === null) return { kind: "push", path, local, expected: null, why: base ? "lost" : "changed" };
   if (entry.deleted) {
-    if (base?.hash === local) return { kind: "remove-here", path, entry, local };
-    return { kind: "push", path, local, expected: null, why: base ? "kept" : "changed" };
+    if (base?.hash === local && !isLost) return { kind: "remove-here", path, entry, local };
+    return { kind: "push", path, local, expected: null, why: isLost ? "lost" : base ? "kept" : "changed" };
   }
   if (entry.hash === local) {
     const same = base?.hash === local && base.revision === entry.revision;
     return same ? null : { kind: "agree", path, hash: local, revision: entry.revision };
   }
+  if (isLost) return { kind: "merge", path, entry, local, base: null };
   if (base?.hash === local) return { kind: "pull", path, entry, local, why: "changed" };
   if (base?.hash === entry.hash) return { kind: "push", path, local, expected: entry.revision, why: "changed" };
   return { kind: "merge", path, entry, local, base: base?.hash ?? null };

@@ -1,13 +1,21 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
 import { attempt, MemdirError } from "../errors.ts";
-import { findBytes, type Store, walk } from "../store/store.ts";
+import { findBytes, findObjections, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
-import { type Agreed, findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
+import {
+  type Agreed,
+  findIntended,
+  findWritten,
+  type LocalTexts,
+  noteAgreed,
+  placeOf,
+  wasAgreed,
+} from "./sync-local.ts";
 import type { Pass } from "./sync-pass.ts";
 import type { Plan, Step } from "./sync-plan.ts";
 import { describeSecrets } from "./travel.ts";
@@ -79,11 +87,12 @@ async function mergeAll(
 ): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
   const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
+  const written = await findWritten(pass.options, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
     const ours = textOf(step.path);
-    const base = await findBase(pass, step);
+    const base = await findBase(pass, step, written.get(step.path));
     const merged = base === null ? null : mergeMemory(base, ours, theirs);
     if (merged?.clean) clean.push({ step, text: merged.text });
     else conflicts.push({ step, ours, theirs });
@@ -91,12 +100,21 @@ async function mergeAll(
   return { clean, conflicts };
 }
 
-/** What both come of: the text that was agreed on, or ours itself where the remote had it once, so that it is only behind. */
-async function findBase(pass: Pass, { path, base, local }: StepOf<"merge">): Promise<string | null> {
-  const kept = base === null ? null : pass.texts.find(base);
+/**
+ * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
+ * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
+ */
+async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
+  const { path, local, base } = step;
+  const { state, options, texts } = pass;
+  const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
+  const kept = base === null || unnoted !== null ? null : texts.find(base);
   if (kept !== null) return kept;
-  const versions = await pass.options.remote.versions(path, pass.options.signal);
-  return versions.findLast(({ text }) => text !== null && sha256(text) === (base ?? local))?.text ?? null;
+  const versions = await options.remote.versions(path, options.signal);
+  const findLast = (isBase: (hash: string) => boolean) =>
+    versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
+  return findLast((hash) => hash === unnoted) ?? texts.find(base) ?? findLast((hash) => hash === base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -203,8 +221,7 @@ function isInhabited(directory: Store): boolean {
 
 function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
   texts.keep(agreed.hash, text);
-  state.sent.delete(path);
-  state.agreed.set(path, agreed);
+  noteAgreed(state, path, agreed);
 }
 
 /** What we sent is ours and needs no author; of what came from there it is noted. */
@@ -232,12 +249,19 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
         continue;
       }
       const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
-      const problem = isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text));
+      const problem =
+        isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text)) ?? findFormProblem(path, text);
       if (problem === null) texts.set(path, text);
       else pass.refuse(path, "there", hash, `the remote's text is not written here: ${problem}`);
     }
   }
   return texts;
+}
+
+/** What the store's gate has against it, one text at a time: a bad one must not keep the others away. Secrets are looked for once. */
+function findFormProblem(file: string, text: string): string | null {
+  const [objection] = findObjections({ file, text, before: null }, { trust: "user", redact: true });
+  return objection?.message ?? null;
 }
 
 interface LocalWrite {
@@ -254,8 +278,8 @@ interface Group {
   done(): void;
 }
 
-/** One journal entry for so many files: small enough to be undone with a purpose, large enough for a first sync. */
-const WRITE_BATCH = 100;
+/** One journal entry for so many files. Each costs a look at the whole index and a copy of it, so that a first sync takes few. */
+const WRITE_BATCH = 2_000;
 
 /** Groups whose files changed since they were read are left for the next round. */
 async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
@@ -275,15 +299,19 @@ async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
 
 async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonly Group[]> {
   try {
-    return await pass.options.directory.change((pinned) => {
+    return await pass.options.directory.change(async (pinned) => {
       const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
+      const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
       const applied = pinned.apply({
         action: "sync",
         reason: `from ${pass.options.remote.name}`,
-        writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
+        writes: contents,
+        staged: await pinned.stage(contents),
+        // What came from the remote has passed the gate when it was fetched, and everything else was here before.
+        trust: null,
       });
       for (const notice of applied.notices) pass.notice(notice);
       return fit;

@@ -5,11 +5,11 @@
 
 import { MemdirError } from "../errors.ts";
 import { prepareDirectory } from "../store/store.ts";
-import { findEntryProblem, type RemoteEntry } from "./protocol.ts";
+import { describeClash, findEntryProblem, foldPath, openNames, type RemoteEntry } from "./protocol.ts";
 import type { RemoteListing } from "./remote.ts";
 import * as local from "./sync-local.ts";
 import { openPass, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
-import { planSync } from "./sync-plan.ts";
+import { findDoubtful, planSync } from "./sync-plan.ts";
 import { takeSteps } from "./sync-steps.ts";
 
 /** A conflict copy needs a second round to travel, a remote with other writers may need one more; then the next pass goes on. */
@@ -45,13 +45,15 @@ async function runRound(pass: Pass): Promise<void> {
   const listing = await remote.list(signal);
   if (pass.state.store !== listing.id) pass.state = changeRemote(pass, listing.id);
   const { state } = pass;
-  const listed = readListed(pass, listing);
+  const there = readListed(pass, listing);
+  const { listed } = there;
   const here = local.readLocal(directory, new Set([...listed.keys(), ...state.agreed.keys()]), mayTravel);
   const { files, held } = here;
   findArrived(pass, listed);
+  holdClashes(pass, here, there);
   holdRefused(pass, here, listed);
   const missing = new Set([...state.agreed.keys()].filter((path) => !files.has(path) && !held.has(path)));
-  const plan = planSync({
+  const input = {
     local: new Map([...files].map(([path, { hash }]) => [path, hash])),
     held,
     remote: listed,
@@ -59,7 +61,10 @@ async function runRound(pass: Pass): Promise<void> {
     absent: state.absent,
     intended: local.findIntended(directory, missing),
     now: directory.now(),
-  });
+  };
+  let plan = planSync(input);
+  const lost = await findLost(pass, findDoubtful(plan));
+  if (lost.size > 0) plan = planSync({ ...input, lost });
   result.waiting = plan.waiting;
   state.absent = plan.absent;
   try {
@@ -70,33 +75,84 @@ async function runRound(pass: Pass): Promise<void> {
     throw error;
   }
   pass.save();
+  if (hasFreed(pass, here)) pass.again = true;
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
-  pass.texts.sweep(state);
+  pass.sweep();
 }
 
-/** What was noted about another remote never counts here: nothing is deleted on either side. */
+/** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
+async function findLost({ options, state, notice }: Pass, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const had = paths.flatMap((path) => {
+    const agreed = state.agreed.get(path);
+    return agreed ? [{ path, revision: agreed.revision, hash: agreed.hash }] : [];
+  });
+  if (had.length === 0) return new Set();
+  const { remote, signal } = options;
+  const lost = await remote.findLost(had, signal);
+  if (lost.size > 0) {
+    const [first] = lost;
+    const which = lost.size === 1 ? `the text of ${first}` : `the texts of ${lost.size} memories, ${first} among them,`;
+    notice(
+      `${remote.name} has lost ${which} that it had accepted (a restored backup, a rewound branch, or a failover): what is here is kept and sent again`,
+    );
+  }
+  return lost;
+}
+
+/** What was noted about another remote never counts here. About one that is not known, nothing does: then nothing is deleted on either side. */
 function changeRemote({ state, notice, options }: Pass, id: string) {
-  const { name } = options.remote;
+  const { directory, remote, dryRun } = options;
+  const known = local.otherState(directory, id);
+  const found = known.read();
+  if (state.store !== null && !dryRun) local.otherState(directory, state.store).write(state);
+  if (found?.store === id) return found;
   if (state.store !== null)
-    notice(`${name} is not the remote of the last sync: nothing is treated as deleted, here or there`);
+    notice(`${remote.name} is not the remote of the last sync: nothing is treated as deleted, here or there`);
   return local.emptyState(id);
 }
 
 type Listed = ReadonlyMap<string, RemoteEntry>;
 
-function readListed({ result }: Pass, { entries }: RemoteListing): Listed {
-  const live = new Set(entries.flatMap(({ path, deleted }) => (deleted ? [] : [path])));
-  const isBelowFile = (path: string) =>
-    path.split("/").some((_, i, parts) => i > 0 && live.has(parts.slice(0, i).join("/")));
+interface Listing {
+  listed: Listed;
+  names: ReturnType<typeof openNames>;
+  /** Why an entry cannot be on every disk beside the others. */
+  clashes: ReadonlyMap<string, string>;
+}
+
+function readListed({ result, state }: Pass, { entries }: RemoteListing): Listing {
   const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
-    const { path, deleted } = entry;
-    const problem = findEntryProblem(path) ?? (isBelowFile(path) ? "a memory is in the place of its folder" : null);
-    if (problem === null) listed.set(path, entry);
-    else if (!deleted) result.refused.push({ path, reason: `not taken from the remote: ${problem}` });
+    const problem = findEntryProblem(entry.path);
+    if (problem === null) listed.set(entry.path, entry);
+    else if (!entry.deleted) result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
   }
-  return listed;
+  // Of two that some disk cannot distinguish, the one that is here already has the name.
+  const rank = ({ path }: RemoteEntry) => (state.agreed.has(path) ? 0 : 1);
+  const names = openNames();
+  const clashes = new Map<string, string>();
+  for (const entry of [...listed.values()].sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1))) {
+    const other = entry.deleted ? null : names.claim(entry.path);
+    if (other !== null) clashes.set(entry.path, describeClash(other));
+  }
+  return { listed, names, clashes };
+}
+
+/** Leaves alone what cannot be on every disk beside the others; it may still be removed. */
+function holdClashes({ state }: Pass, { files, held }: local.LocalTexts, { listed, names, clashes }: Listing): void {
+  for (const [path, reason] of clashes) if (files.has(path) || !state.agreed.has(path)) held.set(path, reason);
+  for (const path of [...files.keys()].sort()) {
+    const isGoing = listed.get(path)?.deleted === true && state.agreed.get(path)?.hash === files.get(path)?.hash;
+    const other = held.has(path) || isGoing ? null : names.claim(path);
+    if (other !== null) held.set(path, describeClash(other));
+  }
+}
+
+/** A name that has become free in this round may be taken in the next. */
+function hasFreed({ result }: Pass, { held }: local.LocalTexts): boolean {
+  const freed = new Set([...result.removed.here, ...result.removed.there].map(foldPath));
+  return [...held.keys()].some((path) => freed.has(foldPath(path)));
 }
 
 /** What arrived without an acknowledgement counts as agreed: it must not be treated as another person's text. */
@@ -104,8 +160,7 @@ function findArrived({ state }: Pass, listed: Listed): void {
   for (const [path, hash] of state.sent) {
     const entry = listed.get(path);
     if (!entry || entry.deleted || entry.hash !== hash) continue;
-    state.agreed.set(path, { hash, revision: entry.revision });
-    state.sent.delete(path);
+    local.noteAgreed(state, path, { hash, revision: entry.revision });
   }
 }
 

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readRegular } from "../disk/fence.ts";
 import { exitCodeOf, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type GitSync, joinTeam, leaveTeam, openGitSync, openTeam } from "../open-team.ts";
+import { type GitSync, joinTeam, leaveTeam, openGitSync, openNetwork, openTeam } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership, parseMembership } from "../team/membership.ts";
+import { signIn } from "../team/sign-in.ts";
 import type { SyncResult } from "../team/sync-pass.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
 import { bold, type Context, dim, flag, good, type Input, notes, number, text, verb, warn } from "../verb.ts";
@@ -158,6 +159,7 @@ function describeSync(result: SyncResult, isDry = false) {
 const JOIN = {
   url: text("the team's address: https://HOST/TEAM/REPOSITORY", "URL"),
   "token-file": text("the token that an admin of the team gave you", "FILE"),
+  login: flag("sign in with the identity provider of the server, in a browser, instead of a token"),
   create: flag("make the repository on the server if it is missing; for admins"),
   leave: flag("end it; what was shared stays on the disk"),
 };
@@ -166,7 +168,7 @@ export function makeJoin(network: Partial<Network>) {
   return verb({
     args: ["url?"],
     input: JOIN,
-    about: "The token comes from a file or standard input.",
+    about: "The token comes from a file or standard input, or from signing in with --login.",
     examples: ["join https://memory.example/acme/app --token-file token"],
     writes: true,
     async run(memdir, input, context) {
@@ -177,8 +179,18 @@ export function makeJoin(network: Partial<Network>) {
       }
       if (url === undefined)
         throw new MemdirError("usage", "join what? memdir join https://HOST/TEAM/REPOSITORY --token-file FILE");
-      parseMembership(url);
-      const team = await joinTeam(memdir, url, { ...(await readToken(memdir, input, context)), create }, network);
+      const membership = parseMembership(url);
+      const token = input.login
+        ? {
+            token: await signIn(
+              openNetwork(memdir, network),
+              membership,
+              (lines) => context.show([...lines]),
+              context.signal,
+            ),
+          }
+        : await readToken(memdir, input, context);
+      const team = await joinTeam(memdir, url, { ...token, create }, network);
       const result = await team.sync({ signal: context.signal, onProgress: context.progress("memories") });
       return { joined: formatMembership(team.membership), directory: team.directory.path, ...result };
     },

@@ -1,8 +1,8 @@
 /** `team`: who shares memories here, and what an admin of the team does about it. */
 
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { MemdirError } from "../errors.ts";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { MemdirError, onDisk } from "../errors.ts";
 import { findMemory } from "../memory/find.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
@@ -10,7 +10,7 @@ import { isConflictPath } from "../team/conflict-copy.ts";
 import { writeToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership } from "../team/membership.ts";
-import type { Role } from "../team/protocol.ts";
+import { type Role, TOKEN_DAYS } from "../team/protocol.ts";
 import { bold, choice, count, countMemories, dim, type Input, number, type Said, text, verb, warn } from "../verb.ts";
 
 const INPUT = {
@@ -20,7 +20,7 @@ const INPUT = {
   role: choice(["reader", "writer", "admin", "none"], "reader, writer or admin; none removes it", "ROLE"),
   repository: text("the role counts in this repository only; redact: in this one", "NAME"),
   "token-file": text("token: where it is written; a token is never shown", "FILE"),
-  days: number("token: how long it is good (default: until it is revoked)", { min: 1, max: 3650 }),
+  days: number("token: how long it is good (default: 90)", { min: 1, max: 3650 }),
   label: text("token: what it is for"),
   limit: number("search, audit: at most this many", { min: 1, max: 1000 }),
   before: text("audit: only what is older", "TIME"),
@@ -42,7 +42,8 @@ export function makeTeam(network: Partial<Network>) {
     input: INPUT,
     about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
-    writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions"].includes(action),
+    writes: ({ action }) =>
+      action !== undefined && !["tokens", "search", "audit", "versions", "export"].includes(action),
     async run(memdir, input, { cwd }): Promise<unknown> {
       const { run } = actionOf(input);
       return run(openTeam(memdir, network), { subject: "", ...input }, cwd);
@@ -76,7 +77,9 @@ function action<R>(value: Action<R>): Action {
 const STATUS = action({
   words: "",
   async run({ administration, directory, membership }) {
-    const [view, people] = await Promise.all([administration.view(), administration.people()]);
+    const view = await administration.view();
+    // Asking without the right would only be noted as refused.
+    const people = view.role === "admin" ? await administration.people() : null;
     const here = walk(directory.path).files;
     const own = view.repositories.find(({ name }) => name === membership.repository);
     return {
@@ -135,10 +138,19 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     },
     say: (member) => [describeRole(member)],
   }),
+  /** Roles, rights in repositories and tokens, all at once. */
+  remove: action({
+    words: "PERSON",
+    async run({ administration }, { subject: person }) {
+      await administration.removePerson(person);
+      return { removed: person };
+    },
+    say: ({ removed }) => [`${removed} has no role and no token any more; what they wrote stays`],
+  }),
   /** Never on the terminal: what is shown there is kept by others. */
   token: action({
     words: "PERSON",
-    async run({ administration }, { subject: person, "token-file": given, days = null, label = "" }, cwd) {
+    async run({ administration }, { subject: person, "token-file": given, days = TOKEN_DAYS, label = "" }, cwd) {
       if (given === undefined)
         throw new MemdirError("usage", "where to? --token-file FILE; a token is not shown on the terminal");
       let id = "";
@@ -151,8 +163,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       return { id, person, file, days };
     },
     say({ id, person, file, days }) {
-      const lasts = days === null ? "until it is revoked" : `for ${count(days, "day")}`;
-      return [`token ${id} for ${person} is in ${file}, valid ${lasts}: hand it over safely, then remove the file`];
+      return [
+        `token ${id} for ${person} is in ${file}, valid for ${count(days, "day")}: hand it over safely, then remove the file`,
+      ];
     },
   }),
   tokens: action({
@@ -216,6 +229,52 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       table(versions, ({ revision, author, at, bytes }) => {
         return [revision, at || "-", author || "-", bytes === null ? "removed or redacted" : `${bytes} bytes`];
       }),
+  }),
+  /** The next sync brings it here. */
+  restore: action({
+    words: "NAME REVISION",
+    async run(team, { subject, more: revision = "" }) {
+      const path = await pathOf(team, subject);
+      const version = (await team.remote.versions(path)).find((one) => one.revision === revision);
+      if (!version || version.text === null)
+        throw new MemdirError(
+          "not-found",
+          `the server has no text of ${path} at ${revision}: \`memdir team versions\` lists them`,
+        );
+      const current = (await team.remote.list()).entries.find((entry) => entry.path === path && !entry.deleted);
+      const change = { kind: "put", path, text: version.text, expected: current?.revision ?? null } as const;
+      const [outcome] = await team.remote.apply([change]);
+      if (outcome?.kind !== "done") {
+        const why = outcome?.kind === "refused" ? outcome.reason : "it was changed at this moment; run it again";
+        throw new MemdirError("conflict", `${path} was not restored: ${why}`);
+      }
+      return { path, restored: revision, revision: outcome.revision };
+    },
+    say: ({ path, restored, revision }) => [
+      `${path} is again as it was at ${restored}, as revision ${revision}; memdir sync brings it here`,
+    ],
+  }),
+  /** Everything that the server has of this repository now, as files. */
+  export: action({
+    words: "FOLDER",
+    async run({ remote }, { subject }, cwd) {
+      const folder = resolve(cwd, subject);
+      const entries = (await remote.list()).entries.filter(({ deleted }) => !deleted);
+      const texts = await remote.fetch(entries);
+      onDisk("write", folder, () => {
+        mkdirSync(folder, { recursive: true });
+        if (readdirSync(folder).length > 0)
+          throw new MemdirError("conflict", `${folder} is not empty: name another folder`);
+        for (const [path, text] of texts) {
+          mkdirSync(dirname(join(folder, path)), { recursive: true });
+          writeFileSync(join(folder, path), text, { flag: "wx" });
+        }
+      });
+      return { folder, exported: texts.size, listed: entries.length };
+    },
+    say: ({ folder, exported, listed }) => [
+      `${countMemories(exported)} in ${folder}${exported < listed ? `; ${listed - exported} changed meanwhile: run it again` : ""}`,
+    ],
   }),
   redact: action({
     words: "NAME REVISION",

@@ -12,7 +12,7 @@ import { beginServe } from "./serve-call.ts";
 it("makes a team, keeps the token to a file, serves, and ends in order", async () => {
   const world = makeWorld();
   const memory = openMemoryData(() => world.now);
-  const opened: OpenedData = { data: memory, name: "memory", hasVectors: false };
+  const opened: OpenedData = { data: memory, name: "memory", hasVectors: false, isEmbedded: false };
   const folder = path.join(world.home, ".memdir-server");
   const call = beginServe(world, {}, { open: async () => opened });
   const url = await call.url();
@@ -39,7 +39,7 @@ it("makes a team, keeps the token to a file, serves, and ends in order", async (
 it("answers --json with one value and no token", async () => {
   const world = makeWorld();
   const data = openMemoryData(() => world.now);
-  const open = async (): Promise<OpenedData> => ({ data, name: "memory", hasVectors: false });
+  const open = async (): Promise<OpenedData> => ({ data, name: "memory", hasVectors: false, isEmbedded: false });
   const call = beginServe(world, { json: true, team: "acme", admin: "zoë" }, { open });
   await until(() => call.answers.length > 0);
   const tokenFile = path.join(world.home, ".memdir-server", "admin-token");
@@ -56,7 +56,8 @@ it("refuses what does not go together, before anything is opened", async () => {
     [{ "tls-cert": "c.pem" }, /go together/],
     [{ "tls-cert": "c.pem", "tls-key": "k.pem", "behind-tls": true }, /give one of them/],
     [{ "token-file": "f" }, /--issue-token/],
-    [{ database: "mysql://u:hunter2@h/d" }, /^the URL of the database must be postgres:/],
+    [{ database: "mysql://h/d" }, /^the URL of the database must be postgres:/],
+    [{ database: "postgres://u:hunter2@h/d" }, /^--database must not hold a password/],
     [{ port: "http" }, /--port/],
     [{ host: "0.0.0.0" }, /--behind-tls/],
   ];

@@ -94,6 +94,40 @@ describe("memdir team", () => {
     expect(JSON.stringify(audit.answers)).not.toContain("Tuesdays");
   });
 
+  it("restores a version, and exports everything into an empty folder", async () => {
+    const { ann } = await open();
+    share(ann.world, "deploys.md", "Releases are cut on Tuesdays.");
+    await ann.run("sync");
+    share(ann.world, "deploys.md", "Releases are cut on Fridays.");
+    share(ann.world, "folder/other.md", "Another one.");
+    await ann.run("sync");
+    const { answers } = await ann.run("team", { args: ["versions", "deploys"], json: true });
+    const [{ revision }] = answers[0].versions;
+    const restored = await ann.run("team", { args: ["restore", "deploys", revision], json: true });
+    expect(restored.answers[0]).toMatchObject({ path: "deploys.md", restored: revision });
+    await ann.run("sync");
+    const folder = path.join(ann.world.top, "out");
+    await ann.run("team", { args: ["export", folder] });
+    expect(fs.readFileSync(path.join(folder, "deploys.md"), "utf8")).toContain("Tuesdays");
+    expect(fs.readFileSync(path.join(folder, "folder/other.md"), "utf8")).toContain("Another");
+    expect((await errorOf(ann.run("team", { args: ["export", folder] }))).code).toBe("conflict");
+    expect((await errorOf(ann.run("team", { args: ["restore", "deploys", "r999"] }))).code).toBe("not-found");
+  });
+
+  it("removes a person with everything that they can do, and a member's status is not noted as refused", async () => {
+    const { desk, ann } = await open();
+    const bob = await desk.addPerson("bob", "writer");
+    await join(bob);
+    await bob.run("team");
+    const audit = await ann.run("team", { args: ["audit"], json: true });
+    expect(JSON.stringify(audit.answers)).not.toContain("denied");
+    await ann.run("team", { args: ["remove", "bob"] });
+    expect((await errorOf(bob.run("team"))).message).toContain("revoked");
+    expect((await errorOf(ann.run("team", { args: ["remove", "bob"] }))).code).toBe("not-found");
+    const tokens = await ann.run("team", { args: ["tokens"], json: true });
+    expect(tokens.answers[0].find((row: { person: string }) => row.person === "bob").revoked).not.toBeNull();
+  });
+
   it("lets only admins administrate", async () => {
     const { desk } = await open();
     const bob = await desk.addPerson("bob", "writer");

@@ -9,7 +9,7 @@ import type { Caller } from "../../src/team/server/data-base.ts";
 import { openPostgres } from "../../src/team/server/postgres.ts";
 import { TENANT_TABLES } from "../../src/team/server/schema.ts";
 import { testTeamData } from "../team/server/data-contract.ts";
-import { addCaller, find, LIMITS, makeTeam, put } from "../team/server/data-world.ts";
+import { ALL, addCaller, find, LIMITS, makeTeam, put } from "../team/server/data-world.ts";
 import { findPostgres, type PostgresCluster, startPostgres } from "../team/server/postgres-cluster.ts";
 import { PATIENT } from "../until.ts";
 
@@ -143,7 +143,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     expect(lost).toEqual([]);
     for (const [path, lines] of texts) {
       expect(new Set(lines).size).toBe(lines.length);
-      expect(await servers[0].versions(ann, "app", path)).toHaveLength(lines.length);
+      expect((await servers[0].versions(ann, "app", path, ALL)).versions).toHaveLength(lines.length);
     }
     await Promise.all(servers.map((server) => server.close()));
   });
@@ -163,7 +163,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     );
     const scans = () =>
       Number(
-        cluster.sql("select idx_scan from pg_stat_user_indexes where indexrelname = 'memdir_search_terms'", "large"),
+        cluster.sql("select idx_scan from pg_stat_user_indexes where indexrelname = 'memdir_words_terms'", "large"),
       );
     const before = scans();
     expect((await find(data, bob, "zanzibar common"))[0]?.path).toBe("needle.md");

@@ -21,6 +21,7 @@ import {
   savePage,
 } from "./disk-book.ts";
 import { withFolderLock } from "./disk-lock.ts";
+import { findLostIn } from "./memory-remote.ts";
 
 export interface DiskRemoteOptions {
   /** Absolute path. Made when it is not there; the folder that it lies in must be. */
@@ -57,6 +58,7 @@ export function openDiskRemote(options: DiskRemoteOptions): Remote {
       signal?.throwIfAborted();
       return changes.length === 0 ? [] : locked(signal, (book) => applyChanges(book, changes, options));
     },
+    findLost: (had, signal) => locked(signal, (book) => findLostIn(had, (path) => listVersions(book, path))),
     versions: (path, signal) => locked(signal, (book) => listVersions(book, path)),
   };
 }

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../../src/errors.ts";
 import { findEntryProblem, type RemoteEntry } from "../../src/team/protocol.ts";
-import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
+import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 
 export interface MemoryRemote {
@@ -11,6 +11,8 @@ export interface MemoryRemote {
   live(): Map<string, string>;
   /** Takes an entry out without a tombstone, as a remote that lost it. */
   lose(path: string): void;
+  /** A copy of all of it; what it returns puts that in the place of what is there by then. */
+  backUp(): () => void;
   id: string;
   calls: string[];
 }
@@ -49,6 +51,16 @@ export function makeMemoryRemote(now: () => Date = () => new Date(0)): MemoryRem
         }),
       ),
     lose: (path) => log.delete(path),
+    backUp() {
+      const kept = [...log];
+      const at = last;
+      return () => {
+        log.clear();
+        for (const [path, versions] of kept) log.set(path, versions);
+        // Numbers are given again, to other texts.
+        last = at;
+      };
+    },
     open: (who) => ({
       name: "memory",
       list: async (signal) => {
@@ -71,6 +83,7 @@ export function makeMemoryRemote(now: () => Date = () => new Date(0)): MemoryRem
         made.calls.push(`apply ${changes.length}`);
         return changes.map((one) => change(one, who));
       },
+      findLost: async (had) => findLostIn(had, (path) => log.get(path) ?? []),
       versions: async (path, signal) => {
         signal?.throwIfAborted();
         return [...(log.get(path) ?? [])];
@@ -80,6 +93,13 @@ export function makeMemoryRemote(now: () => Date = () => new Date(0)): MemoryRem
   return made;
 }
 
+/** Those whose version is not among the remote's. */
+export function findLostIn(had: readonly Had[], versionsOf: (path: string) => readonly RemoteVersion[]): Set<string> {
+  const isKept = ({ path, revision, hash }: Had) =>
+    versionsOf(path).some((one) => one.revision === revision && one.text !== null && sha256(one.text) === hash);
+  return new Set(had.filter((one) => !isKept(one)).map(({ path }) => path));
+}
+
 /** What a network does to one call. */
 export type Fate = "fine" | "lost request" | "lost answer" | "twice" | "late" | "slow";
 
@@ -87,6 +107,8 @@ export interface BadNetwork {
   remote: Remote;
   /** Requests that were given up and have yet to arrive. */
   arriveLate(): Promise<void>;
+  /** They never do. */
+  forgetLate(): void;
 }
 
 /** `acknowledged` is told of every text that the remote said it has. */
@@ -114,6 +136,7 @@ export function makeBadNetwork(
       name: remote.name,
       list: (signal) => send(() => remote.list(signal)),
       fetch: (entries, signal) => send(() => remote.fetch(entries, signal)),
+      findLost: (had, signal) => send(() => remote.findLost(had, signal)),
       versions: (path, signal) => send(() => remote.versions(path, signal)),
       apply: async (changes, signal) => {
         const outcomes = await send(() => remote.apply(changes, signal));
@@ -123,6 +146,7 @@ export function makeBadNetwork(
         return outcomes;
       },
     },
+    forgetLate: () => void late.splice(0),
     arriveLate: async () => {
       // In another order than they were sent.
       for (const call of late.splice(0).reverse()) await call();

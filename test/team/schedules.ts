@@ -9,11 +9,10 @@ import { forgetMemory } from "../../src/memory/forget.ts";
 import { renameMemory } from "../../src/memory/rename.ts";
 import { linkedFiles } from "../../src/store/index-line.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { Remote } from "../../src/team/remote.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { makeTemporary } from "../temporary.ts";
-import { openDiskRemote } from "./disk-remote.ts";
-import { type BadNetwork, type Fate, makeBadNetwork, makeMemoryRemote } from "./memory-remote.ts";
+import { type BadNetwork, type Fate, makeBadNetwork } from "./memory-remote.ts";
+import { makePlace, type Place, type PlaceKind } from "./places.ts";
 import { type Clock, directoryAt } from "./sync-world.ts";
 
 const CLIENTS = 3;
@@ -27,7 +26,9 @@ export type Op =
   | { kind: "rename"; client: number; file: number }
   | { kind: "sync"; clients: number[]; fates: Fate[]; kill: number | null; meanwhile: Op[] }
   | { kind: "wait"; seconds: number }
-  | { kind: "late" };
+  | { kind: "late" }
+  | { kind: "back up" }
+  | { kind: "restore" };
 
 const client = fc.nat(CLIENTS - 1);
 const file = fc.nat(FILES.length - 1);
@@ -46,8 +47,13 @@ const sync: fc.Arbitrary<Op> = fc.record({
   kill: fc.option(fc.nat(12), { freq: 3, nil: null }),
   meanwhile: fc.array(local, { maxLength: 2 }),
 });
+const faults: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant<Op>({ kind: "back up" }) },
+  { weight: 2, arbitrary: fc.constant<Op>({ kind: "restore" }) },
+);
 const ops: fc.Arbitrary<Op[]> = fc.array(
   fc.oneof(
+    { weight: 2, arbitrary: faults },
     { weight: 5, arbitrary: local },
     { weight: 5, arbitrary: sync },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.constantFrom(1, 20, 40) }) },
@@ -65,11 +71,21 @@ interface Schedule {
 const schedule: fc.Arbitrary<Schedule> = fc.record({ shared: fc.oneof(fc.constant(true), fc.boolean()), ops });
 
 /** Seeds and numbers in one place; fast-check prints seed and path of what failed. */
-export async function runSchedules(runs: number, kind: "memory" | "disk", seed?: number): Promise<void> {
+export async function runSchedules(runs: number, kind: PlaceKind, seed?: number): Promise<Tally> {
+  const tally: Tally = { syncs: 0, kills: 0, restores: 0, words: 0 };
   await fc.assert(
-    fc.asyncProperty(schedule, (one) => runSchedule(one, kind)),
+    fc.asyncProperty(schedule, (one) => runSchedule(one, kind, tally)),
     { numRuns: runs, ...(seed === undefined ? {} : { seed }), endOnFailure: false },
   );
+  return tally;
+}
+
+/** What the runs came to. */
+export interface Tally {
+  syncs: number;
+  kills: number;
+  restores: number;
+  words: number;
 }
 
 class Kill extends Error {}
@@ -85,26 +101,23 @@ interface Machine {
   copies: Set<string>;
 }
 
-async function runSchedule({ shared, ops }: Schedule, kind: "memory" | "disk"): Promise<void> {
+async function runSchedule({ shared, ops }: Schedule, kind: PlaceKind, tally: Tally): Promise<void> {
   const top = makeTemporary("schedule", "memory");
+  const clock: Clock = { now: new Date("2026-03-10T12:00:00.000Z") };
+  const place = await makePlace(kind, top, () => clock.now);
   try {
-    const world = makeScheduleWorld(top, kind);
+    const world = makeScheduleWorld(top, place, clock, tally);
     if (shared) await world.begin();
     for (const op of ops) await world.run(op);
     await world.settle();
     await world.check();
   } finally {
     fs.rmSync(top, { recursive: true, force: true });
+    place.cleanup();
   }
 }
 
-function makeScheduleWorld(top: string, kind: "memory" | "disk") {
-  const clock: Clock = { now: new Date("2026-03-10T12:00:00.000Z") };
-  const now = () => clock.now;
-  const memory = makeMemoryRemote(now);
-  const shared = path.join(top, "shared");
-  const open = (who: string): Remote =>
-    kind === "memory" ? memory.open(who) : openDiskRemote({ folder: shared, who, now });
+function makeScheduleWorld(top: string, { open, backUp }: Place, clock: Clock, tally: Tally) {
   const acknowledged: { path: string; text: string }[] = [];
   let fates: Fate[] = [];
   const machines: Machine[] = Array.from({ length: CLIENTS }, (_, i) => ({
@@ -118,6 +131,8 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
     made: new Set(),
     copies: new Set(),
   }));
+  let restore = backUp();
+  let wasRestored = false;
   let token = 0;
   /** Every word that a person wrote, and those that somebody who had it in front of them took out again. */
   const written = new Set<string>();
@@ -135,9 +150,19 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
   async function run(op: Op): Promise<void> {
     if (op.kind === "wait") clock.now = new Date(clock.now.getTime() + op.seconds * 1000);
     else if (op.kind === "late") for (const { network } of machines) await network.arriveLate();
+    else if (op.kind === "back up") restore = backUp();
+    else if (op.kind === "restore") goBack();
     else if (op.kind === "sync") await runSync(op);
     else if (op.kind === "forget" || op.kind === "rename") await change(machines[op.client] as Machine, op);
     else byHand(op);
+  }
+
+  /** The place is put back to its last backup, as one that has to be stopped for it: nothing is under way any more. */
+  function goBack(): void {
+    for (const { network } of machines) network.forgetLate();
+    restore();
+    wasRestored = true;
+    tally.restores++;
   }
 
   /** What a person does with an editor and a shell. */
@@ -196,6 +221,16 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
   }
 
   async function syncOne(machine: Machine, onProgress: () => void = () => {}) {
+    const before = wordsIn(Object.values(readAll(machine.directory.path)).join("\n"));
+    const result = await tryOne(machine, onProgress);
+    tally.syncs++;
+    const after = Object.values(readAll(machine.directory.path)).join("\n");
+    const gone = before.filter((word) => !takenOut.has(word) && !after.includes(word));
+    expect(gone, "words that nobody took out, and that this sync replaced").toEqual([]);
+    return result;
+  }
+
+  async function tryOne(machine: Machine, onProgress: () => void) {
     try {
       const result = await syncDirectory({
         directory: machine.directory,
@@ -207,6 +242,7 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
       for (const { copy } of result.conflicts) machine.copies.add(copy);
       return result;
     } catch (error) {
+      if (error instanceof Kill) tally.kills++;
       if (error instanceof Kill || (error instanceof MemdirError && error.code === "network")) return null;
       throw error;
     }
@@ -238,7 +274,9 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
     const versions = new Map<string, Set<string | null>>();
     for (const { path: name } of entries)
       versions.set(name, new Set((await remote.versions(name)).map(({ text }) => text)));
-    for (const { path: name, text } of acknowledged)
+    tally.words += written.size;
+    // A restored place has lost its history; what is in nobody's hands any more is lost with it.
+    for (const { path: name, text } of wasRestored ? [] : acknowledged)
       expect(versions.get(name)?.has(text), `${name}: ${text}`).toBe(true);
     const lost = [...written].filter(
       (word) => !takenOut.has(word) && !Object.values(there).some((text) => text.includes(word)),

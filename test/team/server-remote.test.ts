@@ -93,6 +93,25 @@ describe("the address of a server", () => {
 });
 
 describe("list", () => {
+  it("takes what changed since a state into the list that it has, and everything where the server gives everything", async () => {
+    const [a, b] = [entry("a.md", "x"), entry("b.md", "x")];
+    const gone = { ...a, deleted: true, hash: "", revision: "r2" };
+    const { remote } = open(
+      json(200, { id: "1", entries: [a, b], state: "s-1" }, { etag: '"e1"' }),
+      json(200, { id: "1", entries: [gone, entry("c.md", "x")], state: "s-2", since: "s-1" }, { etag: '"e2"' }),
+      json(200, { id: "1", entries: [b], state: "s-9" }, { etag: '"e3"' }),
+    );
+    await remote.list();
+    const second = await remote.list();
+    expect(second.entries.map(({ path, deleted }) => [path, deleted])).toEqual([
+      ["a.md", true],
+      ["b.md", false],
+      ["c.md", false],
+    ]);
+    expect((await remote.list()).entries.map(({ path }) => path)).toEqual(["b.md"]);
+    expect(server.requests.map(({ path }) => path.split("?")[1])).toEqual([undefined, "since=s-1", "since=s-2"]);
+  });
+
   it("asks again only for what changed", async () => {
     const listing = { id: "1", entries: [entry("a.md", "x")] };
     const { remote } = open(json(200, listing, { etag: '"e1"' }), json(304, ""), json(200, { id: "1", entries: [] }));

@@ -14,7 +14,11 @@ describe("random schedules", () => {
     await runSchedules(50, "memory");
   });
 
-  it("do so with a shared folder, too", async () => {
-    await runSchedules(10, "disk");
+  it.each([
+    ["disk", 10],
+    ["server", 20],
+    ["git", 3],
+  ] as const)("do so with another kind of place, too: %s", async (kind, runs) => {
+    await runSchedules(runs, kind);
   });
 });

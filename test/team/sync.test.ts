@@ -453,12 +453,60 @@ describe("syncDirectory", () => {
     expect(remote.live().size).toBe(2);
   });
 
+  it("takes turns with two stores without needless copies", async () => {
+    const { ann, remote } = await shared();
+    const other = makeMemoryRemote();
+    other.id = "other";
+    const second = () => ann.sync({ remote: other.open("ann") });
+    const first = () => ann.sync({ remote: remote.open("ann") });
+    expect((await second()).notices).toEqual([expect.stringContaining("not the remote of the last sync")]);
+    for (const words of ["1", "2", "3"]) {
+      ann.write("plan.md", text("a", words));
+      expect(await first()).toEqual({ ...NOTHING, pushed: ["plan.md"] });
+      ann.write("plan.md", text("a", `${words} again`));
+      expect(await second()).toEqual({ ...NOTHING, pushed: ["plan.md"] });
+    }
+    await forgetMemory(ann.directory, "other.md");
+    expect((await first()).removed.there).toEqual(["other.md"]);
+    expect((await second()).removed.there).toEqual(["other.md"]);
+  });
+
+  it("makes no copy when it was killed between pulling and noting it, and both sides went on", async () => {
+    const { ann, bob } = await shared();
+    ann.write("plan.md", text("ann's", "b"));
+    await ann.sync();
+    const kill = (_done: number, _total: number, phase: string) => {
+      if (phase === "save" && bob.read("plan.md") !== text("a", "b")) throw new Error("killed");
+    };
+    await expect(bob.sync({ onProgress: kill })).rejects.toThrow("killed");
+    bob.write("plan.md", text("ann's", "bob's"));
+    ann.write("plan.md", text("ann's second", "b"));
+    await ann.sync();
+    expect(await bob.sync()).toEqual({ ...NOTHING, merged: ["plan.md"] });
+    expect(bob.read("plan.md")).toBe(text("ann's second", "bob's"));
+  });
+
+  it("holds back a memory that cannot be read, and takes the others", async () => {
+    const { ann, bob, remote } = await shared();
+    const broken = "---\nname: [\n  - x: y: z\n---\nwords\n";
+    const put = { kind: "put", path: "broken.md", text: broken, expected: null } as const;
+    expect(await remote.open("ann").apply([put])).toMatchObject([{ kind: "done" }]);
+    ann.write("fine.md", memory("fine"));
+    await ann.sync();
+    const result = await bob.sync();
+    expect(result.pulled).toContain("fine.md");
+    expect(result.refused.map(({ path }) => path)).toEqual(bob.exists("broken.md") ? [] : ["broken.md"]);
+  });
+
   it("keeps only the base texts that it needs", async () => {
     const { ann } = await shared();
     for (let i = 0; i < 5; i++) {
       ann.write("plan.md", text("a", String(i)));
       await ann.sync();
     }
-    expect(fs.readdirSync(ann.at(".memdir/sync-base")).length).toBe(2);
+    const texts = fs
+      .readdirSync(ann.at(".memdir/sync-base"))
+      .flatMap((name) => Object.values(JSON.parse(ann.read(`.memdir/sync-base/${name}`))));
+    expect(texts.sort()).toEqual([memory("other"), text("a", "4")].sort());
   });
 });

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
+import { openAdmission } from "./admission.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
 import { openMetrics } from "./metrics.ts";
@@ -13,7 +14,9 @@ import { makeRoutes } from "./routes.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,
-    Partial<Pick<TeamServer, "limits" | "embed" | "version">> {
+    Partial<Pick<TeamServer, "limits" | "embed" | "version" | "oidc" | "ending">> {
+  /** A proxy in front says where requests come from. */
+  behindTls?: boolean;
   /** One line of JSON for each request, without a line break. */
   log: World["log"];
   /** Names of requests in answers and log. */
@@ -25,7 +28,9 @@ type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
 
 export function makeApp(options: AppOptions): Hono {
   const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
-  const server: TeamServer = { data, now, limits, embed, version };
+  const { oidc = null, ending = { is: false }, behindTls = false } = options;
+  const admission = openAdmission(limits.rate, now);
+  const server: TeamServer = { data, now, limits, embed, version, oidc, ending, admission };
   const metrics = openMetrics();
   const app = new Hono();
 
@@ -39,7 +44,9 @@ export function makeApp(options: AppOptions): Hono {
     }).catch((error) => {
       if (error instanceof Refusal) return error.answer;
       const failed = refuseFailure(error, id).answer;
-      if (failed.status >= 500) log(formatLine(describeFailure(error, id, now().toISOString())));
+      const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
+      if (failed.status >= 500)
+        log(formatLine({ ...describeFailure(error, id, now().toISOString()), team, person: personId }));
       return failed;
     });
     const status = answer.status ?? route?.reply[0] ?? 200;
@@ -53,8 +60,10 @@ export function makeApp(options: AppOptions): Hono {
   const routes = makeRoutes(metrics);
   for (const route of routes) {
     app.on(route.method, route.path, (c) => {
-      const sent = (c.env as Arrival)?.incoming?.url;
-      return serve(route, c.req.raw, (onCaller) => answerRoute(server, route, c.req.raw, sent, onCaller));
+      const { url, socket } = (c.env as Arrival)?.incoming ?? {};
+      const forwarded = behindTls ? c.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
+      const arrival = { url, address: forwarded ?? socket?.remoteAddress ?? "" };
+      return serve(route, c.req.raw, (onCaller) => answerRoute(server, route, c.req.raw, arrival, onCaller));
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -69,7 +78,7 @@ export function makeApp(options: AppOptions): Hono {
 }
 
 /** What Node's server knows of a request; absent where the app is asked directly. */
-type Arrival = { incoming?: { url?: string } } | undefined;
+type Arrival = { incoming?: { url?: string; socket?: { remoteAddress?: string } } } | undefined;
 
 /** `.` and `..` as parts of a path, in any spelling: resolving them before us would turn one path into another. */
 const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
@@ -78,7 +87,7 @@ async function answerRoute(
   server: TeamServer,
   route: Route,
   request: Request,
-  sent: string | undefined,
+  { url: sent, address }: { url: string | undefined; address: string },
   onCaller: (caller: Caller) => void,
 ): Promise<Answer> {
   const { headers, url } = request;
@@ -89,14 +98,14 @@ async function answerRoute(
   const { repository = "" } = params;
   let [caller, state]: [Caller, string | null] = [NO_CALLER, null];
   if (route.access.to !== "open") {
-    const entered = await identify(server, route.access, headers, repository);
+    const entered = await identify(server, route.access, headers, repository, address);
     ({ caller, state } = entered);
     onCaller(caller);
     await authorize(server, route, entered, params);
   }
   const query = readQuery(route, url);
   const body = await readContent(server, route, request);
-  return route.answer(server, { caller, repository, state, params, headers, query, body });
+  return route.answer(server, { caller, repository, state, params, address, headers, query, body });
 }
 
 /** Open routes have no use for a caller. */
@@ -125,13 +134,15 @@ const REFUSALS: Partial<Record<MemdirError["code"], [status: number, problem: st
   usage: [400, "form"],
 };
 
+const AWAY = "the database is not answering: nothing was changed; try again in a moment";
+
 function refuseFailure(error: unknown, id: string): Refusal {
   const code = error instanceof MemdirError ? error.code : null;
   const known = code && REFUSALS[code];
   if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
-    const message = "the database is not answering: nothing was changed; try again in a moment";
+    const { message } = code === "lock" ? (error as MemdirError) : { message: AWAY };
     return refuse(503, "database", message, { headers: { "retry-after": "1" } });
   }
   return refuse(500, "internal", `internal error; the server's log has details under the id ${id}`);

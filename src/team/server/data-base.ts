@@ -4,7 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
-import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
+import {
+  type Database,
+  isWorthAnotherTry,
+  type Lane,
+  type Row,
+  type Sql,
+  type TransactionOptions,
+} from "./database.ts";
+import { makeTurns } from "./turns.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -24,26 +32,56 @@ export interface Transaction extends Outside, Pick<World, "newId">, Pick<Databas
 }
 
 /** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
-export type Run = <T>(caller: Caller | null, work: (tx: Transaction) => Promise<T>) => Promise<T>;
+export type Run = <T>(
+  caller: Caller | null,
+  work: (tx: Transaction) => Promise<T>,
+  options?: TransactionOptions,
+) => Promise<T>;
+
+/** One call of a function in the database (functions.ts), in the caller's turn. */
+export type Call = <T>(caller: Caller, text: string, values: unknown[]) => Promise<T[]>;
 
 /** Deadlocks cannot come from our own order of locks; what else there is passes within a few tries. */
 const TRIES = 5;
 const PAUSE_MS = 20;
 
-export function makeRun({ transaction, hasVectors }: Database, outside: Outside): Run {
+/** A few for one token, so that its own requests overlap; most of them for everybody else. */
+const ONE_TOKENS_PART = 0.4;
+/** About as many as one client with many processes has under way. */
+const WAITING_PER_TOKEN = 200;
+const WAITING = 5_000;
+/** A search of one token at a time: the second would take all connections that search has. */
+const SEARCHES = { size: 2, perToken: 1, waitingPerToken: 8, waiting: 200 };
+
+export function makeRun(database: Database, outside: Outside): { run: Run; call: Call; waiting(): number } {
+  const { transaction, hasVectors, size } = database;
   const { randomBytes } = outside;
   const newId = () => Buffer.from(randomBytes(8)).toString("hex");
-  return async (asking, work) => {
-    const caller = asking ?? operatorOf("");
+  const perToken = Math.max(1, Math.floor(size * ONE_TOKENS_PART));
+  const lanes = {
+    main: makeTurns({ size, perToken, waitingPerToken: WAITING_PER_TOKEN, waiting: WAITING }),
+    search: makeTurns(SEARCHES),
+  };
+  const patiently = async <T>(lane: Lane, caller: Caller, work: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await transaction(asking && caller.team, (sql) => work({ ...outside, newId, hasVectors, sql, caller }));
+        return await lanes[lane].take(caller.team, caller.tokenId, work);
       } catch (error) {
         if (attempt >= TRIES || !isWorthAnotherTry(error)) throw error;
         const part = (randomBytes(1)[0] ?? 0) / 256;
         await sleep(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + part));
       }
     }
+  };
+  return {
+    waiting: () => lanes.main.waiting() + lanes.search.waiting(),
+    run: (asking, work, options = {}) => {
+      const caller = asking ?? operatorOf("");
+      return patiently(options.lane ?? "main", caller, () =>
+        transaction(asking && caller.team, (sql) => work({ ...outside, newId, hasVectors, sql, caller }), options),
+      );
+    },
+    call: (caller, text, values) => patiently("main", caller, () => database.call(text, values)),
   };
 }
 
@@ -87,17 +125,16 @@ export async function readAudit(
   );
 }
 
-/** `lock`: no other caller writes in this repository until the transaction ends. Null where there is no such repository. */
+/** Null where there is no such repository. */
 export async function readRepository(
   { sql, caller }: Transaction,
   repository: string,
-  lock: "lock" | "look" = "look",
 ): Promise<{ role: Role | null; row: Row } | null> {
   const [row] = await sql(
-    `select r.id, r.state::text as state, r.memories, r.bytes::text as bytes, p.role as team_role,
+    `select r.id, r.state::text as state, p.role as team_role,
        (select x.role from memdir_right x where x.team = r.team and x.person_id = p.id and x.repository = r.name) as own_role
-     from memdir_repository r left join memdir_person p on p.team = r.team and p.id = $3
-     where r.team = $1 and r.name = $2${lock === "lock" ? " for no key update of r" : ""}`,
+     from memdir_repository r left join memdir_person p on p.team = r.team and p.id = $3 and p.removed is null
+     where r.team = $1 and r.name = $2`,
     [caller.team, repository, caller.personId],
   );
   return row ? { role: strongest(row.team_role as Role | null, row.own_role as Role | null), row } : null;
@@ -107,9 +144,9 @@ export async function readRepository(
 export async function repositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
   const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
     `select r.name, r.memories, r.bytes::text as bytes, p.role as team, x.role as own from memdir_repository r
-     join memdir_person p on p.team = r.team and p.id = $2
+     join memdir_person p on p.team = r.team and p.id = $2 and p.removed is null
      left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
-     where r.team = $1 and (p.role is not null or x.role is not null) order by r.name`,
+     where r.team = $1 and (p.role is not null or x.role is not null) order by r.name limit 10000`,
     [caller.team, caller.personId],
   );
   return rows.map(({ name, memories, bytes, team, own }) => {
@@ -118,7 +155,7 @@ export async function repositories({ sql, caller }: Transaction): Promise<Reposi
 }
 
 /** Changes with every write in the repository, and differs for another repository of the same name. */
-export function formState({ id, state }: Row): string {
+export function formState({ id, state }: { id?: unknown; state?: unknown }): string {
   return `${id}-${state}`;
 }
 
@@ -129,7 +166,10 @@ export async function roleOf(tx: Transaction, repository: string): Promise<Role 
 
 export async function teamRoleOf({ sql, caller }: Transaction): Promise<Role | null> {
   const key = [caller.team, caller.personId];
-  const [row] = await sql<{ role: Role | null }>("select role from memdir_person where team = $1 and id = $2", key);
+  const [row] = await sql<{ role: Role | null }>(
+    "select role from memdir_person where team = $1 and id = $2 and removed is null",
+    key,
+  );
   return row?.role ?? null;
 }
 
@@ -137,6 +177,6 @@ export async function isTeamAdmin(tx: Transaction): Promise<boolean> {
   return covers(await teamRoleOf(tx), "admin");
 }
 
-function strongest(one: Role | null, other: Role | null): Role | null {
+export function strongest(one: Role | null, other: Role | null): Role | null {
   return other === null || covers(one, other) ? one : other;
 }

@@ -3,35 +3,46 @@
 import { MemdirError } from "../../errors.ts";
 import {
   covers,
+  describeClash,
   type Fetched,
   findEntryProblem,
-  findTextProblem,
+  foldPath,
   type LIMITS,
   type ListAnswer,
   type RemoteEntry,
   type Version,
+  type VersionsAnswer,
 } from "../protocol.ts";
-import type { RemoteOutcome } from "../remote.ts";
-import { audit, formState, iso, readRepository, type Transaction } from "./data-base.ts";
-import { dropFromSearch, putIntoSearch, type SharedMemory } from "./data-search.ts";
+import type { Had, RemoteOutcome } from "../remote.ts";
+import { audit, type Call, type Caller, formState, iso, readRepository, type Transaction } from "./data-base.ts";
+import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import type { Row } from "./database.ts";
 
-/** A change over one of these is refused inside the same transaction that would write it. */
+/** A change over one of the first is refused inside the transaction that would write it; over one of the others, old versions go. */
 export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };
 
 /** A row of these is an entry. */
 const ENTRY_COLUMNS = `path, revision::text as revision, hash, deleted, author, ${iso("at")}`;
 
-/** `state` changes with every write in the repository; the ETag is made of it. */
-export async function listMemories(tx: Transaction, repository: string): Promise<ListAnswer & { state: string }> {
+/**
+ * `state` changes with every write in the repository; the ETag is made of it. With a `since` that is an earlier state of this
+ * repository, only what changed after it, and the answer names it; with any other one, everything.
+ */
+export async function listMemories(
+  tx: Transaction,
+  repository: string,
+  since: string | null = null,
+): Promise<ListAnswer & { state: string }> {
   // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
   const row = await mustRead(tx, repository);
   const { team } = tx.caller;
+  const from = since === null ? null : await findState(tx, repository, row, since);
   const entries = await tx.sql<RemoteEntry>(
-    `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 order by path`,
-    [team, repository],
+    `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 and ($3::bigint is null or changed > $3::bigint) order by path`,
+    [team, repository, from],
   );
-  return { id: `${team}/${repository}/${row.id}`, state: formState(row), entries };
+  const answer = { id: `${team}/${repository}/${row.id}`, state: formState(row), entries };
+  return from === null || since === null ? answer : { ...answer, since };
 }
 
 export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {
@@ -46,212 +57,178 @@ export async function fetchMemories(tx: Transaction, repository: string, paths: 
   return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
 }
 
-export async function versions(tx: Transaction, repository: string, path: string): Promise<Version[]> {
+/**
+ * Those whose version is not in the history any more: its number was not given yet, or to another text. One that was redacted, or
+ * dropped for its age or with an old tombstone, was there.
+ */
+export async function findLost(tx: Transaction, repository: string, had: readonly Had[]): Promise<string[]> {
   await mustRead(tx, repository);
-  // In the order of the numbers: the output column is a text.
-  const rows = await tx.sql<Version>(
-    `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted
-     from memdir_version v where team = $1 and repository = $2 and path = $3 order by v.revision`,
-    [tx.caller.team, repository, path],
+  const rows = await tx.sql<{ path: string }>(
+    `select had.path from unnest($3::text[], $4::text[], $5::text[]) as had (path, revision, hash)
+       join memdir_repository r on r.team = $1 and r.name = $2
+       left join memdir_memory m on m.team = $1 and m.repository = $2 and m.path = had.path
+       left join memdir_version v on v.team = $1 and v.repository = $2 and v.path = had.path and v.revision::text = had.revision
+     where (m.path is null and had.revision::numeric > r.floor) or (v.path is null and m.revision::numeric < had.revision::numeric)
+       or (v.hash <> had.hash and not v.redacted)`,
+    [tx.caller.team, repository, had.map(({ path }) => path), had.map(numberOf), had.map(({ hash }) => hash)],
   );
-  return rows.map((row) => ({ ...row, text: row.text && wholeText(row.text) }));
+  return rows.map(({ path }) => path);
 }
 
-/** One transaction: precondition, version, audit. */
-export async function putMemory(
-  tx: Transaction,
-  repository: string,
-  memory: SharedMemory,
-  expected: string | null,
-  limits: DataLimits,
-): Promise<RemoteOutcome> {
-  const { path } = memory;
-  return write({ ...tx, repository, path }, "write", async (writing, current, counts) => {
-    const there = current !== null && !current.deleted;
-    if (there && current.hash === memory.hash) return { kind: "done", path, revision: current.revision };
-    const based = expected === null ? !there : current?.revision === expected;
-    if (!based) return { kind: "stale", path, current: current && entryOf(current) };
-    const before = there ? current.bytes : null;
-    const reason =
-      findTextProblem(memory.text, limits.memoryBytes) ??
-      findLimitProblem(memory, before, counts, limits) ??
-      (await findCollision(writing));
-    if (reason) return { kind: "refused", path, reason };
-    return { kind: "done", path, revision: await put(writing, memory, before) };
-  });
+/** A revision that no server has given is later than any. */
+function numberOf({ revision }: Had): string {
+  return /^\d{1,18}$/.test(revision) ? revision : "1000000000000000000";
 }
 
-export async function removeMemory(
+export interface VersionsQuery {
+  /** A revision: only older ones. */
+  before?: string | undefined;
+  /** Only those with this text. */
+  hash?: string | undefined;
+  limit: number;
+  /** Of all texts together; one is given however long it is. */
+  bytes: number;
+}
+
+/** The newest ones that the query allows, oldest first; `more` where there are older ones. */
+export async function versions(
   tx: Transaction,
   repository: string,
   path: string,
-  expected: string,
+  { before, hash, limit, bytes }: VersionsQuery,
+): Promise<VersionsAnswer> {
+  await mustRead(tx, repository);
+  const rows = await tx.sql<Version & { more: boolean }>(
+    `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted, place < all_of_them as more
+     from memdir_version v join (
+       select revision, place, all_of_them from (
+         select revision, row_number() over newest as place, sum(bytes) over newest as size, count(*) over () as all_of_them
+         from memdir_version where team = $1 and repository = $2 and path = $3 and ($4::bigint is null or revision < $4::bigint)
+           and ($5::text is null or hash = $5) window newest as (order by revision desc)) counted
+       where place <= $6::int and (place = 1 or size <= $7::bigint)) page using (revision)
+     where team = $1 and repository = $2 and path = $3 order by v.revision`,
+    [tx.caller.team, repository, path, before ?? null, hash ?? null, limit, bytes],
+  );
+  const found = rows.map(({ more: _, ...row }) => ({ ...row, text: row.text && wholeText(row.text) }));
+  return { versions: found, more: rows[0]?.more ?? false };
+}
+
+/** One statement: precondition, version, search, audit. */
+export async function putMemory(
+  call: Call,
+  caller: Caller,
+  repository: string,
+  memory: SharedMemory,
+  expected: string | null,
+  options: { now: Date; limits: DataLimits; vectors: boolean },
 ): Promise<RemoteOutcome> {
-  return write({ ...tx, repository, path }, "remove", async (writing, current) => {
-    if (current === null || current.deleted) return { kind: "done", path, revision: current?.revision ?? "0" };
-    if (current.revision !== expected) return { kind: "stale", path, current: entryOf(current) };
-    return { kind: "done", path, revision: await bury(writing, current) };
-  });
+  const { path, hash, name, description } = memory;
+  const asked = { repository, path, expected, hash, name: clean(name), description: clean(description) };
+  return write(call, caller, asked, memory, options);
+}
+
+export async function removeMemory(
+  call: Call,
+  caller: Caller,
+  repository: string,
+  path: string,
+  expected: string,
+  options: { now: Date; limits: DataLimits; vectors: boolean },
+): Promise<RemoteOutcome> {
+  return write(call, caller, { repository, path, expected, hash: "", name: "", description: "" }, null, options);
+}
+
+interface AskedWrite extends Pick<SharedMemory, "path" | "hash" | "name" | "description"> {
+  repository: string;
+  expected: string | null;
+}
+
+/** `memory` null: a removal. */
+async function write(
+  call: Call,
+  caller: Caller,
+  asked: AskedWrite,
+  memory: SharedMemory | null,
+  { now, limits, vectors }: { now: Date; limits: DataLimits; vectors: boolean },
+): Promise<RemoteOutcome> {
+  const { path, repository } = asked;
+  const problem = findEntryProblem(path);
+  if (problem) return { kind: "refused", path, reason: problem };
+  const { team, personId: person_id, person, tokenId: token_id } = caller;
+  const at = now.toISOString();
+  const all = {
+    ...limits,
+    ...asked,
+    ...namesOf(path),
+    team,
+    person_id,
+    person,
+    token_id,
+    at,
+    ...(vectors && { vectors }),
+  };
+  const { text = null, vector = null } = memory ?? {};
+  const [row] = await call<{ done: Written }>(caller, "select memdir_write($1::jsonb, $2, $3, $4) as done", [
+    JSON.stringify(all),
+    text,
+    memory && formatTerms(team, memory),
+    vectors && vector ? formatVector(vector) : null,
+  ]);
+  const done = row?.done;
+  if (!done || done.kind === "missing") throw missing(repository);
+  if (done.kind !== "refused") return { ...done, path };
+  const reasons = {
+    role: "you may read here, but not write",
+    name: describeClash(done.other ?? ""),
+    full: `the repository is full: it has ${done.memories} of ${limits.repositoryMemories} memories and ${done.bytes} of ${limits.repositoryBytes} bytes`,
+  };
+  return { kind: "refused", path, reason: reasons[done.reason] };
+}
+
+/** As memdir_write answers. */
+type Written =
+  | { kind: "missing" }
+  | { kind: "done"; revision: string }
+  | { kind: "stale"; current: RemoteEntry | null }
+  | { kind: "refused"; reason: "role" | "name" | "full"; other?: string; memories?: number; bytes?: number };
+
+/** What no other memory may be called beside it: its own name and those of its folders, folded, and how it spells these. */
+function namesOf(path: string) {
+  const parts = path.split("/");
+  const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+  const folders = above.slice(0, -1).map((folder) => `${folder}\n${foldPath(folder)}`);
+  return { folded: foldPath(path), above: above.map(foldPath), folders };
 }
 
 /**
  * Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). Rows are
  * overwritten in the database's own time (vacuum); nothing of ours can read the text from here on.
  */
-export async function redact(tx: Transaction, repository: string, path: string, revision: string): Promise<boolean> {
-  const writing = { ...tx, repository, path };
-  const found = await readRepository(tx, repository, "lock");
+export async function redact(
+  tx: Transaction,
+  repository: string,
+  path: string,
+  revision: string,
+  limits: DataLimits,
+): Promise<boolean> {
+  const { sql, caller } = tx;
+  const found = await readRepository(tx, repository);
   if (!found || !covers(found.role, "admin")) return false;
-  const taken = await tx.sql(
+  const taken = await sql(
     `update memdir_version set text = null, hash = '', redacted = true
      where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
-    [...keyOf(writing), revision],
+    [caller.team, repository, path, revision],
   );
   if (taken.length === 0) return false;
-  const current = await readMemory(writing);
-  if (current?.revision === revision && !current.deleted) await bury(writing, current);
+  const [current] = await sql(
+    "select 1 from memdir_memory where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted",
+    [caller.team, repository, path, revision],
+  );
+  const call: Call = (_, text, values) => sql(text, values);
+  const options = { now: tx.now(), limits, vectors: await tx.hasVectors() };
+  if (current) await removeMemory(call, caller, repository, path, revision, options);
   await audit(tx, [{ action: "redact", repository, path, revision, outcome: "done" }]);
   return true;
-}
-
-/** One memory in a transaction that writes it. */
-interface Writing extends Transaction {
-  repository: string;
-  path: string;
-}
-
-interface Counts {
-  memories: number;
-  bytes: number;
-}
-
-type CurrentEntry = RemoteEntry & { bytes: number };
-
-/**
- * One write, with its line in the audit log. Writers of one repository wait for one another at its row, which is always
- * the first lock they take: what `work` gets is what there is, and no two of them can wait in a circle.
- */
-async function write(
-  writing: Writing,
-  action: string,
-  work: (writing: Writing, current: CurrentEntry | null, counts: Counts) => Promise<RemoteOutcome>,
-): Promise<RemoteOutcome> {
-  const { repository, path } = writing;
-  const problem = findEntryProblem(path);
-  if (problem) return { kind: "refused", path, reason: problem };
-  const { row, role } = await mustFind(writing, repository, "lock");
-  const counts = { memories: Number(row.memories), bytes: Number(row.bytes) };
-  const outcome: RemoteOutcome = covers(role, "writer")
-    ? await work(writing, await readMemory(writing), counts)
-    : { kind: "refused", path, reason: "you may read here, but not write" };
-  const revision = outcome.kind === "done" ? outcome.revision : null;
-  await audit(writing, [{ action, repository, path, revision, outcome: outcome.kind }]);
-  return outcome;
-}
-
-/** The new revision. `before`: how many bytes are replaced, null where there is no such memory. */
-async function put(writing: Writing, memory: SharedMemory, before: number | null): Promise<string> {
-  const { path, hash, text, name, description } = memory;
-  const bytes = Buffer.byteLength(text);
-  const [row] = await writing.sql<{ revision: string }>(
-    `insert into memdir_memory as m (team, repository, path, folded, revision, hash, deleted, bytes, author, at, name, description)
-     values ($1, $2, $3, $6, 1, $7, false, $8, $4, $5::timestamptz, $9, $10)
-     on conflict (team, repository, path) do update set revision = m.revision + 1, hash = excluded.hash, deleted = false,
-       bytes = excluded.bytes, author = excluded.author, at = excluded.at, name = excluded.name, description = excluded.description
-     returning revision::text as revision`,
-    [...stampOf(writing), fold(path), hash, bytes, clean(name), clean(description)],
-  );
-  const revision = await keepVersion(writing, row, hash, text);
-  await putIntoSearch(writing, keyOf(writing), memory);
-  await count(writing, before === null ? 1 : 0, bytes - (before ?? 0));
-  return revision;
-}
-
-/** A tombstone in place of what was there. */
-async function bury(writing: Writing, current: CurrentEntry): Promise<string> {
-  const [row] = await writing.sql<{ revision: string }>(
-    `update memdir_memory set revision = revision + 1, hash = '', deleted = true, bytes = 0, author = $4, at = $5::timestamptz,
-       name = '', description = '' where team = $1 and repository = $2 and path = $3 returning revision::text as revision`,
-    stampOf(writing),
-  );
-  const revision = await keepVersion(writing, row, "", null);
-  await dropFromSearch(writing, keyOf(writing));
-  await count(writing, -1, -current.bytes);
-  return revision;
-}
-
-/** Text null: a tombstone. */
-async function keepVersion(writing: Writing, row: { revision: string } | undefined, hash: string, text: string | null) {
-  const revision = String(row?.revision);
-  await writing.sql(
-    `insert into memdir_version (team, repository, path, author, at, revision, hash, deleted, text)
-     values ($1, $2, $3, $4, $5::timestamptz, $6::bigint, $7, $8, $9)`,
-    [...stampOf(writing), revision, hash, text === null, text],
-  );
-  return revision;
-}
-
-/** Which memory, by whom and when. */
-function stampOf(writing: Writing): string[] {
-  return [...keyOf(writing), writing.caller.person, writing.now().toISOString()];
-}
-
-async function readMemory(writing: Writing): Promise<CurrentEntry | null> {
-  const [row] = await writing.sql<CurrentEntry>(
-    `select ${ENTRY_COLUMNS}, bytes from memdir_memory where team = $1 and repository = $2 and path = $3 for no key update`,
-    keyOf(writing),
-  );
-  return row ?? null;
-}
-
-function keyOf({ caller, repository, path }: Writing): string[] {
-  return [caller.team, repository, path];
-}
-
-function entryOf({ bytes: _, ...entry }: CurrentEntry): RemoteEntry {
-  return entry;
-}
-
-async function count({ sql, caller, repository }: Writing, memories: number, bytes: number): Promise<void> {
-  await sql(
-    `update memdir_repository set state = state + 1, memories = memories + $3::int, bytes = bytes + $4::bigint
-     where team = $1 and name = $2`,
-    [caller.team, repository, memories, bytes],
-  );
-}
-
-/** Names that are one on some systems, and a file where another memory has a folder. */
-async function findCollision({ sql, caller, repository, path }: Writing): Promise<string | null> {
-  const folded = fold(path);
-  const parts = folded.split("/");
-  const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
-  // "0" is the character after "/": between the two is everything below the folder of that name.
-  const [other] = await sql(
-    `select path from memdir_memory where team = $1 and repository = $2 and not deleted and path <> $3
-       and (folded = any($4::text[]) or (folded >= $5 || '/' and folded < $5 || '0')) limit 1`,
-    [caller.team, repository, path, above, folded],
-  );
-  return other ? `it cannot exist beside ${other.path}: some file systems cannot distinguish the two names` : null;
-}
-
-/** A memory that shrinks is taken even where the repository is full. */
-function findLimitProblem(
-  memory: SharedMemory,
-  before: number | null,
-  counts: Counts,
-  limits: DataLimits,
-): string | null {
-  const bytes = Buffer.byteLength(memory.text);
-  if (before === null && counts.memories >= limits.repositoryMemories)
-    return `the repository is full: it has ${counts.memories} memories`;
-  const grown = bytes - (before ?? 0);
-  if (grown > 0 && counts.bytes + grown > limits.repositoryBytes)
-    return `the repository is full: it has ${counts.bytes} of ${limits.repositoryBytes} bytes`;
-  return null;
-}
-
-function fold(path: string): string {
-  return path.normalize("NFC").toLowerCase();
 }
 
 function clean(text: string): string {
@@ -264,11 +241,26 @@ function wholeText(value: string): string {
 }
 
 async function mustRead(tx: Transaction, repository: string): Promise<Row> {
-  return (await mustFind(tx, repository, "look")).row;
+  const found = await readRepository(tx, repository);
+  if (found?.role) return found.row;
+  throw missing(repository);
 }
 
-async function mustFind(tx: Transaction, repository: string, lock: "lock" | "look") {
-  const found = await readRepository(tx, repository, lock);
-  if (found?.role) return found;
-  throw new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
+function missing(repository: string): MemdirError {
+  return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
+}
+
+/**
+ * The number in a state of this repository; null for one that it never had, or whose write is not in the history any more: a database
+ * that was restored from a backup does not know the states that it had afterwards.
+ */
+async function findState(tx: Transaction, repository: string, row: Row, text: string): Promise<string | null> {
+  if (text === formState(row)) return String(row.state);
+  const number = text.startsWith(`${row.id}-`) ? text.slice(String(row.id).length + 1) : "";
+  if (!/^\d{1,18}$/.test(number)) return null;
+  const found = await tx.sql(
+    "select 1 from memdir_version where team = $1 and repository = $2 and changed = $3::bigint and changed > 0",
+    [tx.caller.team, repository, number],
+  );
+  return found.length > 0 ? number : null;
 }

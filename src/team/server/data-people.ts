@@ -10,20 +10,21 @@ import {
   type RepositoryAnswer,
   type Role,
   readAs,
+  TOKEN_DAYS,
   type TokenAnswer,
   TokenRequest,
   type TokenRow,
 } from "../protocol.ts";
 import {
   audit,
+  type Call,
   type Caller,
   formState,
   iso,
   isTeamAdmin,
   operatorOf,
-  type Run,
-  readRepository,
   roleOf,
+  strongest,
   type Transaction,
   teamRoleOf,
 } from "./data-base.ts";
@@ -59,7 +60,7 @@ export async function createTeam(tx: Transaction, name: string): Promise<{ token
     throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
   await insertPerson(tx, name, "admin");
   await audit(tx, [{ action: "admin:create-team", outcome: `done: ${name} as admin` }]);
-  const made = await issueToken(tx, name, { label: "first", days: null });
+  const made = await issueToken(tx, name, { label: "first", days: TOKEN_DAYS });
   if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
   return { token: made.token };
 }
@@ -91,7 +92,7 @@ export async function people(tx: Transaction): Promise<PersonRow[]> {
     `select p.id, p.name, p.role, coalesce((
          select json_agg(json_build_object('repository', r.repository, 'role', r.role) order by r.repository)
          from memdir_right r where r.team = p.team and r.person_id = p.id), '[]') as repositories
-     from memdir_person p where p.team = $1 and ($2 or p.id = $3) order by lower(p.name), p.id`,
+     from memdir_person p where p.team = $1 and p.removed is null and ($2 or p.id = $3) order by lower(p.name), p.id limit 10000`,
     [caller.team, await isTeamAdmin(tx), caller.personId],
   );
 }
@@ -122,6 +123,89 @@ export async function setRole(
   return true;
 }
 
+/** Ends everything that a person can do: roles, rights, tokens. Their name stays in the history. */
+export async function removePerson(tx: Transaction, name: string): Promise<boolean> {
+  const person = (await isTeamAdmin(tx)) ? await findPerson(tx, name) : undefined;
+  if (!person) return false;
+  await endPerson(tx, person);
+  await audit(tx, [{ action: "admin:remove-person", outcome: `done: ${person.name}` }]);
+  return true;
+}
+
+async function endPerson(tx: Transaction, person: Person): Promise<void> {
+  const { sql, caller } = tx;
+  const at = tx.now().toISOString();
+  await setTeamRole(tx, person, null);
+  await sql("delete from memdir_right where team = $1 and person_id = $2", [caller.team, person.id]);
+  await sql("update memdir_token set revoked = coalesce(revoked, $3::timestamptz) where team = $1 and person_id = $2", [
+    caller.team,
+    person.id,
+    at,
+  ]);
+  await sql("update memdir_person set removed = $3::timestamptz where team = $1 and id = $2", [
+    caller.team,
+    person.id,
+    at,
+  ]);
+}
+
+/** Who an identity provider says that somebody is. `roles` is all that they may do: "" is the whole team, any other a repository. */
+export interface Identity {
+  /** Issuer and subject: names change, this does not. */
+  subject: string;
+  name: string;
+  roles: ReadonlyMap<string, Role>;
+  hours: number;
+}
+
+/** Takes a person in or brings their roles up to date, and makes a token that ends soon. Null for who has no role any more: that ends what they had. */
+export async function signIn(tx: Transaction, { subject, name, roles, hours }: Identity): Promise<TokenAnswer | null> {
+  const { sql, caller } = tx;
+  const { team } = caller;
+  const [known] = await sql<Person & { removed: boolean }>(
+    "select id, name, removed is not null as removed from memdir_person where team = $1 and subject = $2 for no key update",
+    [team, subject],
+  );
+  if (roles.size === 0) {
+    if (known && !known.removed) {
+      await endPerson(tx, known);
+      await audit(tx, [{ action: "admin:remove-person", outcome: `done: ${known.name}, who is in no group any more` }]);
+    }
+    return null;
+  }
+  const person = known ?? (await insertSubject(tx, name, subject));
+  if (known?.removed)
+    await sql("update memdir_person set removed = null where team = $1 and id = $2", [team, known.id]);
+  await setTeamRole(tx, person, roles.get("") ?? null);
+  await sql("delete from memdir_right where team = $1 and person_id = $2", [team, person.id]);
+  await sql(
+    `insert into memdir_right (team, person_id, repository, role)
+     select $1, $2, r.name, w.role from unnest($3::text[], $4::text[]) as w (repository, role)
+     join memdir_repository r on r.team = $1 and r.name = w.repository`,
+    [team, person.id, [...roles.keys()], [...roles.values()]],
+  );
+  const said = [...roles].map(([repository, role]) => `${role} in ${repository || "the team"}`).join(", ");
+  await audit({ ...tx, caller: { ...caller, person: person.name } }, [
+    { action: "enter", outcome: `signed in as ${said}` },
+  ]);
+  return makeToken(tx, person, { label: "sign-in", hours });
+}
+
+/** Names are for people and must differ: a namesake gets a number. Who is there without a subject is another person. */
+async function insertSubject(tx: Transaction, wanted: string, subject: string): Promise<Person> {
+  for (let number = 1; number < 100; number++) {
+    const name = number === 1 ? wanted : `${wanted.slice(0, 90)} ${number}`;
+    refuseName("a person", name, findPersonProblem(name));
+    const [row] = await tx.sql<Person>(
+      `insert into memdir_person (team, id, name, role, subject) values ($1, $2, $3, null, $4)
+       on conflict (team, lower(name)) do nothing returning id, name`,
+      [tx.caller.team, tx.newId(), name, subject],
+    );
+    if (row) return row;
+  }
+  throw new MemdirError("conflict", "too many people in the team have this name: remove some");
+}
+
 interface Person {
   id: string;
   name: string;
@@ -129,7 +213,12 @@ interface Person {
 
 async function findPerson({ sql, caller }: Transaction, name: string): Promise<Person | undefined> {
   const key = [caller.team, name];
-  return (await sql<Person>("select id, name from memdir_person where team = $1 and lower(name) = lower($2)", key))[0];
+  return (
+    await sql<Person>(
+      "select id, name from memdir_person where team = $1 and removed is null and lower(name) = lower($2)",
+      key,
+    )
+  )[0];
 }
 
 async function setTeamRole({ sql, caller: { team } }: Transaction, person: Person, role: Role | null): Promise<void> {
@@ -147,7 +236,8 @@ async function setTeamRole({ sql, caller: { team } }: Transaction, person: Perso
 async function insertPerson({ sql, caller, newId }: Transaction, name: string, role: Role | null) {
   refuseName("a person", name, findPersonProblem(name));
   const [row] = await sql<{ id: string }>(
-    "insert into memdir_person (team, id, name, role) values ($1, $2, $3, $4) on conflict do nothing returning id",
+    `insert into memdir_person as p (team, id, name, role) values ($1, $2, $3, $4)
+     on conflict (team, lower(name)) do update set role = excluded.role, removed = null where p.removed is not null returning id`,
     [caller.team, newId(), name, role],
   );
   return row?.id ?? null;
@@ -161,73 +251,50 @@ function refuseName(what: string, name: string, problem: string | null): void {
 const SECRET_BYTES = 32;
 const FORM = /^memdir_([A-Za-z0-9][A-Za-z0-9._-]{0,63})_[A-Za-z0-9_-]{43}$/;
 
-/** Each request writing its time would make every read a write. */
-const LAST_USE_MS = 60_000;
-
-export interface RateLimit {
-  requests: number;
-  seconds: number;
-}
-
 /**
- * What every request asks, in one transaction: who it is, whether their token has requests left in this window, their role,
- * and the `state` of the repository as `listMemories` gives it, null where they may not read it. Null for an unknown, expired
- * or revoked token. Requests are counted in the database, as processes hold no state; the last use is noted once a minute.
+ * What every request asks, in one statement that writes nothing: who it is, their roles, and the `state` of the repository as
+ * `listMemories` gives it, null where they may not read it. Null for an unknown, expired or revoked token. `known` is the token's id
+ * where it was valid before: it waits in the turn of its team then, and with all other strangers where it was not.
  */
-export async function enter(run: Run, token: string, limit: RateLimit, repository: string | null) {
-  const team = FORM.exec(token)?.[1];
-  if (team === undefined) return null;
-  return run(operatorOf(team), async (any) => {
-    const caller = await findCaller(any, sha256(token));
-    if (!caller) return null;
-    const tx = { ...any, caller };
-    const isAdmitted = await countRequest(tx, limit);
-    const found = repository === null ? null : await readRepository(tx, repository);
-    const teamRole = found ? (found.row.team_role as Role | null) : await teamRoleOf(tx);
-    const role = found?.role ?? null;
-    return { caller, isAdmitted, teamRole, role, state: found && role ? formState(found.row) : null };
-  });
-}
-
-async function findCaller({ sql, caller: { team }, now: clock }: Transaction, hash: string): Promise<Caller | null> {
-  const now = clock();
-  const [row] = await sql<{ id: string; person_id: string; name: string; stale: boolean }>(
-    `select t.id, t.person_id, p.name, t.last_used is null or t.last_used < $4::timestamptz as stale
-     from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
-     where t.team = $1 and t.hash = $2 and t.revoked is null and (t.expires is null or t.expires > $3::timestamptz)`,
-    [team, hash, now.toISOString(), new Date(now.getTime() - LAST_USE_MS).toISOString()],
-  );
+export async function enter(call: Call, token: string, repository: string | null, known: string | null, now: Date) {
+  const team = teamOfToken(token);
+  if (team === null) return null;
+  const asking: Caller = { ...operatorOf(known === null ? "" : team), tokenId: known ?? "" };
+  const [row] = await call<EnterRow>(asking, "select * from memdir_enter($1, $2, $3, $4::timestamptz)", [
+    team,
+    sha256(token),
+    repository,
+    now.toISOString(),
+  ]);
   if (!row) return null;
-  // Several requests at once: the first notes it, and the rest do not wait for its commit.
-  if (row.stale)
-    await sql(
-      `update memdir_token set last_used = $3::timestamptz where team = $1 and id = (
-         select id from memdir_token where team = $1 and id = $2 for no key update skip locked)`,
-      [team, row.id, now.toISOString()],
-    );
-  return { team, personId: row.person_id, person: row.name, tokenId: row.id };
+  const caller: Caller = { team, personId: row.person_id, person: row.person, tokenId: row.token_id };
+  const role = row.id === null ? null : strongest(row.team_role, row.own_role);
+  return { caller, teamRole: row.team_role, role, state: role && formState(row) };
 }
 
-/** False when it is over the limit. Windows are fixed on the clock, so that all processes count in the same one. */
-async function countRequest({ sql, caller, now }: Transaction, { requests, seconds }: RateLimit): Promise<boolean> {
-  const since = Math.floor(now().getTime() / 1000 / seconds) * seconds;
-  const [row] = await sql(
-    `insert into memdir_rate as r (team, token_id, since, requests) values ($1, $2, $3::bigint, 1)
-     on conflict (team, token_id) do update
-       set requests = case when r.since = excluded.since then least(r.requests + 1, 1000000000) else 1 end, since = excluded.since
-     returning requests`,
-    [caller.team, caller.tokenId, since],
-  );
-  return Number(row?.requests) <= requests;
+interface EnterRow {
+  token_id: string;
+  person_id: string;
+  person: string;
+  team_role: Role | null;
+  own_role: Role | null;
+  id: string | null;
+  state: string | null;
 }
 
+/** The team that a token names, which says nothing about whether it is valid. */
+export function teamOfToken(token: string): string | null {
+  return FORM.exec(token)?.[1] ?? null;
+}
+
+/** The newest first; a team with more than fit into an answer has revoked most of them. */
 export async function tokens(tx: Transaction): Promise<TokenRow[]> {
   const { team, personId } = tx.caller;
   return tx.sql<TokenRow>(
     `select t.id, p.name as person, t.label, ${iso("t.created", "created")}, ${iso("t.expires", "expires")},
        ${iso("t.revoked", "revoked")}, ${iso("t.last_used", "lastUsed")}
      from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
-     where t.team = $1 and ($2 or t.person_id = $3) order by t.created, t.id`,
+     where t.team = $1 and ($2 or t.person_id = $3) order by t.created desc, t.id limit 10000`,
     [team, await isTeamAdmin(tx), personId],
   );
 }
@@ -241,20 +308,27 @@ export async function addToken(tx: Transaction, person: string, options: TokenOp
 
 /** Null when the team has no person of that name. */
 export async function issueToken(tx: Transaction, person: string, options: TokenOptions): Promise<TokenAnswer | null> {
-  const { caller, now } = tx;
   const given = { person, ...options };
   const { label, days } = readAs(TokenRequest, given, (problem) => new MemdirError("usage", problem));
   const owner = await findPerson(tx, person);
-  if (!owner) return null;
+  return owner ? makeToken(tx, owner, { label, hours: days === null ? null : days * 24 }) : null;
+}
+
+async function makeToken(
+  tx: Transaction,
+  owner: Person,
+  { label, hours }: { label: string; hours: number | null },
+): Promise<TokenAnswer> {
+  const { caller, now } = tx;
   const id = tx.newId();
   const token = `memdir_${caller.team}_${Buffer.from(tx.randomBytes(SECRET_BYTES)).toString("base64url")}`;
-  const expires = days === null ? null : new Date(now().getTime() + days * 86_400_000).toISOString();
+  const expires = hours === null ? null : new Date(now().getTime() + hours * 3_600_000).toISOString();
   await tx.sql(
     `insert into memdir_token (team, id, person_id, label, hash, created, expires)
      values ($1, $2, $3, $4, $5, $6::timestamptz, $7::timestamptz)`,
     [caller.team, id, owner.id, label, sha256(token), now().toISOString(), expires],
   );
-  await audit(tx, [{ action: "admin:add-token", outcome: `done: token ${id} for ${person}` }]);
+  await audit(tx, [{ action: "admin:add-token", outcome: `done: token ${id} for ${owner.name}` }]);
   return { id, token };
 }
 
@@ -266,7 +340,6 @@ export async function revokeToken(tx: Transaction, id: string): Promise<boolean>
     [team, id, tx.now().toISOString(), await isTeamAdmin(tx), personId],
   );
   if (rows.length === 0) return false;
-  await tx.sql("delete from memdir_rate where team = $1 and token_id = $2", [team, id]);
   await audit(tx, [{ action: "admin:revoke-token", outcome: `done: token ${id}` }]);
   return true;
 }

@@ -1,8 +1,9 @@
 /** Search over every repository that the caller may read: by terms, and by meaning where the database can compare vectors. */
 
+import { sha256 } from "../../text/hash.ts";
 import { termsOf } from "../../text/terms.ts";
 import type { SearchHit } from "../protocol.ts";
-import { iso, repositories, type Transaction } from "./data-base.ts";
+import { iso, type Transaction } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 
 /** A tsvector holds a megabyte at most and counts positions up to here. */
@@ -34,99 +35,86 @@ export interface SearchQuery extends Pick<SharedMemory, "terms" | "vector"> {
 
 /** Visibility is part of the query. Vectors only where the extension is there and one is given. */
 export async function search(tx: Transaction, query: SearchQuery): Promise<SearchHit[]> {
-  const visible = (await repositories(tx)).map(({ name }) => name);
+  const visible = await tx.sql<Visible>(
+    `select r.id, r.name, r.memories from memdir_repository r join memdir_person p on p.team = r.team and p.id = $2 and p.removed is null
+     left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
+     where r.team = $1 and (p.role is not null or x.role is not null)`,
+    [tx.caller.team, tx.caller.personId],
+  );
   if (visible.length === 0 || query.limit < 1) return [];
   const meant = await findByMeaning(tx, visible, query);
   const said = await findByTerms(tx, visible, query, meant ? FUSED : query.limit);
   const ranked = meant ? fuse([said, meant]) : said;
-  return describe(tx, ranked.slice(0, query.limit));
+  return describe(tx, visible, ranked.slice(0, query.limit));
 }
 
-export async function putIntoSearch(tx: Transaction, key: readonly unknown[], memory: SharedMemory): Promise<void> {
-  const { sql, caller } = tx;
-  await dropFromSearch(tx, key);
-  await sql("insert into memdir_search (team, repository, path, terms) values ($1, $2, $3, $4::tsvector)", [
-    ...key,
-    formatTerms(caller.team, memory),
-  ]);
-  if (memory.vector?.length !== VECTOR_WIDTH || !(await tx.hasVectors())) return;
-  await sql("insert into memdir_vector (team, repository, path, vector) values ($1, $2, $3, $4::vector)", [
-    ...key,
-    formatVector(memory.vector),
-  ]);
-}
-
-/** The vector goes with it. */
-export async function dropFromSearch({ sql }: Transaction, key: readonly unknown[]): Promise<void> {
-  await sql("delete from memdir_search where team = $1 and repository = $2 and path = $3", [...key]);
+/** A repository that the caller may read. */
+interface Visible {
+  id: string;
+  name: string;
+  memories: number;
 }
 
 interface Ranked {
-  repository: string;
-  path: string;
+  memory: string;
   score: number;
 }
 
 async function findByTerms(
   { sql, caller: { team } }: Transaction,
-  repositories: readonly string[],
+  visible: readonly Visible[],
   query: SearchQuery,
   most: number,
 ): Promise<Ranked[]> {
   const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
-  return sql<Ranked>("select repository, path, score from memdir_find($1::text[], $2::text[], $3::int)", [
-    terms.map((term) => quote(team, term)),
-    repositories,
-    most,
-  ]);
+  const memories = visible.reduce((sum, repository) => sum + repository.memories, 0);
+  return sql<Ranked>(
+    "select memory::text as memory, score from memdir_search_words($1::text[], $2::text[], $3::float8, $4::int)",
+    [terms.map((term) => opaque(team, term)), visible.map(({ id }) => id), memories, most],
+  );
 }
 
 /** Null where meaning cannot be compared, so that terms alone decide. */
 async function findByMeaning(
   { sql, caller: { team }, hasVectors }: Transaction,
-  repositories: readonly string[],
+  visible: readonly Visible[],
   { vector }: SearchQuery,
 ): Promise<Ranked[] | null> {
   if (vector?.length !== VECTOR_WIDTH || !(await hasVectors())) return null;
   return sql<Ranked>(
-    `select repository, path, 1 - (vector <=> $3::vector) as score from memdir_vector
+    `select m.id::text as memory, 1 - (vector <=> $3::vector) as score from memdir_vector v join memdir_memory m using (team, repository, path)
      where team = $1 and repository = any($2::text[]) order by vector <=> $3::vector, repository, path limit $4::int`,
-    [team, repositories, formatVector(vector), FUSED],
+    [team, visible.map(({ name }) => name), formatVector(vector), FUSED],
   );
 }
 
 /** Reciprocal rank fusion: scores of two kinds cannot be added, places can. */
 function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
-  const scores = new Map<string, Ranked>();
-  for (const ranking of rankings) {
-    for (const [at, { repository, path }] of ranking.entries()) {
-      const key = `${repository}\n${path}`;
-      const place = scores.get(key) ?? { repository, path, score: 0 };
-      place.score += 1 / (FUSION + at + 1);
-      scores.set(key, place);
-    }
-  }
-  return [...scores.values()].sort((one, other) => other.score - one.score);
+  const scores = new Map<string, number>();
+  for (const ranking of rankings)
+    for (const [at, { memory }] of ranking.entries())
+      scores.set(memory, (scores.get(memory) ?? 0) + 1 / (FUSION + at + 1));
+  return [...scores].map(([memory, score]) => ({ memory, score })).sort((one, other) => other.score - one.score);
 }
 
-async function describe({ sql, caller: { team } }: Transaction, places: readonly Ranked[]): Promise<SearchHit[]> {
+/** Numbers become memories here, in a transaction that sees those of its team only. */
+async function describe(tx: Transaction, visible: readonly Visible[], places: readonly Ranked[]): Promise<SearchHit[]> {
   if (places.length === 0) return [];
-  const rows = await sql<Omit<SearchHit, "score">>(
-    `select repository, path, name, description, author, ${iso("at")} from memdir_memory
-     join unnest($2::text[], $3::text[]) as wanted (repository, path) using (repository, path)
-     where team = $1 and not deleted`,
-    [team, places.map(({ repository }) => repository), places.map(({ path }) => path)],
+  const rows = await tx.sql<Omit<SearchHit, "score"> & { memory: string }>(
+    `select id::text as memory, repository, path, name, description, author, ${iso("at")} from memdir_memory
+     where team = $1 and id = any($2::bigint[]) and repository = any($3::text[]) and not deleted`,
+    [tx.caller.team, places.map(({ memory }) => memory), visible.map(({ name }) => name)],
   );
-  const found = new Map(rows.map((row) => [`${row.repository}\n${row.path}`, row]));
-  return places.flatMap((place) => {
-    const row = found.get(`${place.repository}\n${place.path}`);
-    return row ? [{ ...row, score: place.score }] : [];
+  const found = new Map(rows.map(({ memory, ...row }) => [memory, row]));
+  return places.flatMap(({ memory, score }) => {
+    const row = found.get(memory);
+    return row ? [{ ...row, score }] : [];
   });
 }
 
 /** A tsvector as text: the words of name and description weigh more than those of the body. */
-function formatTerms(team: string, memory: SharedMemory): string {
+export function formatTerms(team: string, memory: SharedMemory): string {
   const positions = new Map<string, string[]>();
   let position = 0;
   let bytes = 0;
@@ -135,7 +123,7 @@ function formatTerms(team: string, memory: SharedMemory): string {
       if (!isStorable(term)) continue;
       let places = positions.get(term);
       if (!places) {
-        bytes += Buffer.byteLength(team) + Buffer.byteLength(term) + 8;
+        bytes += OPAQUE_BYTES + 8;
         if (bytes > MAX_LEXEME_BYTES) return;
         places = [];
         positions.set(term, places);
@@ -146,18 +134,21 @@ function formatTerms(team: string, memory: SharedMemory): string {
   };
   add(termsOf(`${memory.name}\n${memory.description}`), "A");
   add(memory.terms, "D");
-  return [...positions].map(([term, places]) => `${quote(team, term)}:${places.join(",")}`).join(" ");
+  return [...positions].map(([term, places]) => `${opaque(team, term)}:${places.join(",")}`).join(" ");
 }
 
-/** One lexeme, as tsvector and tsquery read it. The team's name is part of it: see schema.ts. */
-function quote(team: string, term: string): string {
-  return `'${`${team} ${term}`.replace(/['\\]/g, "$&$&")}'`;
+/** Two words in a million million share one, which costs a wrong hit. */
+const OPAQUE_BYTES = 16;
+
+/** A word as `memdir_words` has it (schema.ts), and as `memdir_opaque` makes it of what 0.1 writes. */
+function opaque(team: string, term: string): string {
+  return sha256(`${team} ${term}`).slice(0, OPAQUE_BYTES);
 }
 
 function isStorable(term: string): boolean {
   return term !== "" && term.isWellFormed() && !term.includes("\0") && Buffer.byteLength(term) <= 1000;
 }
 
-function formatVector(vector: Float32Array): string {
+export function formatVector(vector: Float32Array): string {
   return `[${[...vector].map((value) => (Number.isFinite(value) ? value : 0)).join(",")}]`;
 }

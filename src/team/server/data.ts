@@ -2,25 +2,40 @@
 
 import { randomBytes } from "node:crypto";
 import { MemdirError } from "../../errors.ts";
+import { findTextProblem } from "../protocol.ts";
 import * as base from "./data-base.ts";
 import * as memories from "./data-memories.ts";
 import * as people from "./data-people.ts";
-import { search } from "./data-search.ts";
+import { type Retention, sweepTeam } from "./data-retention.ts";
+import { type SearchQuery, type SharedMemory, search } from "./data-search.ts";
 import type { Database } from "./database.ts";
+import { openNotes, writeNotes } from "./notes.ts";
 import { loadEngine, openPglite } from "./pglite.ts";
 
 /** Everything is asked for a caller. Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
 export type TeamData = ReturnType<typeof openTeamData>;
 
 export type Entered = NonNullable<Awaited<ReturnType<TeamData["enter"]>>>;
+export type ServerFigures = ReturnType<TeamData["figures"]>;
 export type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
 
 export function openTeamData(database: Database, outside: base.Outside) {
-  const run = base.makeRun(database, outside);
+  const { run, call, waiting } = base.makeRun(database, outside);
+  const { now } = outside;
+  const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
+  const verbs = forCallers(run, VERBS);
+  const writing = async (limits: memories.DataLimits) => ({ now: now(), limits, vectors: await database.hasVectors() });
   return {
+    ...verbs,
     migrate: database.migrate,
     ping: database.ping,
-    close: database.close,
+    advise: database.advise,
+    async close() {
+      await notes.flush();
+      await database.close();
+    },
+    /** Connections, requests that wait for their turn, rows of the audit log that could not be written. */
+    figures: () => ({ ...database.usage(), queued: waiting(), auditLost: notes.lost() }),
     teams: () => run(null, people.listTeams),
     counts: () => run(null, people.countAll),
     /** For the operator, on the machine of the server: a team with its first admin and their token. */
@@ -28,27 +43,83 @@ export function openTeamData(database: Database, outside: base.Outside) {
     /** For the operator, when the last admin lost their token. */
     issueToken: (team: string, person: string, options: people.TokenOptions) =>
       run(base.operatorOf(team), (tx) => people.issueToken(tx, person, options)),
-    enter: (token: string, limit: people.RateLimit, repository: string | null) =>
-      people.enter(run, token, limit, repository),
-    ...forCallers(run, VERBS),
+    /** For who was identified by a provider (oidc.ts). */
+    signIn: (team: string, identity: people.Identity) =>
+      run(base.operatorOf(team), (tx) => people.signIn(tx, identity)),
+    async enter(token: string, repository: string | null, known: string | null) {
+      const entered = await people.enter(call, token, repository, known, now());
+      if (entered) notes.addUse(entered.caller);
+      else notes.addRefusal(people.teamOfToken(token) ?? "");
+      return entered;
+    },
+    putMemory: async (
+      caller: base.Caller,
+      repository: string,
+      memory: SharedMemory,
+      expected: string | null,
+      limits: memories.DataLimits,
+    ) => {
+      const { path, text } = memory;
+      const reason = findTextProblem(text, limits.memoryBytes);
+      if (!reason) return memories.putMemory(call, caller, repository, memory, expected, await writing(limits));
+      notes.add(caller, [{ action: "write", repository, path, outcome: "refused" }]);
+      return { kind: "refused" as const, path, reason };
+    },
+    removeMemory: async (
+      caller: base.Caller,
+      repository: string,
+      path: string,
+      expected: string,
+      limits: memories.DataLimits,
+    ) => memories.removeMemory(call, caller, repository, path, expected, await writing(limits)),
+    search: (caller: base.Caller, query: SearchQuery) =>
+      run(caller, (tx) => search(tx, query), { lane: "search", timeoutMs: SEARCH_MS }),
+    /** Written down soon after; everything that changes something is written down in its own transaction. */
+    audit: async (caller: base.Caller, entries: readonly base.AuditEntry[]) => notes.add(caller, entries),
+    readAudit: async (...args: Parameters<typeof verbs.readAudit>) => {
+      await notes.flush();
+      return verbs.readAudit(...args);
+    },
+    tokens: async (caller: base.Caller) => {
+      await notes.flush();
+      return verbs.tokens(caller);
+    },
+    /** Drops what is older than it has to be kept, for every team. How many rows. */
+    async sweep(retention: Retention): Promise<number> {
+      let dropped = 0;
+      for (const team of await run(null, people.listTeams))
+        dropped += await run(base.operatorOf(team), (tx) => sweepTeam(tx, retention), {
+          asOwner: true,
+          timeoutMs: SWEEP_MS,
+        });
+      return dropped;
+    },
   };
 }
+
+/** Ordinary searches take tens of milliseconds. One that takes this long is refused, so that it cannot be used to block others. */
+const SEARCH_MS = 3_000;
+/** A few thousand rows at a time. */
+const SWEEP_MS = 60_000;
 
 const VERBS = {
   roleOf: base.roleOf,
   teamRoleOf: base.teamRoleOf,
-  audit: base.audit,
   readAudit: base.readAudit,
   repositories: base.repositories,
   people: people.people,
   addPerson: people.addPerson,
+  removePerson: people.removePerson,
   setRole: people.setRole,
   addRepository: people.addRepository,
   tokens: people.tokens,
   addToken: people.addToken,
   revokeToken: people.revokeToken,
-  ...memories,
-  search,
+  listMemories: memories.listMemories,
+  fetchMemories: memories.fetchMemories,
+  findLost: memories.findLost,
+  versions: memories.versions,
+  redact: memories.redact,
 };
 
 type ForCaller<V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
@@ -65,7 +136,7 @@ function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]
 }
 
 export type DataSource =
-  | { database: string }
+  | { database: string; pool?: number | undefined }
   /** `engine` gives the file of the embedded database's program. */
   | { folder: string; engine: () => Promise<string> };
 
@@ -75,6 +146,8 @@ export interface OpenedData {
   name: string;
   /** Whether vectors can be stored and compared. */
   hasVectors: boolean;
+  /** PGlite in a folder, which does not wait for the disk. */
+  isEmbedded: boolean;
 }
 
 export async function openServerData(source: DataSource, now: () => Date): Promise<OpenedData> {
@@ -83,7 +156,7 @@ export async function openServerData(source: DataSource, now: () => Date): Promi
   const data = openTeamData(database, { now, randomBytes });
   try {
     await data.migrate();
-    return { data, name, hasVectors: await database.hasVectors() };
+    return { data, name, hasVectors: await database.hasVectors(), isEmbedded: "folder" in source };
   } catch (error) {
     await data.close().catch(() => {});
     throw error;
@@ -96,7 +169,7 @@ async function openDatabaseOf(source: DataSource, now: () => Date): Promise<Data
   }
   // Without PostgreSQL its client is not loaded.
   const { openPostgres } = await import("./postgres.ts");
-  return openPostgres({ url: source.database, now });
+  return openPostgres({ url: source.database, now, ...(source.pool && { max: source.pool }) });
 }
 
 /** What is wrong with a URL is said without it: it may hold a password. */

@@ -1,7 +1,8 @@
 /** A database as the team server uses it: transactions that carry the tenant, a role that row-level security binds, the schema's history. */
 
 import { type ErrorCode, MemdirError } from "../../errors.ts";
-import { MIGRATIONS, OPTIONAL, TENANT_TABLES } from "./schema.ts";
+import { FUNCTIONS } from "./functions.ts";
+import { ADDITIONS, MIGRATIONS, type Migration, OPTIONAL, OPTIONAL_ADDITIONS, TENANT_TABLES } from "./schema.ts";
 
 export interface Database {
   /** Named migrations, each once, even if several processes start at the same time. Returns those that were applied now. */
@@ -10,12 +11,41 @@ export interface Database {
    * `tenant` is all that `work` can see and change. Null is the operator, who may list teams and count, and see no memory.
    * A statement that failed rolls everything back, even if `work` caught its error.
    */
-  transaction<T>(tenant: string | null, work: (sql: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(tenant: string | null, work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** One statement in one round trip: a call of a function of ours (functions.ts), which sets its tenant itself. */
+  call: Sql;
+  /** Rejects where the database does not answer, and where it takes no writes. */
   ping(): Promise<void>;
+  /** What the operator should do in the database, each with the SQL to run; nothing where all is well. */
+  advise(): Promise<string[]>;
   close(): Promise<void>;
   /** Whether vectors can be stored and compared here. */
   hasVectors(): Promise<boolean>;
+  /** Connections, and transactions that wait for one. */
+  readonly usage: () => PoolUsage;
+  /** How many transactions run at the same time, searches apart. */
+  readonly size: number;
 }
+
+export interface TransactionOptions {
+  /** Search has connections of its own, so that it cannot take everybody's. */
+  lane?: Lane;
+  /** For each statement. */
+  timeoutMs?: number;
+  /** With the rights of the tables' owner, for retention: the audit log is append-only for everybody else. */
+  asOwner?: boolean;
+}
+
+export type Lane = "main" | "search";
+
+export interface PoolUsage {
+  open: number;
+  idle: number;
+  waiting: number;
+}
+
+/** A statement of ours takes milliseconds: one that takes this long waits for something that will not come. */
+const STATEMENT_MS = 15_000;
 
 /** `now` is only for the table of migrations. */
 export function openDatabase(connection: Connection, now: () => Date): Database {
@@ -28,28 +58,49 @@ export function openDatabase(connection: Connection, now: () => Date): Database 
   };
 
   return {
+    size: connection.size,
+    usage: connection.usage,
     async migrate() {
       const applied = await migrateDatabase((work) => begin(connection, work), now);
       access = await begin(connection, findAccess);
       return applied;
     },
-    async transaction(tenant, work) {
+    async transaction(tenant, work, { lane = "main", timeoutMs = STATEMENT_MS, asOwner = false } = {}) {
       const { role } = await readAccess();
-      return begin(connection, async (sql) => {
-        // Setting `role` like this is SET LOCAL ROLE; all three end with the transaction.
-        await sql(
-          `select set_config('memdir.team', $1, true), set_config('memdir.operator', $2, true)${role ? ", set_config('role', $3, true)" : ""}`,
-          [tenant ?? "", tenant === null ? "on" : "off", ...(role ? [role] : [])],
-        );
-        return work(sql);
-      });
+      // All of these end with the transaction: a pooler in front may give the connection to somebody else then.
+      const settings: [string, string][] = [
+        ["memdir.team", tenant ?? ""],
+        ["memdir.operator", tenant === null ? "on" : "off"],
+        ["statement_timeout", String(timeoutMs)],
+        ["idle_in_transaction_session_timeout", String(STATEMENT_MS * 2)],
+        // Setting `role` like this is SET LOCAL ROLE.
+        ...(role && !asOwner ? [["role", role] as [string, string]] : []),
+      ];
+      const opening = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`).join(", ");
+      return begin(connection, work, { lane, opening: `select ${opening}` });
+    },
+    async call(text, values) {
+      await readAccess();
+      return connection.query(text, values).catch((error) => {
+        throw databaseError(error);
+      }) as never;
     },
     async ping() {
-      await begin(connection, (sql) => sql("select 1"));
+      const [row] = await begin(connection, (sql) =>
+        sql("select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only"),
+      );
+      if (row?.is_read_only) throw databaseError({ code: READ_ONLY });
     },
+    advise: () => begin(connection, advise),
     close: () => connection.close(),
     hasVectors: async () => (await readAccess()).vectors,
   };
+}
+
+/** Only for names of teams and numbers of ours; whatever else comes from outside is a value of a statement. */
+function quoteLiteral(text: string): string {
+  if (/[\0\\]/.test(text)) throw new MemdirError("usage", "a team cannot have this name");
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 export type Row = Record<string, unknown>;
@@ -59,13 +110,21 @@ export type Sql = <T = Row>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /** What a driver gives: everything else is the same for all of them. */
 export interface Connection {
-  /** Commits when `work` resolves, rolls back when it rejects. */
-  begin<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  readonly size: number;
+  usage(): PoolUsage;
+  /** Commits when `work` resolves, rolls back when it rejects. `opening` is a statement that needs no answer. */
+  begin<T>(work: (sql: Sql) => Promise<T>, options: { lane: Lane; opening: string | null }): Promise<T>;
+  /** One statement, which is its own transaction. */
+  query: Sql;
   close(): Promise<void>;
 }
 
 /** A transaction whose errors are ours. A statement that failed fails it, even if `work` caught the error. */
-async function begin<T>(connection: Connection, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function begin<T>(
+  connection: Connection,
+  work: (sql: Sql) => Promise<T>,
+  options: { lane: Lane; opening: string | null } = { lane: "main", opening: null },
+): Promise<T> {
   const failures: unknown[] = [];
   let isOwn = false;
   try {
@@ -82,12 +141,15 @@ async function begin<T>(connection: Connection, work: (sql: Sql) => Promise<T>):
       // COMMIT after a failed statement rolls back silently: that must not look like success.
       if (failures.length > 0) throw failures[0];
       return result;
-    });
+    }, options);
   } catch (error) {
     // Errors of `work` itself stay as they are; what the database or the way to it said becomes one of ours.
     throw isOwn ? error : databaseError(failures[0] ?? error);
   }
 }
+
+/** A primary that became a standby, or is about to be one. */
+export const READ_ONLY = "25006";
 
 /** SQLSTATEs after which the same transaction may well succeed: a serialisation failure, a deadlock. */
 const AGAIN = new Set(["40001", "40P01"]);
@@ -120,6 +182,7 @@ function explain(sqlState: string, code: unknown): [ErrorCode, string] {
   // A character that no Postgres text can hold, U+0000.
   if (sqlState === "22021" || sqlState === "22P05")
     return ["usage", "the text contains a character that a database cannot store: remove U+0000"];
+  if (sqlState === READ_ONLY) return ["network", "the database takes no writes at the moment: try again shortly"];
   const reason = typeof code === "string" && code !== "" ? code : "connection lost";
   if (sqlState === "" || AWAY.test(sqlState))
     return ["network", `the database is not answering (${reason}): try again shortly`];
@@ -151,17 +214,36 @@ async function migrateDatabase(begin: Begin, now: () => Date): Promise<string[]>
     // Waiting for another process, and a change of a large table, may take longer than a statement otherwise may.
     await sql("select set_config('statement_timeout', '0', true)");
     await sql("select pg_advisory_xact_lock($1)", [LOCK]);
-    const done = await listApplied(sql);
-    refuseNewer(done);
-    const wanted = [...MIGRATIONS, ...(hasVectorType ? OPTIONAL : [])].filter(({ name }) => !done.includes(name));
-    for (const { name, statements } of wanted) {
-      for (const statement of statements) await sql(statement);
-      await sql("insert into memdir_migration (name, at) values ($1, $2::timestamptz)", [name, now().toISOString()]);
-    }
-    const vectors = hasVectorType || done.includes("vectors");
+    const first = await applyAll(sql, "memdir_migration", [...MIGRATIONS, ...(hasVectorType ? OPTIONAL : [])], now);
+    const vectors = hasVectorType || first.done.includes("vectors");
+    const then = await applyAll(sql, "memdir_schema", [...ADDITIONS, ...(vectors ? OPTIONAL_ADDITIONS : [])], now);
     await bindTables(sql, vectors);
-    return wanted.map(({ name }) => name);
+    return [...first.applied, ...then.applied];
   });
+}
+
+/** Those that are not there yet, in their order. A newer server's are fine unless it says otherwise. */
+async function applyAll(sql: Sql, table: string, wanted: readonly Migration[], now: () => Date) {
+  const [there] = await sql("select to_regclass($1) is not null as yes", [table]);
+  if (!there?.yes)
+    await sql(
+      `create table ${table} (name text primary key, at timestamptz not null, breaking boolean not null default true)`,
+    );
+  else if (table === "memdir_migration")
+    await sql(`alter table ${table} add column if not exists breaking boolean not null default true`);
+  const rows = await sql(`select name, breaking from ${table}`);
+  const done = rows.map(({ name }) => String(name));
+  const known = new Set([...MIGRATIONS, ...OPTIONAL, ...ADDITIONS, ...OPTIONAL_ADDITIONS].map(({ name }) => name));
+  const strange = rows.filter(({ name, breaking }) => breaking && !known.has(String(name))).map(({ name }) => name);
+  const message = `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`;
+  if (strange.length > 0) throw new MemdirError("usage", message);
+  const missing = wanted.filter(({ name }) => !done.includes(name));
+  for (const { name, statements, breaking = false } of missing) {
+    for (const statement of statements) await sql(statement);
+    const values = [name, now().toISOString(), breaking];
+    await sql(`insert into ${table} (name, at, breaking) values ($1, $2::timestamptz, $3)`, values);
+  }
+  return { applied: missing.map(({ name }) => name), done };
 }
 
 /** Refuses where nothing would keep one team's rows from another's. */
@@ -181,19 +263,6 @@ async function findAccess(sql: Sql): Promise<Access> {
   const advice = `connect as an ordinary user, or give ${ROLE} neither SUPERUSER nor BYPASSRLS`;
   if (row.unbound && !usable) throw new MemdirError("usage", `${unbound}: ${advice}`);
   return { role: usable ? ROLE : null, vectors: row.vectors === true };
-}
-
-async function listApplied(sql: Sql): Promise<string[]> {
-  const [there] = await sql("select to_regclass('memdir_migration') is not null as yes");
-  if (!there?.yes) await sql("create table memdir_migration (name text primary key, at timestamptz not null)");
-  return (await sql("select name from memdir_migration")).map(({ name }) => String(name));
-}
-
-function refuseNewer(done: readonly string[]): void {
-  const known = new Set([...MIGRATIONS, ...OPTIONAL].map(({ name }) => name));
-  const strange = done.filter((name) => !known.has(name));
-  const message = `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`;
-  if (strange.length > 0) throw new MemdirError("usage", message);
 }
 
 /** In a transaction of its own: it fails wherever the extension is not installed, and that is not an error. */
@@ -242,8 +311,25 @@ async function bindTables(sql: Sql, vectors: boolean): Promise<void> {
     const rights = table === "memdir_audit" ? "select, insert" : "select, insert, update, delete";
     await sql(`grant ${rights} on ${table} to ${ROLE}`);
   }
+  await sql(`grant select, insert, update, delete on memdir_words to ${ROLE}`);
   await sql(`grant execute on function memdir_find(text[], text[], int) to ${ROLE}`);
-  // Where transactions run as the role, this table's owner is only the function that looks things up: see schema.ts.
+  // Where transactions run as the role, this table's owner is only the function of 0.1 that looks things up.
   const [bound] = await sql("select pg_has_role($1, 'member') as yes", [ROLE]);
   await sql(`alter table memdir_search ${bound?.yes ? "no force" : "force"} row level security`);
+  // These set their tenant, and here they also drop the rights of whoever calls them.
+  for (const name of [ENTER_CALL, WRITE_CALL])
+    await sql(`alter function ${name} ${bound?.yes ? `set role to ${ROLE}` : "reset role"}`);
+}
+
+const [ENTER_CALL, WRITE_CALL] = FUNCTIONS;
+
+/** An index that is missing or was left unfinished makes search read everything. */
+async function advise(sql: Sql): Promise<string[]> {
+  const [row] = await sql(
+    "select coalesce((select indisvalid from pg_index where indexrelid = to_regclass('memdir_words_terms')), false) as yes",
+  );
+  if (row?.yes) return [];
+  const fix =
+    "drop index if exists memdir_words_terms; create index memdir_words_terms on memdir_words using gin (terms)";
+  return [`search cannot use its index and will be slow; run as the owner of the tables: ${fix}`];
 }

@@ -3,7 +3,7 @@
 import { dirname, join } from "node:path";
 import { MemdirError } from "../../errors.ts";
 import { writeToken } from "../credentials.ts";
-import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import { findPersonProblem, findPlainNameProblem, TOKEN_DAYS } from "../protocol.ts";
 import type { TeamData } from "./data.ts";
 import { makeFolder } from "./pglite.ts";
 
@@ -44,7 +44,7 @@ export async function issueToken(
 ): Promise<string> {
   const { team, person, file, isNamed } = options;
   const make = async () => {
-    const made = await data.issueToken(team, person, { label: "from the operator", days: null });
+    const made = await data.issueToken(team, person, { label: "from the operator", days: TOKEN_DAYS });
     if (made) return made.token;
     const teams = await data.teams();
     const what = teams.includes(team)

@@ -1,6 +1,6 @@
 /** Figures of this process for Prometheus: requests by route and status, their time. No names of people, repositories or memories. */
 
-import type { StoredCounts } from "./data.ts";
+import type { ServerFigures, StoredCounts } from "./data.ts";
 
 /** Seconds. A request that changes nothing takes a few milliseconds; over five something is wrong. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -31,9 +31,14 @@ export function openMetrics() {
       );
     },
     /** Without counts while the database does not answer: a gap says more than a wrong figure. */
-    format(counts: StoredCounts | null): string {
+    format(counts: StoredCounts | null, { open, idle, waiting, queued, auditLost }: ServerFigures): string {
       const lines = [
         ...gauge("requests_running", "Requests that are being answered.", running),
+        ...gauge("pool_connections", "Connections to the database.", open),
+        ...gauge("pool_idle", "Connections that nobody uses.", idle),
+        ...gauge("pool_waiting", "Transactions that wait for a connection.", waiting),
+        ...gauge("queue_waiting", "Transactions that wait for the turn of their team and token.", queued),
+        ...gauge("audit_lost", "Rows of the audit log that could not be written.", auditLost),
         `# HELP ${TIME} Time from the first byte of a request to its answer.`,
         `# TYPE ${TIME} histogram`,
       ];

@@ -20,6 +20,7 @@ interface Pglite {
   transaction<T>(
     work: (transaction: { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> }) => Promise<T>,
   ): Promise<T>;
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   close(): Promise<void>;
 }
 
@@ -57,10 +58,14 @@ export async function openPglite(folder: string | null, options: PgliteOptions):
 function connect(pglite: Pglite, hold: Lock | null): Connection {
   let closing: Promise<void> | null = null;
   return {
-    begin: <T>(work: (sql: Sql) => Promise<T>) =>
-      pglite.transaction((transaction) =>
-        work(async <T>(text: string, values?: unknown[]) => (await transaction.query(text, values)).rows as T[]),
-      ),
+    size: 1,
+    usage: () => ({ open: 1, idle: 0, waiting: 0 }),
+    begin: (work, { opening }) =>
+      pglite.transaction(async (transaction) => {
+        if (opening) await transaction.query(opening);
+        return work(async <T>(text: string, values?: unknown[]) => (await transaction.query(text, values)).rows as T[]);
+      }),
+    query: (async (text: string, values?: unknown[]) => (await pglite.query(text, values)).rows) as Sql,
     close() {
       closing ??= pglite.close().finally(() => hold?.release());
       return closing;

@@ -1,64 +1,89 @@
 /** PostgreSQL through a pool of connections that heals by itself when the database was away. */
 
 import pg from "pg";
-import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
+import { type Connection, type Database, openDatabase, READ_ONLY, type Sql } from "./database.ts";
 
 export interface PostgresOptions {
   /** postgres://user:password@host/database */
   url: string;
   now: () => Date;
-  /** Connections at most. A write holds one for a few milliseconds, so few serve many clients. */
+  /** Connections at most, those of search apart. A write holds one for a few milliseconds, so few serve many clients. */
   max?: number;
-  /** No statement of ours takes long: one that does waits for something that will not come. */
-  statementTimeoutMs?: number;
   connectTimeoutMs?: number;
 }
 
-export function openPostgres(options: PostgresOptions): Database {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.max ?? 10,
-    statement_timeout: options.statementTimeoutMs ?? 15_000,
-    idle_in_transaction_session_timeout: 30_000,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    application_name: "memdir",
-  });
-  // An idle connection that breaks leaves the pool by itself; without a listener the process would end.
-  pool.on("error", () => {});
-  return openDatabase(connect(pool), options.now);
+export const POOL_SIZE = 10;
+/** A search may take a second; more at once would only take processors from writes. */
+const SEARCH_CONNECTIONS = 2;
+/** A call that takes longer hangs: the connection is given up, as nothing else can be said on it. */
+const CALL_MS = 20_000;
+
+export function openPostgres({ url, now, max = POOL_SIZE, connectTimeoutMs = 5_000 }: PostgresOptions): Database {
+  const open = (size: number) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: size,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      // Nothing else at the start of a connection: a pooler in front refuses settings there. Time-outs are set per transaction.
+      application_name: "memdir",
+    });
+    // An idle connection that breaks leaves the pool by itself; without a listener the process would end.
+    pool.on("error", () => {});
+    return pool;
+  };
+  return openDatabase(connect({ main: open(max), search: open(SEARCH_CONNECTIONS) }, max), now);
 }
 
-function connect(pool: pg.Pool): Connection {
+function connect(pools: { main: pg.Pool; search: pg.Pool }, size: number): Connection {
   let closing: Promise<void> | null = null;
+  const { main, search } = pools;
   return {
-    async begin<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      const note = (error: Error) => {
-        broken = error;
-      };
-      // The pool listens to idle connections only: one that breaks between two statements is ours to notice.
-      client.on("error", note);
-      try {
-        await client.query("begin");
+    size,
+    usage: () => ({
+      open: main.totalCount + search.totalCount,
+      idle: main.idleCount + search.idleCount,
+      waiting: main.waitingCount + search.waitingCount,
+    }),
+    begin: (work, { lane, opening }) =>
+      withClient(pools[lane], async (client) => {
+        await client.query(opening ? `begin; ${opening}` : "begin");
         const result = await work(
           async <T>(text: string, values?: unknown[]) => (await client.query(text, values)).rows as T[],
         );
         await client.query("commit");
         return result;
-      } catch (error) {
-        await client.query("rollback").catch(note);
-        throw error;
-      } finally {
-        client.removeListener("error", note);
-        client.release(broken);
-      }
-    },
+      }),
+    query: (async (text: string, values?: unknown[]) => {
+      const config = { text, values, query_timeout: CALL_MS };
+      return (await withClient(main, (client) => client.query(config), "alone")).rows;
+    }) as Sql,
     close() {
-      closing ??= pool.end();
+      closing ??= Promise.all([main.end(), search.end()]).then(() => {});
       return closing;
     },
   };
+}
+
+/** Rolls back what fails, unless the statement is `alone`. A connection that broke, or leads to a standby, is not used again. */
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>, alone?: "alone"): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const note = (error: Error) => {
+    broken = error;
+  };
+  // The pool listens to idle connections only: one that breaks between two statements is ours to notice.
+  client.on("error", note);
+  try {
+    return await work(client);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === READ_ONLY || (alone && code === undefined)) note(error as Error);
+    if (!alone) await client.query("rollback").catch(note);
+    throw error;
+  } finally {
+    client.removeListener("error", note);
+    client.release(broken);
+  }
 }

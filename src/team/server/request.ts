@@ -1,7 +1,7 @@
 /** What every request passes: form, size, token, rate, tenant and role, in this order, then its body and its precondition. Each step may throw a `Refusal`. */
 
 import { attempt } from "../../errors.ts";
-import type { World } from "../../world.ts";
+import { sha256 } from "../../text/hash.ts";
 import { readBody } from "../http.ts";
 import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
 import type { Entered } from "./data.ts";
@@ -37,48 +37,51 @@ function refuseSize(what: string, maxBytes: number): Refusal {
 /** Ours are 40 to 60 characters; the database is not asked for a hash of anything longer. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,200}) *$/i;
 
-/** Who asks, in a route that is not open. */
+/** Who asks, in a route that is not open. What is too much is refused before the database is asked. */
 export async function identify(
-  { data, limits }: TeamServer,
+  { data, admission, limits }: TeamServer,
   access: Access,
   headers: Headers,
   repository: string,
+  address: string,
 ): Promise<Entered> {
   // Only from the header: what is in a URL ends up in logs and histories.
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  if (token === undefined) throw refuseToken("no token was sent: send it as `Authorization: Bearer TOKEN`");
+  const hash = sha256(token);
+  const wait = admission.waitFor(hash, address, Number(headers.get("content-length") ?? 0));
+  if (wait > 0) throw refuseRate(limits.rate, wait);
   const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;
-  const entered = token === undefined ? null : await data.enter(token, limits.rate, asked);
+  const entered = await data.enter(token, asked, admission.knownAs(hash));
+  admission.settle(hash, address, entered?.caller.tokenId ?? null);
   if (entered) return entered;
-  const message =
-    token === undefined
-      ? "no token was sent: send it as `Authorization: Bearer TOKEN`"
-      : "the token is unknown, expired or revoked: ask an admin of the team for another";
-  throw refuse(401, "token", message, { headers: { "www-authenticate": "Bearer" } });
+  throw refuseToken("the token is unknown, expired or revoked: ask an admin of the team for another");
+}
+
+function refuseToken(message: string): Refusal {
+  return refuse(401, "token", message, { headers: { "www-authenticate": "Bearer" } });
 }
 
 /** A caller who cannot read a repository is told that there is none; one who can is told which role is missing. */
 export async function authorize(
-  { data, limits, now }: TeamServer,
+  { data }: TeamServer,
   { access, action = "read" }: Route,
-  { caller, isAdmitted, role, teamRole }: Entered,
+  { caller, role, teamRole }: Entered,
   params: Readonly<Record<string, string>>,
 ): Promise<void> {
   const deny = async (refusal: Refusal, repository: string | null = null) => {
     await data.audit(caller, [{ action, repository, outcome: "denied" }]);
     throw refusal;
   };
-  // Before the rights are looked at: a caller who has none, or tries other teams, is slowed down as well.
-  if (!isAdmitted) throw refuseRate(limits.rate, now);
   if (params.team !== caller.team) await deny(notFound("team"));
   if (access.to === "repository" && !covers(role, access.role))
     await deny(role ? refuseRole(access) : notFound("repository"), role ? params.repository : null);
   if (access.to === "team" && !covers(teamRole, access.role)) await deny(refuseRole(access));
 }
 
-/** Windows begin at whole multiples of their length, so the end of this one is known without asking the database. */
-function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], now: World["now"]): Refusal {
-  const wait = Math.max(1, Math.ceil(seconds - ((now().getTime() / 1000) % seconds)));
-  const message = `this token made more than ${requests} requests in ${seconds} seconds: wait ${wait} seconds, then continue`;
+export function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], wait: number): Refusal {
+  const often = `a token has ${requests} requests in ${seconds} seconds, and a large memory counts as several`;
+  const message = `too many requests: wait ${wait} seconds, then continue (${often})`;
   return refuse(429, "rate", message, { headers: { "retry-after": String(wait) } });
 }
 

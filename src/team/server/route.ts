@@ -3,8 +3,10 @@
 import type * as v from "valibot";
 import type { World } from "../../world.ts";
 import { LIMITS, type ProblemAnswer, type Role } from "../protocol.ts";
+import type { Admission } from "./admission.ts";
 import type { TeamData } from "./data.ts";
 import type { Caller } from "./data-base.ts";
+import type { Oidc } from "./oidc.ts";
 
 /** Bytes and counts, and how many requests a token has in a window. */
 export interface ServerLimits {
@@ -25,6 +27,11 @@ export interface TeamServer extends Pick<World, "now"> {
   /** A vector of length one, or null where there is no model. */
   embed: ((text: string) => Promise<Float32Array | null>) | null;
   version: string;
+  admission: Admission;
+  /** People sign in with an identity provider where there is one. */
+  oidc: Oidc | null;
+  /** Turns true when the server is about to end, so that a balancer sends nothing more. */
+  ending: { is: boolean };
 }
 
 /**
@@ -41,6 +48,8 @@ export interface Asked<Query = unknown, Body = unknown> {
   /** Of that repository, when the request came; null elsewhere. */
   state: string | null;
   params: Readonly<Record<string, string>>;
+  /** Where the request came from; "" where that is not known. */
+  address: string;
   headers: Headers;
   query: Query;
   body: Body;

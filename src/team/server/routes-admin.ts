@@ -17,7 +17,23 @@ export const ADMIN_ROUTES = [
     action: "admin:people",
     summary: "Everybody in the team with their roles",
     reply: [200, "The people.", protocol.PeopleAnswer],
-    answer: async ({ data }, { caller }) => ({ body: { people: await data.people(caller) } }),
+    async answer({ data }, { caller }) {
+      const people = await data.people(caller);
+      await data.audit(caller, [{ action: "admin:people", outcome: "ok" }]);
+      return { body: { people } };
+    },
+  }),
+  route(`DELETE ${TEAM}/people/:person`, {
+    access: ADMIN,
+    action: "admin:remove-person",
+    summary:
+      "Ends everything that a person can do: roles, rights in repositories and tokens; their name stays in the history",
+    reply: DONE_REPLY,
+    others: { 409: "They are the team's last admin." },
+    async answer({ data }, { caller, params: { person = "" } }) {
+      if (!(await data.removePerson(caller, person))) throw notFound("person");
+      return DONE;
+    },
   }),
   route(`POST ${TEAM}/people`, {
     access: ADMIN,
@@ -47,7 +63,11 @@ export const ADMIN_ROUTES = [
     action: "admin:tokens",
     summary: "The caller's tokens, for an admin all of the team's; without the tokens themselves",
     reply: [200, "The tokens.", protocol.TokensAnswer],
-    answer: async ({ data }, { caller }) => ({ body: { tokens: await data.tokens(caller) } }),
+    async answer({ data }, { caller }) {
+      const tokens = await data.tokens(caller);
+      await data.audit(caller, [{ action: "admin:tokens", outcome: "ok" }]);
+      return { body: { tokens } };
+    },
   }),
   route(`POST ${TEAM}/tokens`, {
     access: ADMIN,
@@ -101,9 +121,11 @@ export const ADMIN_ROUTES = [
       limit: protocol.numberUpTo(1000, 100),
     }),
     reply: [200, "The rows.", protocol.AuditAnswer],
-    answer: async ({ data }, { caller, query: { before = null, limit } }) => ({
-      body: { rows: await data.readAudit(caller, { before, limit }) },
-    }),
+    async answer({ data }, { caller, query: { before = null, limit } }) {
+      const rows = await data.readAudit(caller, { before, limit });
+      await data.audit(caller, [{ action: "admin:audit", outcome: "ok" }]);
+      return { body: { rows } };
+    },
   }),
   route(`POST ${TEAM}/repositories/:repository/redact`, {
     access: { to: "repository", role: "admin" },
@@ -111,8 +133,9 @@ export const ADMIN_ROUTES = [
     summary: "Removes the text of one version for good; a current one leaves a tombstone",
     body: protocol.RedactRequest,
     reply: DONE_REPLY,
-    async answer({ data }, { caller, repository, body: { path, revision } }) {
-      const done = !protocol.findEntryProblem(path) && (await data.redact(caller, repository, path, revision));
+    async answer({ data, limits }, { caller, repository, body: { path, revision } }) {
+      const isPath = !protocol.findEntryProblem(path);
+      const done = isPath && (await data.redact(caller, repository, path, revision, limits.memory));
       if (!done) throw notFound("version");
       return DONE;
     },

@@ -1,5 +1,6 @@
 /** Routes of memories: list, fetch, write, remove, versions; and what a memory must pass before it is kept. */
 
+import * as v from "valibot";
 import { type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
@@ -15,6 +16,8 @@ const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const READER = { to: "repository", role: "reader" } as const;
 const WRITER = { to: "repository", role: "writer" } as const;
 const MATCH = 'The revision that the change is based on: `"REVISION"`, one strong tag.';
+const REVISION = "it must be a revision as the server gave it";
+const HASH = "it must be a sha256 in hex";
 const UNBASED = { 412: "Another write was faster; nothing was written.", 428: "There is no precondition." };
 
 export const MEMORY_ROUTES = [
@@ -22,18 +25,23 @@ export const MEMORY_ROUTES = [
     access: READER,
     action: "list",
     summary: "Every memory of the repository without its text, tombstones too",
+    query: v.object({
+      since: v.optional(
+        v.pipe(v.string(), v.description("The `state` of an earlier answer: only what changed after it.")),
+      ),
+    }),
     headers: { "If-None-Match": "The ETag of an earlier answer." },
     reply: [200, "The list, with an ETag.", protocol.ListAnswer],
     others: { 304: "Nothing has changed since." },
-    async answer({ data }, { caller, repository, headers, state: known }) {
+    async answer({ data }, { caller, repository, headers, state: known, query: { since = null } }) {
       const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
       const tag = headers.get("if-none-match");
       // Nothing is read, so there is nothing for the audit log: clients ask every few seconds.
       if (tag !== null && known !== null && holdsTag(tag, tagOf(known)))
         return { status: 304, headers: { etag: tagOf(known) } };
-      const { id, state, entries } = await data.listMemories(caller, repository);
+      const body = await data.listMemories(caller, repository, since);
       await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
-      return { body: { id, entries }, headers: { etag: tagOf(state) } };
+      return { body, headers: { etag: tagOf(body.state) } };
     },
   }),
   route(`POST ${REPOSITORY}/fetch`, {
@@ -55,7 +63,8 @@ export const MEMORY_ROUTES = [
         revision,
       }));
       if (rows.length > 0) await data.audit(caller, rows);
-      return { body: { memories } };
+      const lost = body.had && (await data.findLost(caller, repository, body.had));
+      return { body: { memories, ...(lost && { lost }) } };
     },
   }),
   route(`PUT ${REPOSITORY}/memories/:path{.+}`, {
@@ -79,25 +88,38 @@ export const MEMORY_ROUTES = [
     headers: { "If-Match": MATCH },
     reply: [200, "Removed, or gone already.", protocol.WriteAnswer],
     others: UNBASED,
-    async answer({ data }, { caller, repository, params, headers }) {
+    async answer({ data, limits }, { caller, repository, params, headers }) {
       const path = checkPath(params.path);
       const expected = readPrecondition(headers, { mayBeNew: false }) ?? "";
-      return answerOutcome(await data.removeMemory(caller, repository, path, expected), "");
+      return answerOutcome(await data.removeMemory(caller, repository, path, expected, limits.memory), "");
     },
   }),
   route(`GET ${REPOSITORY}/versions/:path{.+}`, {
     access: READER,
     action: "versions",
-    summary: "Every version of a memory, oldest first",
+    summary: "Versions of a memory, the newest that fit into an answer, oldest first",
+    query: v.object({
+      before: v.optional(
+        v.pipe(v.string(), v.regex(/^\d{1,18}$/, REVISION), v.description("A revision: only older ones.")),
+      ),
+      hash: v.optional(
+        v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, HASH), v.description("Only those with this text.")),
+      ),
+      limit: protocol.numberUpTo(200, 100),
+    }),
     reply: [200, "The versions.", protocol.VersionsAnswer],
-    async answer({ data }, { caller, repository, params: { path = "" } }) {
-      const versions = protocol.findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
-      if (versions.length === 0) throw notFound("memory");
+    async answer({ data }, { caller, repository, params: { path = "" }, query }) {
+      if (protocol.findEntryProblem(path)) throw notFound("memory");
+      const body = await data.versions(caller, repository, path, { ...query, bytes: VERSIONS_BYTES });
+      if (body.versions.length === 0) throw notFound("memory");
       await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
-      return { body: { versions } };
+      return { body };
     },
   }),
 ];
+
+/** Some of the largest memories, or a hundred usual ones: what one answer holds in memory. */
+const VERSIONS_BYTES = 4_000_000;
 
 async function putMemory(server: TeamServer, asked: Asked<unknown, string>) {
   const { caller, repository, params, headers, body: text } = asked;

@@ -2,17 +2,33 @@
 
 import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
-import { HealthAnswer, numberUpTo, SearchAnswer, TeamAnswer } from "../protocol.ts";
+import {
+  HealthAnswer,
+  LoginAnswer,
+  LoginFinished,
+  LoginRequest,
+  numberUpTo,
+  SearchAnswer,
+  TeamAnswer,
+} from "../protocol.ts";
 import type { StoredCounts } from "./data.ts";
+import { READ_ONLY } from "./database.ts";
 import { type Metrics, openMetrics } from "./metrics.ts";
 import { makeOpenApi } from "./openapi.ts";
+import { refuseRate } from "./request.ts";
 import { type Route, refuse, route, type TeamServer } from "./route.ts";
 import { ADMIN_ROUTES } from "./routes-admin.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
 
 /** In the order in which they are described. */
 export function makeRoutes(metrics: Metrics = openMetrics()): Route[] {
-  const routes: Route[] = [...TEAM_ROUTES, ...MEMORY_ROUTES, ...ADMIN_ROUTES, ...makeStatusRoutes(metrics)];
+  const routes: Route[] = [
+    ...TEAM_ROUTES,
+    ...LOGIN_ROUTES,
+    ...MEMORY_ROUTES,
+    ...ADMIN_ROUTES,
+    ...makeStatusRoutes(metrics),
+  ];
   routes.push(
     route("GET /openapi.json", {
       access: OPEN,
@@ -26,6 +42,9 @@ export function makeRoutes(metrics: Metrics = openMetrics()): Route[] {
 
 const OPEN = { to: "open" } as const;
 const MEMBER = { to: "member" } as const;
+/** SQLSTATE of a statement that ran into its time-out. */
+const CANCELLED = "57014";
+const TOO_LONG = "the search took too long and was stopped: use fewer or rarer words";
 const QUERY = "it must have 1 to 1000 characters";
 
 const TEAM_ROUTES = [
@@ -55,12 +74,57 @@ const TEAM_ROUTES = [
     reply: [200, "The hits.", SearchAnswer],
     async answer({ data, embed }, { caller, query: { q, limit } }) {
       const vector = (await embed?.(q)) ?? null;
-      const hits = await data.search(caller, { terms: termsOf(q), vector, limit });
+      const hits = await data.search(caller, { terms: termsOf(q), vector, limit }).catch((error) => {
+        const { sqlState } = (error as { details?: { sqlState?: string } }).details ?? {};
+        // Cut off for its time: other words may well be found.
+        throw sqlState === CANCELLED ? refuse(503, "search", TOO_LONG, { headers: { "retry-after": "5" } }) : error;
+      });
       await data.audit(caller, [{ action: "search", outcome: "ok" }]);
       return { body: { hits } };
     },
   }),
 ];
+
+/** Without a token: these make one. Each address has few of them. */
+const LOGIN_ROUTES = [
+  route("POST /v1/teams/:team/login", {
+    access: OPEN,
+    summary: "Begins to sign in with the identity provider of the server",
+    reply: [200, "What the person opens and confirms.", LoginAnswer],
+    others: { 404: "Nobody signs in to this team.", 429: "Too many requests.", 503: "The provider is not answering." },
+    async answer(server, { params: { team = "" }, address }) {
+      slowDown(server, address);
+      const body = await server.oidc?.start(team);
+      if (!body) throw refuse(404, "not-found", "nobody signs in to this team here: ask one of its admins for a token");
+      return { body };
+    },
+  }),
+  route("POST /v1/teams/:team/login/finish", {
+    access: OPEN,
+    summary: "The token of who has confirmed",
+    body: LoginRequest,
+    reply: [200, "The token, or `pending`.", LoginFinished],
+    others: {
+      403: "They are in none of the groups that have a role.",
+      404: "Nobody signs in to this team.",
+      429: "Too many requests.",
+    },
+    async answer(server, { params: { team = "" }, address, body: { handle } }) {
+      slowDown(server, address);
+      const identity = await server.oidc?.finish(team, handle);
+      if (!identity) return { body: { pending: true } };
+      const made = await server.data.signIn(team, identity);
+      const message = "you are in no group that has a role in this team: ask one of its admins";
+      if (!made) throw refuse(403, "role", message);
+      return { body: { pending: false, token: made.token, hours: identity.hours } };
+    },
+  }),
+];
+
+function slowDown({ admission, limits }: TeamServer, address: string): void {
+  const wait = admission.waitForAddress(address);
+  if (wait > 0) throw refuseRate(limits.rate, wait);
+}
 
 /** Counting is a walk through tables: every client may ask, but the database is asked no more often than this. */
 const COUNT_EVERY_MS = 10_000;
@@ -82,12 +146,15 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
     }),
     route("GET /ready", {
       access: OPEN,
-      summary: "Whether the database answers",
+      summary: "Whether the database answers and takes writes, and the server is not about to end",
       reply: [200, "It does.", HealthAnswer],
       others: { 503: "It does not." },
-      async answer({ data, version }) {
-        await data.ping().catch(() => {
-          throw refuse(503, "database", "the database is not answering: see the server's log");
+      async answer({ data, version, ending }) {
+        if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
+        await data.ping().catch((error) => {
+          const isReadOnly = (error as { details?: { sqlState?: string } }).details?.sqlState === READ_ONLY;
+          const what = isReadOnly ? "takes no writes: it is a standby, or being replaced" : "is not answering";
+          throw refuse(503, "database", `the database ${what}: see the server's log`);
         });
         return { body: { status: "ok", version } };
       },
@@ -97,7 +164,7 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
       summary: "Figures for Prometheus, without names of people, repositories or memories",
       reply: [200, "The figures.", "text/plain"],
       answer: async (server) => ({
-        body: metrics.format(await count(server)),
+        body: metrics.format(await count(server), server.data.figures()),
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       }),
     }),

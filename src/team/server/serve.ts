@@ -1,12 +1,14 @@
 /** The team server on a port: loopback unless there is TLS, strict with slow clients, and closed in order. */
 
 import { createServer as createPlain, type Server } from "node:http";
-import { createServer as createSecure } from "node:https";
+import { createServer as createSecure, type Server as SecureServer } from "node:https";
 import { type AddressInfo, isIP } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
 import { isLoopback } from "../membership.ts";
 import { type AppOptions, makeApp } from "./app.ts";
+import { RETENTION, type Retention } from "./data-retention.ts";
 import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
@@ -18,6 +20,8 @@ export interface ServerOptions extends AppOptions {
   /** A proxy in front of us does TLS, and nothing else reaches the port. */
   behindTls?: boolean;
   timeouts?: Partial<Timeouts>;
+  /** Old rows are dropped once an hour. */
+  retention?: Retention;
 }
 
 export interface Timeouts {
@@ -25,6 +29,8 @@ export interface Timeouts {
   headersMs: number;
   /** For the whole of it. */
   requestMs: number;
+  /** How long /ready says that the server is about to end before it takes no more requests: for a balancer to notice. */
+  drainMs: number;
   /** For requests under way when the server ends. */
   shutdownMs: number;
 }
@@ -35,12 +41,15 @@ export interface RunningServer {
   port: number;
   /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
   close(): Promise<void>;
+  /** Another certificate for connections from here on. */
+  renew(tls: NonNullable<ServerOptions["tls"]>): void;
 }
 
 /** A megabyte over a telephone takes less than half a minute; a head is one packet. */
-const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, shutdownMs: 10_000 };
+const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, drainMs: 0, shutdownMs: 10_000 };
 /** A client that reads nothing of its answer for this long is gone. */
 const IDLE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const KEEP_ALIVE_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -48,7 +57,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { host = "127.0.0.1", tls = null } = options;
   checkHost(host, Boolean(tls || options.behindTls));
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const server = makeServer(options, timeouts);
+  const ending = { is: false };
+  const server = makeServer({ ...options, ending }, timeouts);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(portError(error, host, options.port)));
     server.listen(options.port, host, resolve);
@@ -57,12 +67,26 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on("error", () => {});
   const { port } = server.address() as AddressInfo;
   const shown = isIP(host) === 6 ? `[${host}]` : host;
+  const sweeping = sweepHourly(options);
   let closing: Promise<void> | null = null;
+  const close = async () => {
+    ending.is = true;
+    clearInterval(sweeping);
+    if (timeouts.drainMs > 0) await sleep(timeouts.drainMs);
+    await endServer(server, timeouts.shutdownMs);
+    await options.data.close();
+  };
   return {
+    renew: (tls) => (server as SecureServer).setSecureContext?.(tls),
     url: `${tls ? "https" : "http"}://${shown}:${port}`,
     port,
-    close: () => (closing ??= endServer(server, timeouts.shutdownMs).then(() => options.data.close())),
+    close: () => (closing ??= close()),
   };
+}
+
+/** Not a reason for the process to stay; what fails is done in the next round. */
+function sweepHourly({ data, retention = RETENTION }: ServerOptions): NodeJS.Timeout {
+  return setInterval(() => void data.sweep(retention).catch(() => {}), HOUR_MS).unref();
 }
 
 function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts): Server {

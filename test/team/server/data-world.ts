@@ -8,7 +8,18 @@ import type { Database } from "../../../src/team/server/database.ts";
 import { termsOf } from "../../../src/text/terms.ts";
 import { mustCall } from "./caller.ts";
 
-export const LIMITS: DataLimits = { memoryBytes: 1000, repositoryBytes: 10_000, repositoryMemories: 50 };
+export const LIMITS: DataLimits = {
+  memoryBytes: 1000,
+  repositoryBytes: 10_000,
+  repositoryMemories: 50,
+  memoryVersions: 1000,
+  memoryHistoryBytes: 10_000_000,
+  repositoryHistoryBytes: 10_000_000,
+  repositoryTombstones: 1000,
+};
+
+/** More than any test keeps. */
+export const ALL = { limit: 1000, bytes: 100_000_000 };
 
 export interface DataStage {
   database: Database;

@@ -33,7 +33,8 @@ export interface MemoryData extends TeamData {
   /** Waited for by every further call. */
   hold: Promise<void> | null;
   closed: boolean;
-  used: Map<string, number>;
+  /** A copy of every team's memories; what it returns puts them back. */
+  backUp(): () => void;
 }
 
 const RANK: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
@@ -96,12 +97,6 @@ export function openMemoryData(now: () => Date): MemoryData {
     }
     return null;
   };
-  const countRequest = (caller: Caller, { requests, seconds }: { requests: number; seconds: number }) => {
-    const key = `${caller.tokenId} ${Math.floor(now().getTime() / 1000 / seconds)}`;
-    data.used.set(key, (data.used.get(key) ?? 0) + 1);
-    return (data.used.get(key) ?? 0) <= requests;
-  };
-
   const verbs: TeamData = {
     migrate: async () => [],
     ping: async () => {},
@@ -117,14 +112,17 @@ export function openMemoryData(now: () => Date): MemoryData {
     },
     issueToken: async (team, person, options) =>
       teams.get(team)?.people.has(person) ? makeToken(team, person, options) : null,
-    async enter(token, limit, repository) {
+    async enter(token, repository) {
       const caller = findCaller(token);
       if (!caller) return null;
       const role = repository === null ? null : roleOf(caller, repository);
       const state = role ? String(repositoryOf(caller, repository ?? "")?.state) : null;
-      const isAdmitted = countRequest(caller, limit);
-      return { caller, isAdmitted, teamRole: await data.teamRoleOf(caller), role, state };
+      return { caller, teamRole: await data.teamRoleOf(caller), role, state };
     },
+    signIn: async () => null,
+    advise: async () => [],
+    sweep: async () => 0,
+    figures: () => ({ open: 0, idle: 0, waiting: 0, queued: 0, auditLost: 0 }),
     roleOf: async (caller, repository) => roleOf(caller, repository),
     teamRoleOf: async (caller) => teamOf(caller).people.get(caller.person)?.role ?? null,
     people: async (caller) =>
@@ -139,6 +137,11 @@ export function openMemoryData(now: () => Date): MemoryData {
       const id = next("p");
       teamOf(caller).people.set(name, { id, role, repositories: new Map() });
       return { id, name, role, repositories: [] };
+    },
+    async removePerson(caller, name) {
+      for (const token of teamOf(caller).tokens.values())
+        if (token.person === name) token.revoked = now().toISOString();
+      return teamOf(caller).people.delete(name);
     },
     async setRole(caller, person, repository, role) {
       const row = teamOf(caller).people.get(person);
@@ -189,6 +192,11 @@ export function openMemoryData(now: () => Date): MemoryData {
       const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as RemoteEntry);
       return { id: `${caller.team}/${repository}`, state: String(place?.state), entries };
     },
+    findLost: async (caller, repository, had) =>
+      had.flatMap(({ path, revision, hash }) => {
+        const versions = repositoryOf(caller, repository)?.memories.get(path);
+        return versions?.some((one) => one.revision === revision && (one.redacted || one.hash === hash)) ? [] : [path];
+      }),
     fetchMemories: async (caller, repository, paths) =>
       paths.flatMap((path) => {
         const last = repositoryOf(caller, repository)?.memories.get(path)?.at(-1);
@@ -215,10 +223,12 @@ export function openMemoryData(now: () => Date): MemoryData {
       note(caller, { action: "remove", repository, path, revision, outcome: "ok" });
       return { kind: "done", path, revision };
     },
-    versions: async (caller, repository, path) =>
-      (repositoryOf(caller, repository)?.memories.get(path) ?? []).map(
+    versions: async (caller, repository, path) => ({
+      versions: (repositoryOf(caller, repository)?.memories.get(path) ?? []).map(
         ({ revision, author, at, text, deleted, redacted }) => ({ revision, author, at, text, deleted, redacted }),
       ),
+      more: false,
+    }),
     async redact(caller, repository, path, revision) {
       const found = repositoryOf(caller, repository)
         ?.memories.get(path)
@@ -249,8 +259,21 @@ export function openMemoryData(now: () => Date): MemoryData {
         .slice(0, limit),
     counts: async () => ({ teams: teams.size, repositories: 0, memories: 0, bytes: 0 }),
   };
-  const data: MemoryData = { ...verbs, calls: [], fail: null, hold: null, closed: false, used: new Map() };
-  for (const [name, verb] of Object.entries(verbs) as [keyof TeamData, (...args: unknown[]) => Promise<unknown>][]) {
+  const backUp = () => {
+    const kept = [...teams.values()].flatMap(({ repositories }) =>
+      [...repositories.values()].map((place) => ({ place, state: place.state, memories: [...place.memories] })),
+    );
+    const copies = kept.map(({ memories }) => memories.map(([path, versions]) => [path, [...versions]] as const));
+    return () => {
+      for (const [at, { place, state }] of kept.entries()) {
+        const memories = copies[at]?.map(([path, versions]) => [path, [...versions]] as const);
+        Object.assign(place, { state, memories: new Map(memories) });
+      }
+    };
+  };
+  const data: MemoryData = { ...verbs, calls: [], fail: null, hold: null, closed: false, backUp };
+  const { figures: _, ...asked } = verbs;
+  for (const [name, verb] of Object.entries(asked) as [keyof TeamData, (...args: unknown[]) => Promise<unknown>][]) {
     Object.assign(data, {
       [name]: async (...args: unknown[]) => {
         data.calls.push(name);

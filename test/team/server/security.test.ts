@@ -173,6 +173,8 @@ describe("tokens", () => {
     clock.now = new Date(clock.now.getTime() + DAY + 1);
     for (const route of MEMBERS) {
       for (const dead of [token, other.token]) {
+        // Wrong tokens are only looked up so often.
+        clock.now = new Date(clock.now.getTime() + 1000);
         const told = await ask(route.method, fill(route, VALUES), { ...bodyOf(route), token: dead });
         expect([route.path, told.status]).toEqual([route.path, 401]);
         expect(told.text).not.toContain(dead);
@@ -406,7 +408,7 @@ describe("what is too much", () => {
 
   it("is told to wait, with the seconds", async () => {
     const token = (await ask("POST", "/v1/teams/acme/tokens", { body: { person: "rita" } })).body.token;
-    for (let i = 0; i < RATE.requests; i++) await data.enter(token, RATE, null);
+    for (let i = 0; i < RATE.requests; i++) await ask("GET", "/v1/teams/acme", { token });
     const told = await ask("GET", `${APP}/memories`, { token });
     expect([told.status, told.body.problem]).toEqual([429, "rate"]);
     const wait = Number(told.headers.get("retry-after"));

@@ -1,0 +1,85 @@
+/** What a token may ask for before it costs the database anything: a rate for each token, and a limit on tokens that are wrong. */
+
+import type { World } from "../../world.ts";
+
+export interface RateLimit {
+  requests: number;
+  seconds: number;
+}
+
+export interface Admission {
+  /** The token's id where it was valid before, null where it has to be looked up first. */
+  knownAs(hash: string): string | null;
+  /** Seconds to wait, or 0. A token that is not known counts against its address and against all that are wrong. */
+  waitFor(hash: string, address: string, bytes: number): number;
+  /** For what is asked without a token. */
+  waitForAddress(address: string): number;
+  /** What the database said of it: its id, or null. */
+  settle(hash: string, address: string, tokenId: string | null): void;
+}
+
+/** Wrong tokens from one address and from everywhere, in ten seconds: a person types one or two, a script that guesses sends thousands. */
+const WRONG = { requests: 20, seconds: 10 };
+const WRONG_IN_ALL = { requests: 200, seconds: 10 };
+/** More tokens than a process serves at the same time; who is forgotten starts with a full bucket. */
+const MOST = 50_000;
+/** Looking for secrets and words in so much takes about as long as a small request does: a large memory counts as many. */
+const BYTES_PER_REQUEST = 5_000;
+
+/** Counted in this process only: reads do not write, and clocks of several servers need not agree. */
+export function openAdmission(limit: RateLimit, now: World["now"]): Admission {
+  const known = new Map<string, string>();
+  const tokens = makeBuckets(limit, now);
+  const addresses = makeBuckets(WRONG, now);
+  const all = makeBuckets(WRONG_IN_ALL, now);
+  return {
+    knownAs: (hash) => known.get(hash) ?? null,
+    waitFor: (hash, address, bytes) =>
+      known.has(hash)
+        ? tokens.take(hash, 1 + Math.floor(bytes / BYTES_PER_REQUEST))
+        : addresses.wait(address) || all.wait(""),
+    waitForAddress: (address) => addresses.take(address, 1),
+    settle(hash, address, tokenId) {
+      if (tokenId === null) {
+        known.delete(hash);
+        addresses.take(address, 1);
+        all.take("", 1);
+      } else if (!known.has(hash)) {
+        if (known.size >= MOST) known.delete(known.keys().next().value ?? "");
+        known.set(hash, tokenId);
+        tokens.take(hash, 1);
+      }
+    },
+  };
+}
+
+/** Each begins full and is filled steadily. */
+function makeBuckets({ requests, seconds }: RateLimit, now: World["now"]) {
+  const buckets = new Map<string, { level: number; at: number }>();
+  const perMs = requests / seconds / 1000;
+  const look = (key: string) => {
+    const at = now().getTime();
+    const bucket = buckets.get(key) ?? { level: requests, at };
+    // A clock that was set back fills nothing and takes nothing.
+    bucket.level = Math.min(requests, bucket.level + Math.max(0, at - bucket.at) * perMs);
+    bucket.at = at;
+    // The least recently used go first.
+    buckets.delete(key);
+    buckets.set(key, bucket);
+    if (buckets.size > MOST) buckets.delete(buckets.keys().next().value ?? "");
+    return bucket;
+  };
+  const waitOf = (level: number, cost: number) =>
+    level >= cost ? 0 : Math.max(1, Math.ceil((cost - level) / perMs / 1000));
+  return {
+    wait: (key: string) => waitOf(look(key).level, 1),
+    /** Seconds to wait; 0 where it was taken. */
+    take(key: string, asked: number): number {
+      const bucket = look(key);
+      const cost = Math.min(asked, requests);
+      const wait = waitOf(bucket.level, cost);
+      if (wait === 0) bucket.level -= cost;
+      return wait;
+    },
+  };
+}

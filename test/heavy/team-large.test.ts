@@ -1,0 +1,98 @@
+/** The first sync of a large team: its time against that of the download alone, and what it leaves beside the memories. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { SERVER_LIMITS } from "../../src/team/server/route.ts";
+import { startServer } from "../../src/team/server/serve.ts";
+import { openServerRemote } from "../../src/team/server-remote.ts";
+import { syncDirectory } from "../../src/team/sync.ts";
+import { sha256 } from "../../src/text/hash.ts";
+import { patientNetwork, repositoryAt } from "../team/rude-server.ts";
+import { mustCall } from "../team/server/caller.ts";
+import { openMemoryData } from "../team/server/memory-data.ts";
+import { directoryAt } from "../team/sync-world.ts";
+import { makeTemporary } from "../temporary.ts";
+
+const MEMORIES = Number(process.env.MEMORIES ?? 20_000);
+
+/** About 1,200 characters of prose, another text for each number. */
+function textOf(at: number): string {
+  const words = Array.from({ length: 210 }, (_, word) => WORDS[(at * 7 + word * word) % WORDS.length]).join(" ");
+  return `---\nname: memory ${at}\ndescription: what is known about part ${at}\ntype: project\n---\n\n${at} ${words}\n`;
+}
+
+const WORDS =
+  "the build runs on every branch and a release is cut from main when tests are green so that nobody waits for deploys".split(
+    " ",
+  );
+
+it(`syncs ${MEMORIES} memories for the first time`, { timeout: 900_000 }, async () => {
+  const now = () => new Date("2026-03-10T12:00:00.000Z");
+  const data = openMemoryData(now);
+  const { token } = await data.createTeam("acme", "ann");
+  const ann = await mustCall(data, token);
+  await data.addRepository(ann, "app");
+  let bytes = 0;
+  for (let at = 0; at < MEMORIES; at++) {
+    const text = textOf(at);
+    bytes += text.length;
+    const memory = {
+      path: `part-${at % 40}/memory-${at}.md`,
+      text,
+      hash: sha256(text),
+      name: "",
+      description: "",
+      terms: [],
+      vector: null,
+    };
+    await data.putMemory(ann, "app", memory, null, SERVER_LIMITS.memory);
+  }
+  const limits = { ...SERVER_LIMITS, rate: { requests: 1_000_000, seconds: 60 } };
+  const server = await startServer({ data, now, log: () => {}, limits, port: 0 });
+  try {
+    const open = () => openServerRemote(patientNetwork(), repositoryAt(server.url, { token }));
+    const remote = open();
+    const top = makeTemporary("large");
+    let began = performance.now();
+    const { entries } = await remote.list();
+    const texts = await remote.fetch(entries);
+    expect(texts.size).toBe(MEMORIES);
+    const downloads = path.join(top, "downloads");
+    for (const [file, text] of texts) {
+      fs.mkdirSync(path.join(downloads, path.dirname(file)), { recursive: true });
+      fs.writeFileSync(path.join(downloads, file), text);
+    }
+    const download = performance.now() - began;
+
+    const directory = directoryAt(path.join(top, "mirror"), { now: now() });
+    const sync = () => syncDirectory({ directory, remote: open(), who: "ann" });
+    began = performance.now();
+    expect((await sync()).pulled.length).toBe(MEMORIES);
+    const first = performance.now() - began;
+    began = performance.now();
+    expect((await sync()).pulled).toEqual([]);
+    const next = performance.now() - began;
+    const state = sizeOf(path.join(directory.path, ".memdir"));
+    const seconds = [download, first, next].map((ms) => `${(ms / 1000).toFixed(1)} s`);
+    console.info(
+      `${MEMORIES} memories, ${mb(bytes)}: download ${seconds[0]}, first sync ${seconds[1]} (${(first / download).toFixed(1)}x), ` +
+        `next ${seconds[2]}, state ${mb(state)}`,
+    );
+    // The base texts take as much as the memories, the rest a fraction of it.
+    expect(state).toBeLessThan(2 * bytes);
+  } finally {
+    await server.close();
+  }
+});
+
+/** As the disk counts it. */
+function sizeOf(file: string): number {
+  const stat = fs.statSync(file);
+  const inside = stat.isDirectory() ? fs.readdirSync(file).map((name) => sizeOf(path.join(file, name))) : [];
+  return inside.reduce((sum, size) => sum + size, stat.blocks * 512);
+}
+
+function mb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,108 @@
+/** Signing in with a real identity provider on loopback, through the server and the client's half. */
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Identity } from "../../../src/team/server/data-people.ts";
+import { openOidc } from "../../../src/team/server/oidc.ts";
+import { startServer } from "../../../src/team/server/serve.ts";
+import { signIn } from "../../../src/team/sign-in.ts";
+import { openMemoryData } from "./memory-data.ts";
+import { confirm, type Provider, startProvider } from "./provider.ts";
+
+let provider: Provider;
+const now = () => new Date();
+
+beforeAll(async () => {
+  provider = await startProvider();
+});
+afterAll(() => provider?.close());
+
+const open = (secret = provider.clientSecret) =>
+  openOidc(
+    {
+      issuer: provider.issuer,
+      clientId: "memdir",
+      scope: "openid profile groups",
+      groupsClaim: "groups",
+      roles: { acme: { developers: "writer", leads: "admin", web: { web: "writer", app: "reader" } } },
+      hours: 24,
+    },
+    secret,
+    { fetch, now },
+  );
+
+/** The server's half with a provider that is real; what it would do to the team is noted. */
+async function serve() {
+  const data = openMemoryData(now);
+  const { token } = await data.createTeam("acme", "ann");
+  const identities: Identity[] = [];
+  const signing = {
+    ...data,
+    signIn: async (_: string, identity: Identity) => {
+      identities.push(identity);
+      return identity.roles.size > 0 ? { id: "t", token } : null;
+    },
+  };
+  const server = await startServer({ data: signing, now, log: () => {}, oidc: open(), port: 0 });
+  return { server, identities, token };
+}
+
+const network = {
+  fetch,
+  now,
+  random: Math.random,
+  log: () => {},
+  // The provider is asked at once instead of every five seconds.
+  sleep: () => new Promise<void>((done) => setTimeout(done, 50)),
+};
+
+it("signs a person in: a code, a browser, groups as roles, a token", async () => {
+  const { server, identities, token } = await serve();
+  provider.groups.bob = ["developers", "web", "chess"];
+  let page = "";
+  const given = await signIn(network, { server: server.url, team: "acme" }, ([line = ""]) => {
+    const url = /https?:\S+/.exec(line)?.[0] ?? "";
+    void confirm(url, "bob").then((last) => {
+      page = last;
+    });
+  });
+  expect(given).toBe(token);
+  expect(page).toContain("Success");
+  const [identity] = identities;
+  expect(identity).toMatchObject({ name: "bob", subject: `${provider.issuer} bob`, hours: 24 });
+  expect([...(identity?.roles ?? [])].sort()).toEqual([
+    ["", "writer"],
+    ["app", "reader"],
+    ["web", "writer"],
+  ]);
+  await server.close();
+});
+
+it("refuses who is in no group that has a role, and teams that nobody signs in to", async () => {
+  const { server, identities } = await serve();
+  provider.groups.eve = ["chess"];
+  const asked = signIn(network, { server: server.url, team: "acme" }, ([line = ""]) => {
+    void confirm(/https?:\S+/.exec(line)?.[0] ?? "", "eve");
+  });
+  await expect(asked).rejects.toThrow("no group");
+  expect(identities[0]?.roles.size).toBe(0);
+  await expect(signIn(network, { server: server.url, team: "other" }, () => {})).rejects.toThrow("nobody signs in");
+  await server.close();
+});
+
+it("says that the provider refuses, or does not answer, without its words", async () => {
+  const wrong = open("another secret");
+  await expect(wrong.start("acme")).rejects.toMatchObject({ code: "network" });
+  await expect(open().finish("acme", "no such handle")).rejects.toMatchObject({ code: "usage" });
+  expect(() => openOidc({ ...SETTINGS, issuer: "http://id.example" }, null, { fetch, now })).toThrow("https");
+  const gone = openOidc({ ...SETTINGS, issuer: "http://127.0.0.1:1" }, null, { fetch, now });
+  await expect(gone.start("acme")).rejects.toMatchObject({ code: "network" });
+});
+
+const SETTINGS = {
+  issuer: "",
+  clientId: "memdir",
+  scope: "openid",
+  groupsClaim: "groups",
+  roles: { acme: { all: "reader" as const } },
+  hours: 1,
+};
