@@ -119,7 +119,7 @@ export function makeSamples(kit, sets) {
       const label = CLASSES.indexOf(labels[at]);
       return label === -1
         ? []
-        : [{ group, language, source, text, label, dense: kit.featuresOf({ sentences, at, answer }, cache.embed) }];
+        : [{ group, language, source, text, label, place: { sentences, at, answer }, dense: kit.featuresOf({ sentences, at, answer }, cache.embed) }];
     }),
   );
   cache.save();
