@@ -119,8 +119,8 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
 function typeByMeaning({ statement, type }: Draft, embed: Embed | null): MemoryType {
   const byWords = type ?? typeOfStatement(statement);
   if (type !== null || embed === null || byWords === "reference") return byWords;
-  const { kind, share } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
-  return kind !== "confirmation" && share >= CONFIRMED ? TYPE_OF[kind] : byWords;
+  const { kind, typeShare } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
+  return typeShare >= SURE_OF_TYPE ? TYPE_OF[kind] : byWords;
 }
 
 /** "Driver 4471 still gets tours. Why?" is what is wrong now. */
@@ -135,7 +135,9 @@ const LIKELY = 0.9;
 /** Below this it may just as well be a correction of what the agent said. */
 const CONFIRMED = 0.6;
 /** Below this it would often get the wrong type. */
-const SURE_OF_KIND = 0.55;
+const SURE_OF_KIND = 0.6;
+/** What was explicitly asked for is kept anyway: only then is its meaning a better guess than its words. */
+const SURE_OF_TYPE = 0.8;
 
 /** No person's sentence is longer, and a shorter one says nothing. */
 function mayJudge({ plain }: Sentence): boolean {
@@ -164,12 +166,12 @@ function draftJudged(
   const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
   const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
-  const isUnsure = judged.keep < SURE || judged.share < SURE_OF_KIND;
+  const isUnsure = judged.keep < SURE || judged.typeShare < SURE_OF_KIND;
   return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
 
 /** A sentence that is nearly worth keeping begins what the next one goes on with. */
-const LEADING = 0.25;
+const LEADING = 0.15;
 
 const ADDRESS = /https?:\/\/|(?:^|\s)(?:\\\\|\/\/)\w|\S@\S+\.\w|\bSharePoint\b|\bConfluence\b|\bNotion\b/i;
 
