@@ -99,7 +99,12 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     if (request) {
       const asked = draftRequest(request, sentences, at);
       if (asked?.act === "forget" && asked.statement === RETRACTED) drafts.splice(0, drafts.length, asked);
-      else if (asked) drafts.push({ ...asked, type: asked.act === "forget" ? null : typeByMeaning(asked, embed) });
+      else if (asked?.act === "forget") drafts.push(asked);
+      else if (asked) {
+        // "From now on our customers do the testing" may be said in anger.
+        const isUnsure = request.isRule && embed !== null && judge({ sentences, at, answer }, embed).keep < UNSURE;
+        drafts.push({ ...asked, type: typeByMeaning(asked, embed), isUnsure });
+      }
       continue;
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
@@ -131,7 +136,7 @@ function isKept({ keep, kind, share }: Judged): boolean {
   return kind === "confirmation" ? keep >= LIKELY && share >= CONFIRMED : keep >= UNSURE;
 }
 
-const LIKELY = 0.9;
+const LIKELY = 0.6;
 /** Below this it may just as well be a correction of what the agent said. */
 const CONFIRMED = 0.6;
 /** Below this it would often get the wrong type. */
