@@ -60,8 +60,8 @@ export function judge(place: Place, embed: Embed): Judged {
   const most = Math.max(...scores);
   const [skip = 0, ...kinds] = scores.map((score) => Math.exp(score - most));
   const kept = kinds.reduce((sum, x) => sum + x, 0);
-  // Worth keeping or not, then as what: of the types that its form allows, and of that type's kinds.
-  const allowed = KINDS.map((kind, i) => ({ kind, x: mayBe(kind, place) ? kinds[i]! : 0 }));
+  // Worth keeping or not, then as what type, then as what kind of it. Only an answer can be confirmed.
+  const allowed = KINDS.map((kind, i) => ({ kind, x: kind === "confirmation" && place.answer === "" ? 0 : kinds[i]! }));
   const sumOf = (type: MemoryType | null) =>
     allowed.reduce((sum, { kind, x }) => sum + (type === null || TYPE_OF[kind] === type ? x : 0), 0);
   const total = sumOf(null);
@@ -70,23 +70,6 @@ export function judge(place: Place, embed: Embed): Judged {
   const best = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
   return { keep: kept / (skip + kept), kind: best.kind, share: best.x / total, typeShare: typeSum / total };
 }
-
-/** A pointer names a place or who to ask, a person speaks of themselves, and only an answer is confirmed, by somebody who does not object to it. */
-function mayBe(kind: Kind, { sentences, at, answer }: Place): boolean {
-  const { text } = sentences[at]!;
-  if (kind === "pointer") return PLACE.test(text);
-  if (kind === "person") return SELF.test(text);
-  return kind !== "confirmation" || (answer !== "" && !OBJECTS.test(text));
-}
-
-/** With the agent's words in it, an objection would say the opposite. */
-const OBJECTS =
-  /\b(?:next time|don['’]?t|do not|instead|stop|nicht|kein\w*|statt|lieber|nächstes mal|nada de|en vez de|la próxima)\b|不要|别|下次/iu;
-
-const PLACE =
-  /https?:|[\w.-]\/[\w.-]|\\\\|(?:^|\s)#[a-z]|\S@\S|["“„«「]|\b(?:wiki|drive|folder|dashboard|board|sheet|channel|share|repo|bucket|confluence|notion|sharepoint|jira|linear|grafana|sentry|slack|figma|intranet|portal|space|project|tab|page|server|ask|lives?|kept|stored|found|tracked|documented|contact|talk to|handled by|ordner|laufwerk|kanal|ablage|liegt|liegen|steht|stehen|frag\w*|kümmert|findest|seite|carpeta|unidad|tablero|canal|está|están|pregunta\w*|encarga|encuentra|hoja|dossier|lecteur|trouve|demande\w*)\b|网盘|文件夹|频道|群|表格|看板|文档|系统|在|找|问|归|フォルダ|にあ|聞い|폴더|드라이브|에 있/iu;
-const SELF =
-  /(?<!\p{L})(?:i|i'm|i’m|i've|my|me|we|we're|our|ich|mein\w*|mir|mich|wir|yo|soy|mi|me|vengo|trabajo|leo|doy|somos|nosotros|je|j'|mon|ma|moi|nous)(?!\p{L})|我|本人|私|僕|俺|나|저|제|내|우리/iu;
 
 export type Embed = (text: string) => Float32Array;
 

@@ -35,7 +35,13 @@ export function readOwn() {
           if (!text || (code !== CONTEXT && !CODES[code])) throw new Error(`${file}:${i + 1}: ${line}`);
           return { label: code === CONTEXT ? CONTEXT : CODES[code], text };
         });
-        return { id: `${file}:${i + 1}`, language, source: "written", answer: second === undefined ? "" : first, parts };
+        return {
+          id: `${file}:${i + 1}`,
+          language,
+          source: "written",
+          answer: second === undefined ? "" : first,
+          parts,
+        };
       });
     });
 }
@@ -60,7 +66,8 @@ const KINDS = {
   negation: "skip",
 };
 /** What rules refuse or keep, whatever the classifier says: it would learn the wrong thing from them. */
-const BY_RULES = /^(?:explicit|list|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
+const BY_RULES =
+  /^(?:explicit|list|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
 
 /** Messages of labelled conversations in either form (FORMAT.md), sentence by sentence; what is not clear is left out. */
 export function readSet(file, split) {

@@ -7,10 +7,7 @@ const BATCH = 64;
  * @param {{ label: number, dense: Float32Array }[]} samples
  * @returns the rows of weights of both layers; each ends with what is added
  */
-export function learnNetwork(
-  samples,
-  { classes, hidden, epochs, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 },
-) {
+export function learnNetwork(samples, { classes, hidden, epochs, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 }) {
   const random = makeRandom(seed);
   const width = samples[0].dense.length;
   const makeRows = (rows, columns, spread) => Array.from({ length: rows }, () => makeRow(columns, spread));
@@ -70,7 +67,9 @@ export function learnWords(samples, { classes, buckets, epochs = 20, rate = 0.02
       for (const i of order.slice(from, from + WORDS_BATCH)) {
         const { buckets: own, label } = samples[i];
         const share = 1 / Math.sqrt(own.length || 1);
-        const errors = softmax(rows.map(({ value }) => own.reduce((sum, b) => sum + value[b], 0) * share + value[buckets]));
+        const errors = softmax(
+          rows.map(({ value }) => own.reduce((sum, b) => sum + value[b], 0) * share + value[buckets]),
+        );
         errors[label] -= 1;
         rows.forEach(({ grad }, c) => {
           for (const b of own) grad[b] += (errors[c] * share) / WORDS_BATCH;
