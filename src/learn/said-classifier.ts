@@ -2,7 +2,7 @@
 
 import type { MemoryType } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
-import type { Sentence } from "./said-speech.ts";
+import type { Sentence } from "../text/speech.ts";
 import { CLASSIFIER } from "./said-weights.ts";
 
 export type Kind = (typeof KINDS)[number];

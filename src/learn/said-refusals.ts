@@ -1,7 +1,7 @@
 /** What is never kept, whatever the classifier says: secrets, jokes, questions, what holds for one task, what can be read elsewhere. */
 
 import { findSecrets } from "../text/secrets.ts";
-import { SECRET, type Sentence } from "./said-speech.ts";
+import { SECRET, type Sentence } from "../text/speech.ts";
 
 /** "Don't save this": nothing of the whole message is kept. */
 export function forbidsKeeping(message: string): boolean {

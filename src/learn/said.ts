@@ -3,13 +3,6 @@
  * classifier. It prefers missing something to inventing it.
  */
 
-import type { MemoryType } from "../store/store.ts";
-import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
-import type { Embed } from "./said-classifier.ts";
-import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
-import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
-import { type Sentence, splitSpeech } from "./said-speech.ts";
 import {
   describeStatement,
   endSentence,
@@ -17,7 +10,14 @@ import {
   nameStatement,
   stripLead,
   typeOfStatement,
-} from "./said-statement.ts";
+} from "../memory/statement.ts";
+import type { MemoryType } from "../store/store.ts";
+import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
+import { type Sentence, splitSpeech } from "../text/speech.ts";
+import type { Embed } from "./said-classifier.ts";
+import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { forbidsKeeping, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
+import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 
 export interface Said {
   act: "remember" | "forget" | Kind;
