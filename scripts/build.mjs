@@ -67,7 +67,7 @@ const PAGE = "src/web/page";
 const ALONE = [
   "memory/merge",
   "recall/surface-log",
-  "learn/said-statement",
+  "memory/statement",
   "team/authors",
   "truth/lint",
   "truth/health",

@@ -1,6 +1,6 @@
 /** A memory on its way in: what it will be called, which type it gets, and the text that will be written. */
 
-import { describeStatement, nameStatement, typeOfStatement } from "../learn/said-statement.ts";
+import { describeStatement, nameStatement, typeOfStatement } from "../memory/statement.ts";
 import {
   cleanName,
   formatSource,

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openRegular, readRegular } from "../disk/fence.ts";
-import { describeStatement, nameStatement } from "../learn/said-statement.ts";
+import { describeStatement, nameStatement } from "../memory/statement.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
 
 export interface Imported {

@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { findBytes, type Memory, parseMemory, type Store, scan, TRUSTS, type Trust, trustOf } from "../store/store.ts";
-import { dropForeign } from "./said-speech.ts";
+import { dropForeign } from "../text/speech.ts";
 import type { Piece } from "./window.ts";
 
 /** What words are compared with: a text and how far its source is trusted. */

@@ -15,7 +15,7 @@ import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { MEANT, type Said, understandSaid } from "./said.ts";
 import type { Embed } from "./said-classifier.ts";
-import { forbidsKeeping } from "./said-refusals.ts";
+import { callsItAJoke, forbidsKeeping, isTakenBack } from "./said-refusals.ts";
 import { RETRACTED } from "./said-requests.ts";
 import { type HeardMessage, ownWords } from "./window.ts";
 
@@ -40,6 +40,8 @@ export async function extractByRules(
   const written: string[] = [];
   for (const message of messages) {
     if (message.role === "assistant") answer = message.text;
+    if (message.role !== "tool" && callsItAJoke(message.text))
+      proposals = proposals.filter((proposal) => proposal.message !== before);
     if (message.role === "tool" && INSTRUCTIONS.test(message.text)) written.push(message.text);
     if (message.role !== "user") continue;
     const at = new Date(message.at);
@@ -121,11 +123,16 @@ function speak(prompts: HeardSession["prompts"], all: readonly HeardMessage[], f
 /** Right after something, "forget it" and "never mind" retract it; anywhere else they are just talk. */
 function takesBack(message: string): boolean {
   const text = message.slice(0, MAX_LOOK);
-  return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
+  return (
+    TAKEN_BACK.some((pattern) => pattern.test(text)) || isTakenBack(text.slice(0, MAX_SHORT)) || forbidsKeeping(text)
+  );
 }
 
 /** A message that is longer was not written to retract something. */
 const MAX_LOOK = 5_000;
+
+/** Beyond it, such words take back what was said in between. */
+const MAX_SHORT = 40;
 
 const TAKEN_BACK = [
   /(?:^|[.!?;] )(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait|please|so)[,.]? ){0,3}(?:(?:forget|scrap|scratch|drop|strike|cancel|disregard) (?:it|that|this)|leave (?:it|that|this) out|never ?mind|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i,

@@ -1,9 +1,8 @@
-/** Whether a sentence is worth keeping and as what: a network over its meaning, that of its message and of the answer before it, and its form. Trained by training/extraction. */
+/** Whether a sentence is worth keeping and as what: a network over its meaning, that of the answer before it and its form, and beside it a weight for each of its words. Trained by training/extraction. */
 
 import type { MemoryType } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
-import { hasPart } from "./said-refusals.ts";
-import type { Sentence } from "./said-speech.ts";
+import type { Sentence } from "../text/speech.ts";
 import { CLASSIFIER } from "./said-weights.ts";
 
 export type Kind = (typeof KINDS)[number];
@@ -12,8 +11,9 @@ export interface Judged {
   /** How likely it is worth keeping, 0 to 1. */
   keep: number;
   kind: Kind;
-  /** How likely it is of that kind if it is worth keeping. */
+  /** How likely it is of that kind, and of a kind with the same type, if it is worth keeping. */
   share: number;
+  typeShare: number;
 }
 
 const KINDS = ["correction", "confirmation", "preference", "decision", "pointer", "person"] as const;
@@ -30,7 +30,11 @@ export const TYPE_OF: Readonly<Record<Kind, MemoryType>> = {
 /** From `UNSURE` on it is shown to the user in the inbox, from `SURE` on it is kept. */
 export const { unsure: UNSURE, sure: SURE } = CLASSIFIER;
 
-const weights = lazily(() => ({ hidden: unpack(CLASSIFIER.hidden), out: unpack(CLASSIFIER.out) }));
+const weights = lazily(() => ({
+  hidden: unpack(CLASSIFIER.hidden),
+  out: unpack(CLASSIFIER.out),
+  words: unpack(CLASSIFIER.words),
+}));
 
 /** One byte a weight, each row with a scale of its own. */
 function unpack({ scales, bytes }: { scales: readonly number[]; bytes: string }): Float32Array[] {
@@ -43,36 +47,29 @@ function unpack({ scales, bytes }: { scales: readonly number[]; bytes: string })
 
 export function judge(place: Place, embed: Embed): Judged {
   const features = featuresOf(place, embed);
-  const { hidden, out } = weights();
+  const buckets = bucketsOf(place.sentences[place.at]!.plain);
+  const { hidden, out, words } = weights();
   // The last weight of each row is added.
   const inner = hidden.map((row) => Math.tanh(features.reduce((sum, x, i) => sum + x * row[i]!, row[DENSE]!)));
-  const scores = out.map((row) => inner.reduce((sum, x, i) => sum + x * row[i]!, row[inner.length]!));
+  const scores = out.map(
+    (row, i) =>
+      inner.reduce((sum, x, j) => sum + x * row[j]!, row[inner.length]!) +
+      buckets.reduce((sum, bucket) => sum + words[i]![bucket]!, 0) / Math.sqrt(buckets.length || 1) +
+      words[i]![BUCKETS]!,
+  );
   const most = Math.max(...scores);
   const [skip = 0, ...kinds] = scores.map((score) => Math.exp(score - most));
   const kept = kinds.reduce((sum, x) => sum + x, 0);
-  // Worth keeping or not, then as what: of the kinds that its form allows.
-  const allowed = kinds.map((x, i) => (mayBe(KINDS[i]!, place) ? x : 0));
-  const best = Math.max(...allowed);
-  const share = best / allowed.reduce((sum, x) => sum + x, 0);
-  return { keep: kept / (skip + kept), kind: KINDS[allowed.indexOf(best)]!, share };
+  // Worth keeping or not, then as what type, then as what kind of it. Only an answer can be confirmed.
+  const allowed = KINDS.map((kind, i) => ({ kind, x: kind === "confirmation" && place.answer === "" ? 0 : kinds[i]! }));
+  const sumOf = (type: MemoryType | null) =>
+    allowed.reduce((sum, { kind, x }) => sum + (type === null || TYPE_OF[kind] === type ? x : 0), 0);
+  const total = sumOf(null);
+  const ofType = allowed.map(({ kind }) => sumOf(TYPE_OF[kind]));
+  const typeSum = Math.max(...ofType);
+  const best = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
+  return { keep: kept / (skip + kept), kind: best.kind, share: best.x / total, typeShare: typeSum / total };
 }
-
-/** A pointer names a place or who to ask, a person speaks of themselves, and only an answer is confirmed, by somebody who does not object to it. */
-function mayBe(kind: Kind, { sentences, at, answer }: Place): boolean {
-  const { text } = sentences[at]!;
-  if (kind === "pointer") return PLACE.test(text);
-  if (kind === "person") return SELF.test(text);
-  return kind !== "confirmation" || (answer !== "" && !OBJECTS.test(text));
-}
-
-/** With the agent's words in it, an objection would say the opposite. */
-const OBJECTS =
-  /\b(?:next time|don['’]?t|do not|instead|stop|nicht|kein\w*|statt|lieber|nächstes mal|nada de|en vez de|la próxima)\b|不要|别|下次/iu;
-
-const PLACE =
-  /https?:|[\w.-]\/[\w.-]|\\\\|(?:^|\s)#[a-z]|\S@\S|["“„«「]|\b(?:wiki|drive|folder|dashboard|board|sheet|channel|share|repo|bucket|confluence|notion|sharepoint|jira|linear|grafana|sentry|slack|figma|intranet|portal|space|project|tab|page|server|ask|lives?|kept|stored|found|tracked|documented|contact|talk to|handled by|ordner|laufwerk|kanal|ablage|liegt|liegen|steht|stehen|frag\w*|kümmert|findest|seite|carpeta|unidad|tablero|canal|está|están|pregunta\w*|encarga|encuentra|hoja|dossier|lecteur|trouve|demande\w*)\b|网盘|文件夹|频道|群|表格|看板|文档|系统|在|找|问|归|フォルダ|にあ|聞い|폴더|드라이브|에 있/iu;
-const SELF =
-  /(?<!\p{L})(?:i|i'm|i’m|i've|my|me|we|we're|our|ich|mein\w*|mir|mich|wir|yo|soy|mi|me|vengo|trabajo|leo|doy|somos|nosotros|je|j'|mon|ma|moi|nous)(?!\p{L})|我|本人|私|僕|俺|나|저|제|내|우리/iu;
 
 export type Embed = (text: string) => Float32Array;
 
@@ -87,22 +84,6 @@ export interface Place {
 const WIDTH = 384;
 /** The answer's beginning says what was done. */
 const MAX_ANSWER = 300;
-const MAX_MESSAGE = 800;
-
-/** A day or a month by its name: the vectors of some languages do not show it. */
-const DATED =
-  /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:next|last) (?:week|month|year)\b|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:nächste|kommende|letzte)\w* (?:woche|monat)|januar|februar|märz|juni|juli|oktober|dezember|lunes|martes|miércoles|jueves|viernes|sábado|domingo|(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janvier|février|avril|juillet|août|septembre|octobre|novembre|décembre|próxim[oa] (?:semana|mes)|(?:semaine|mois) prochaine?|[周期拜][一二三四五六日天]|[下上本]个?[周月]|[月火水木金土日]曜|[来先今][週月]|요일|(?:다음|지난|이번) ?[주달]|[\d一二三四五六七八九十][月号日월일]/i;
-
-/** Holds beyond the task. */
-const LASTING =
-  /\b(?:always|never|every ?(?:one|time|where|thing)?|in general|usually|as a rule|from now on|any ?more|immer|nie(?:mals)?|grundsätzlich|generell|überall|jedes mal|siempre|nunca|jamás|en general|cada vez|toujours|jamais|en général|chaque fois)\b|总是|永远|一律|以后|今后|都|从不|每次|いつも|必ず|常に|毎回|항상|절대|매번/iu;
-/** A task. */
-const ORDER =
-  /^(?:(?:please|pls|and|then|now|also|ok|so|but|first|just|can you|could you)[, ]+){0,3}(?:add|make|fix|change|rename|move|remove|delete|write|run|show|put|check|look|try|merge|push|commit|create|update|give|tell|let's|start|sort|convert|generate|explain|build|deploy|bump|take|send|open|list|find)\b|^(?:bitte |und |dann |jetzt |kannst du |erst )*(?:mach|schreib|füg|änder|lösch|benenn|schau|guck|zeig|nimm|pack|bau|such|prüf|stell|lass|gib|start|teste?|erklär|erstell)(?:e|st)?\b|^(?:y |ahora |por favor |primero )*(?:haz|pon|cambia|añade|quita|borra|mira|escribe|corre|muestra|usa|prueba|crea|sube|arregla|revisa|dame|busca|explica|genera|actualiza|saca)\b|^(?:请|帮我|把|先|再|加|改|删|写|看|做成|给我)/iu;
-const HERE =
-  /\b(?:here|this (?:one|file|page|function|case|branch|ticket)|that one|right now|hier|diese[rsmn]?|aquí|est[ea]|ici|ce(?:tte)?)\b|这里|这个|这次|ここ|この|여기|이번/iu;
-const US = /\b(?:we|our|us|wir|uns(?:er\w*)?|nosotros|nuestr[oa]s?|nous|notre|nos)\b|我们|咱们|うち|우리/iu;
-const ME = /^(?:\W*)(?:i|i'm|i've|my|ich|mein\w*|yo|soy|vengo|mi|je|j'|mon|ma|我|私|僕|나는|저는)(?![\p{L}])/iu;
 
 /** Each is true or false of the sentence, or a small number. */
 const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
@@ -120,7 +101,6 @@ const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
   (_, text) => /\uFFFC|[`"“”„«»「」]/.test(text),
   (_, text) => /\d/.test(text),
   (_, text) => /\d{4}-\d\d|\d{1,2}[.:]\d\d|\d{1,2}(?:st|nd|rd|th)\b|\d{1,2}[.号日월일月]/.test(text),
-  (_, text) => DATED.test(text),
   (_, text) => /[\p{Ll},] \p{Lu}\p{Ll}+/u.test(text),
   (_, text) => /\b\p{Lu}{2,}\b/u.test(text),
   (_, text) => /^\p{Lu}/u.test(text),
@@ -135,39 +115,47 @@ const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
   ({ sentences, at }) => (sentences[at - 1]?.plain.length ?? 99) < 16,
   ({ answer }) => answer !== "",
   ({ answer }) => /[?？]\s*$/.test(answer),
-  (_, text) => hasPart(text, "task"),
-  (_, text) => hasPart(text, "maybe"),
-  (_, text) => hasPart(text, "program", "derivable"),
-  (_, text) => hasPart(text, "once"),
-  (_, text) => LASTING.test(text),
-  (_, text) => ORDER.test(text),
-  (_, text) => HERE.test(text),
-  (_, text) => US.test(text),
-  (_, text) => ME.test(text),
-  ({ sentences, at }) => ORDER.test(sentences[at + 1]?.plain ?? ""),
-  ({ sentences, at }) => ORDER.test(sentences[at - 1]?.plain ?? ""),
 ];
 
-export const DENSE = 3 * WIDTH + FORMS.length + 1;
+export const DENSE = 2 * WIDTH + FORMS.length + 1;
 
-/** The three vectors one after the other, then the form, then how much the sentence is about the answer. */
+/** The two vectors one after the other, then the form, then how much the sentence is about the answer. */
 export function featuresOf(place: Place, embed: Embed): Float32Array {
   const { sentences, at, answer } = place;
-  const { text } = sentences[at]!;
+  const { text, plain } = sentences[at]!;
   const own = embed(text);
-  const message = sentences.length === 1 ? own : embed(joinAll(sentences).slice(0, MAX_MESSAGE));
   const before = answer === "" ? null : embed(answer.slice(0, MAX_ANSWER));
   const dense = new Float32Array(DENSE);
   dense.set(own);
-  dense.set(message, WIDTH);
-  if (before) dense.set(before, 2 * WIDTH);
+  if (before) dense.set(before, WIDTH);
   FORMS.forEach((form, i) => {
-    dense[3 * WIDTH + i] = Number(form(place, sentences[at]!.plain));
+    dense[2 * WIDTH + i] = Number(form(place, plain));
   });
   dense[DENSE - 1] = before ? own.reduce((sum, x, i) => sum + x * before[i]!, 0) : 0;
   return dense;
 }
 
-function joinAll(sentences: readonly Sentence[]): string {
-  return sentences.map(({ text }) => text).join(" ");
+/** So many weights for words: a word has the weight of its hash, which it shares with others. */
+export const BUCKETS = 4096;
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
+
+/** Where the weights of its words are: the vectors tell what a sentence is about, its words whether it is a wish, a report or a thought. */
+export function bucketsOf(plain: string): number[] {
+  const text = plain.toLowerCase();
+  const words = text.replace(UNSPACED, " ").match(/\p{L}+|\p{N}+|[?!:,;]/gu) ?? [];
+  // Of a script without spaces single characters and pairs.
+  const pairs = (text.match(UNSPACED) ?? []).flatMap((run) => {
+    const characters = ["^", ...run, "$"];
+    return characters.flatMap((one, i) => [one, `${one}${characters[i + 1] ?? ""}`]);
+  });
+  const all = [...words.map((word) => (/\p{N}/u.test(word) ? "0" : word)), ...pairs];
+  return [...new Set(all.map(hash))];
+}
+
+/** FNV-1a. */
+function hash(word: string): number {
+  let value = 2_166_136_261;
+  for (let i = 0; i < word.length; i++) value = Math.imul(value ^ word.charCodeAt(i), 16_777_619);
+  return (value >>> 0) % BUCKETS;
 }

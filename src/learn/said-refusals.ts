@@ -1,7 +1,7 @@
 /** What is never kept, whatever the classifier says: secrets, jokes, questions, what holds for one task, what can be read elsewhere. */
 
 import { findSecrets } from "../text/secrets.ts";
-import { SECRET, type Sentence } from "./said-speech.ts";
+import { SECRET, type Sentence } from "../text/speech.ts";
 
 /** "Don't save this": nothing of the whole message is kept. */
 export function forbidsKeeping(message: string): boolean {
@@ -85,21 +85,28 @@ const PARTS = {
   question:
     /[?？]["')\s]*$|^¿|(?:吗|嗎|呢|か)[。\s]*$|, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$|^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)\b|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i,
   task: /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|until i\b|while i\b|for a (?:moment|bit|while|sec|second)|this time|on my branch|in a (?:minute|moment|second))\b|\b(?:in|for|on|to|of|from|with) (?:this|these|my|the current) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|handler|endpoint|refactoring|feature|story|review|demo|exercise|round|rebase)s?\b|\blines? \d|\b(?:vorerst|fürs erste|im moment|gerade eben|por ahora|por el momento|de momento|pour l'instant|pour le moment)\b|暂时|先这样|とりあえず|일단/i,
-  /** Thought aloud, not said. */
-  maybe:
-    /\b(?:if (?:i|we|you) (?:said|asked|told|were|had|would|wanted)|suppose|supposing|imagine|what if|just a thought|if .{3,60} we(?:'d| would)|apparently|allegedly|supposedly|i heard|heard that|rumou?rs?|nothing official|not convinced|hypothetically|let's say|pretend|maybe|perhaps|i wonder|might|vielleicht|angeblich|angenommen|quizás?|a lo mejor|tal vez|peut-être|il paraît)\b|(?:in|at|with) (?:the|my|our) (?:old|last|previous|former) (?:project|team|company|job|firm)\b|也许|可能|听说|かもしれ|らしい|아마|래요$/i,
   /** Another person's data. */
   personal:
     /\b(?:phone|tel|mobile|telefon|handy|teléfono|móvil|téléphone)\b\.?:? ?[+\d(].{5,}|(?:手机|电话|電話|전화)号?码?[:：]? ?[+\d].{5,}|\b(?:born|date of birth|geboren|geb\.|née? (?:le|en)|nacid[oa])\b.{0,20}\d{4}|出生|生年月日|생년월일/i,
-  /** What anyone can look up: "we use React 19, see package.json". */
-  derivable:
-    /\b(?:see|look at|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|kt|rb|env)\b|\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b|\b(?:git log|history|blame|diff|changelog|lock ?file|schema|manifest|makefile|package\.json) (?:already )?(?:says?|shows?)\b|\bas (?:you|i|we) (?:can )?see\b/i,
   /** What the program is to do or to look like: the work itself, which the code will show. */
   program:
     /^(?:the|this|that|an?|each|every|all|any|our|new|both|these|those) (?:[\w-]+ ){0,2}(?:buttons?|banners?|labels?|dialogs?|modals?|forms?|columns?|rows?|tables?|lists?|fields?|inputs?|variables?|functions?|methods?|class(?:es)?|arguments?|parameters?|loops?|pages?|headers?|footers?|sidebars?|menus?|tabs?|icons?|spinners?|tooltips?|dropdowns?|checkbox(?:es)?|strings?|arrays?|objects?|props?|hooks?|regex(?:es)?|selectors?) (?:\S+ ){0,3}?(?:is|are|must|has to|have to|should|needs?|may|might|can|shows?|returns?)\b/i,
 } as const;
 
-/** What the classifier is not asked about. */
-export function isRefused(plain: string): boolean {
-  return hasPart(plain, "question", "task", "maybe", "derivable", "program");
+/** "All buttons blue … no, forget it": neither this sentence nor what it takes back is kept. */
+export function isTakenBack(plain: string): boolean {
+  return TAKEN_BACK.test(plain);
 }
+
+const TAKEN_BACK =
+  /\b(?:no,? wait|wait,? no|actually,? no|never ?mind|on second thoughts?|forget (?:it|i said)|scratch that|scrap that)\b|\bvergiss (?:es|das)\b|\bach (?:nee|nein|egal)\b|\bquatsch\b|\bwar nur (?:ein )?(?:spaß|scherz|witz)\b|(?<!\p{L})olv[ií]dalo(?!\p{L})|\bno,? espera\b|\bespera,? no\b|\blaisse tomber\b|\bnon,? attends\b|(?<!\p{L})(?:lass (?:es|das)(?: doch)?|doch nicht|mejor no|déjalo(?: como est[aá]ba?)?)(?=[.,;!…]|$)|算了|当我没说|やっぱりいい|なんでもない|아니다 됐/iu;
+
+/** Said about what was just said. */
+export function callsItAJoke(message: string): boolean {
+  return JOKED.test(message.slice(0, MAX_REMARK));
+}
+
+/** Further on in a message such words are about something else. */
+const MAX_REMARK = 80;
+const JOKED =
+  /\b(?:iron(?:y|ic|ical|ie|isch|ique)|sarcas\w+|sarkas\w+|joke|joking|kidding|witz|scherz|bromas?|chiste|blague)\b|iron[ií]a|玩笑|反话|冗談|농담/iu;

@@ -37,7 +37,7 @@ remember ${START}note (?:that |this: ?|: ?)?(?<what>.*?),? (?:for|the) (?:next t
 remember ${START}(?:save|store|add|put|write|record|commit) (?:this|that|it|the following)?\s*(?:down|to memory|in(?:to)? (?:your )?memory|to your memory|as a memory|in your notes|to your notes)(?![.\w/-])\s*[:,-]?\s*(?:that\s+)?${WHAT}
 remember ${START}for the record\s*:(?!\s*i (?:never|didn't|did|told|said|was)\b)\s*${WHAT}
 remember ${START}(?:save|store|memori[sz]e|record) (?:this|the following)\s*[:,-]\s*${WHAT}
-remember ${START}(?:for (?:future reference|later reference|next time|the future|future sessions)|just so you know for (?:later|next time))\s*[:,-]?\s*${WHAT}
+rule ${START}(?:for (?:future reference|later reference|next time|the future|future sessions)|just so you know for (?:later|next time))\s*[:,-]?\s*${WHAT}
 rule ${START}(?:from now on(?:wards?)?|from here on(?: out)?|going forwards?|moving forwards?|henceforth|hereafter|in (?:the )?future(?=,| please| always| never| don't| do not| use| ask| write| just))\s*[:,-]?\s*${WHAT}
 rule ^${LEAD}(?<what>.*\w),? (?:from now on|going forward|henceforth|in all future sessions)[.!]*$
 remember ${CLAUSE}(?:merke? dir|denke? (?:bitte |in zukunft |künftig )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\s*[:,]?\s*(?:dass\s+)?${WHAT}
@@ -57,7 +57,7 @@ remember ^(?<what>.*?)(?:という(?:こと)?|こと|の)?(?:を|は|と)?(?:覚
 remember ^(?:꼭 )?(?:기억해(?: ?줘| ?둬| ?주세요)?|잊지 마(?:세요)?)\s*[:,]\s*${WHAT}
 remember ^(?<what>.{6,}?)(?:다는 (?:것|거)|라는 (?:것|거)|는 (?:것|거))?(?:을|를|는)? ?(?:꼭 )?기억해(?: ?줘| ?둬| ?주세요)[.!]*$
 rule ^(?:앞으로|이제부터)(?:는)?\s*[:,]?\s*${WHAT}
-forget ${START}(?:please )?(?:ignore|scratch|disregard|strike|cancel) (?<what>that|this|it|what i (?:just )?said)(?:[,.!;:]|$| (?:please|sorry|i was|it was)\b).*$
+forget ${START}(?:please )?(?:ignore|scratch|scrap|disregard|strike|cancel) (?<what>that|this|it|what i (?:just )?said)(?:[,.!;:]|$| (?:please|sorry|i was|it was)\b).*$
 forget ${START}(?:i take (?<what>that|it) back)\b.*$
 forget ${START}never ?mind (?<what>what i (?:just )?said)\b.*$
 forget ${START}(?:you (?:can|may|should) )?forget(?: about)?\b(?! (?:it|me)\b(?! about)| to\b)\s*[:,]?\s*(?:that\s+(?=\S+\s+\S+\s+\S))?${WHAT}

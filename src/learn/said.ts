@@ -3,13 +3,6 @@
  * classifier. It prefers missing something to inventing it.
  */
 
-import type { MemoryType } from "../store/store.ts";
-import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
-import type { Embed } from "./said-classifier.ts";
-import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, hasPart, isQuestion, isRefused, maskSecrets, saysNothing } from "./said-refusals.ts";
-import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
-import { type Sentence, splitSpeech } from "./said-speech.ts";
 import {
   describeStatement,
   endSentence,
@@ -17,7 +10,14 @@ import {
   nameStatement,
   stripLead,
   typeOfStatement,
-} from "./said-statement.ts";
+} from "../memory/statement.ts";
+import type { MemoryType } from "../store/store.ts";
+import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
+import { type Sentence, splitSpeech } from "../text/speech.ts";
+import type { Embed } from "./said-classifier.ts";
+import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { forbidsKeeping, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
+import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 
 export interface Said {
   act: "remember" | "forget" | Kind;
@@ -96,17 +96,26 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     const open = drafts.at(-1);
     if ((open?.last ?? -1) >= at || saysNothing(sentence)) continue;
     const request = findRequest(sentence.plain);
+    if (request?.act !== "forget" && isTakenBack(sentence.plain)) {
+      if (open?.last === at - 1) drafts.pop();
+      continue;
+    }
     if (request) {
       const asked = draftRequest(request, sentences, at);
       if (asked?.act === "forget" && asked.statement === RETRACTED) drafts.splice(0, drafts.length, asked);
-      else if (asked) drafts.push({ ...asked, type: asked.act === "forget" ? null : typeByMeaning(asked, embed) });
+      else if (asked?.act === "forget") drafts.push(asked);
+      else if (asked) {
+        // "From now on our customers do the testing" may be said in anger.
+        const isUnsure = request.isRule && embed !== null && judge({ sentences, at, answer }, embed).keep < UNSURE;
+        drafts.push({ ...asked, type: typeByMeaning(asked, embed), isUnsure });
+      }
       continue;
     }
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
     score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
     const isAskedAbout = WHY.test(sentences[at + 1]?.plain ?? "");
-    if (judged && isKept(judged) && !isRefused(sentence.plain) && !isAskedAbout) {
+    if (judged && isKept(judged) && !isAskedAbout) {
       const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
@@ -119,8 +128,8 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
 function typeByMeaning({ statement, type }: Draft, embed: Embed | null): MemoryType {
   const byWords = type ?? typeOfStatement(statement);
   if (type !== null || embed === null || byWords === "reference") return byWords;
-  const { kind, share } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
-  return kind !== "confirmation" && share >= CONFIRMED ? TYPE_OF[kind] : byWords;
+  const { kind, typeShare } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
+  return typeShare >= SURE_OF_TYPE ? TYPE_OF[kind] : byWords;
 }
 
 /** "Driver 4471 still gets tours. Why?" is what is wrong now. */
@@ -131,11 +140,13 @@ function isKept({ keep, kind, share }: Judged): boolean {
   return kind === "confirmation" ? keep >= LIKELY && share >= CONFIRMED : keep >= UNSURE;
 }
 
-const LIKELY = 0.9;
+const LIKELY = 0.6;
 /** Below this it may just as well be a correction of what the agent said. */
 const CONFIRMED = 0.6;
 /** Below this it would often get the wrong type. */
-const SURE_OF_KIND = 0.55;
+const SURE_OF_KIND = 0.6;
+/** What was explicitly asked for is kept anyway: only then is its meaning a better guess than its words. */
+const SURE_OF_TYPE = 0.8;
 
 /** No person's sentence is longer, and a shorter one says nothing. */
 function mayJudge({ plain }: Sentence): boolean {
@@ -163,29 +174,22 @@ function draftJudged(
   const isNeeded = PRONOUN.test(told) || score >= LEADING;
   const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
-  const kind = judged.kind === "decision" && ADDRESS.test(told) ? "pointer" : judged.kind;
-  const isUnsure = judged.keep < SURE || judged.share < SURE_OF_KIND;
+  const { kind } = judged;
+  const isUnsure = judged.keep < SURE || judged.typeShare < SURE_OF_KIND;
   return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
 
 /** A sentence that is nearly worth keeping begins what the next one goes on with. */
-const LEADING = 0.25;
-
-const ADDRESS = /https?:\/\/|(?:^|\s)(?:\\\\|\/\/)\w|\S@\S+\.\w|\bSharePoint\b|\bConfluence\b|\bNotion\b/i;
+const LEADING = 0.15;
 
 const PRONOUN =
   /^(?:it|it's|its|this|that|that's|they|these|those|he|she|there|das|dies|es|der|die (?=ist|sind)|er|sie|eso|esto|está|ese|esa|ça|cela|c'est|il est|elle est|这|那|它|それ|これ|그건|그게)(?![\p{L}])/iu;
 
-/** What is said in one breath is one memory, unless it is another thing: a place, or what is planned for a day. */
+/** What is said in one breath is one memory, unless it is another thing: a place. */
 function isOneBreath(open: Draft, next: Draft): boolean {
   if (open.context.length >= MAX_CONTEXT || (open.explicit && open.context.length > 0)) return false;
-  const isOther = next.type === "reference" || (next.type === "project" && PLANNED.test(next.statement));
-  return open.type === next.type || PRONOUN.test(next.statement) || next.isUnsure || !isOther;
+  return open.type === next.type || PRONOUN.test(next.statement) || next.isUnsure || next.type !== "reference";
 }
-
-/** A day to come, in the commonest words. */
-const PLANNED =
-  /\b(?:next|until|from|by|on) (?:the |next )?(?:\w+day|\d{1,2}(?:st|nd|rd|th)|week|month|january|february|march|april|june|july|august|september|october|november|december)\b|\d{4}-\d\d|\b(?:ab|bis|am|nächste\w*) (?:\p{L}+tag|\d{1,2}\.|woche|monat)|\b(?:el|hasta|desde|próxim[oa]) (?:\p{L}+es|sábado|domingo|\d)|下周|[号月]|来週|[月日]から|다음 ?주|부터/iu;
 
 /** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
 const MAX_CONTEXT = 3;
@@ -193,13 +197,9 @@ const MAX_CONTEXT = 3;
 const RELATED = 0.05;
 
 function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
-  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain) || hasPart(sentence.plain, "task", "maybe"))
-    return false;
-  return REASON.test(sentence.plain) || (judged !== null && judged.keep >= RELATED);
+  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain)) return false;
+  return judged !== null && judged.keep >= RELATED;
 }
-
-const REASON =
-  /^(?:because|otherwise|the reason|that's why|since|we (?:lost|had|got)|weil|sonst|denn|deshalb|porque|si no|por eso|parce que|sinon|c'est pourquoi)\b|^(?:因为|否则|不然|所以)/i;
 
 /** What is asked for explicitly. */
 function draftRequest(request: Request, sentences: readonly Sentence[], at: number): Draft | null {

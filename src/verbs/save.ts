@@ -113,7 +113,7 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
       'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const { describeStatement, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
+  const { describeStatement, nameStatement, typeOfStatement } = await import("../memory/statement.ts");
   const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
   const guessed = typeOfStatement(said);
   const derived = {

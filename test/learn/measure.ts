@@ -50,7 +50,7 @@ export const DEVELOPMENT = [
   url("./data/extraction-turns.json"),
 ];
 /** The classifier has learnt from these. */
-export const LEARNT = ["own", "second", "third", "fourth", "fifth", "sixth", "seventh"].map((name) =>
+export const LEARNT = ["own", "second", "third", "fourth", "fifth", "sixth", "seventh", "ninth"].map((name) =>
   url(`./data/extraction-${name}.json`),
 );
 /** One message a line of the work at hand, with nothing to keep; every second one is learnt from, beginning with the first. */

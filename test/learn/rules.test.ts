@@ -145,6 +145,30 @@ describe("what is taken back in the next message", () => {
   });
 });
 
+describe("what was not meant", () => {
+  const rule = "from now on we just delete every test that fails in all of our repositories";
+
+  it.each<{ after: Parameters<typeof talk> }>([
+    { after: [["assistant", "I take it that is irony. Shall I fix the three tests?"]] },
+    { after: [["user", "just kidding, fix them"]] },
+    { after: [["user", "war ein Witz, reparier sie"]] },
+    { after: [["user", "era broma, arréglalos"]] },
+    { after: [["user", "开玩笑的，修好就行"]] },
+  ])("called a joke: $after", async ({ after }) => {
+    expect(await extract(talk(["user", rule], ["assistant", "Deleted."]), [])).toHaveLength(1);
+    expect(await extract(talk(["user", rule], ...after), [])).toEqual([]);
+  });
+
+  it.each([
+    "from now on all buttons are blue... no, forget it, only this one",
+    "ab jetzt alle Texte auf Englisch. ach nein, lass es",
+    "a partir de ahora todos los textos en inglés... no, olvídalo, déjalo como está",
+    "以后所有按钮都用蓝色……算了，当我没说",
+  ])("taken back in the same message: %s", async (text) => {
+    expect(await extract(talk(["user", text]), [])).toEqual([]);
+  });
+});
+
 it("B3.3 leaves out what an instruction file said in the conversation", async () => {
   const rule = "no, never commit generated parsers to the repository";
   const read = talk(

@@ -35,7 +35,13 @@ export function readOwn() {
           if (!text || (code !== CONTEXT && !CODES[code])) throw new Error(`${file}:${i + 1}: ${line}`);
           return { label: code === CONTEXT ? CONTEXT : CODES[code], text };
         });
-        return { id: `${file}:${i + 1}`, language, source: "own", answer: second === undefined ? "" : first, parts };
+        return {
+          id: `${file}:${i + 1}`,
+          language,
+          source: "written",
+          answer: second === undefined ? "" : first,
+          parts,
+        };
       });
     });
 }
@@ -49,6 +55,9 @@ const KINDS = {
   decision: "decision",
   "decision-date": "decision",
   incident: "decision",
+  deadline: "decision",
+  person: "person",
+  pointer: "pointer",
   reference: "pointer",
   "reference-update": "pointer",
   "reference-secret": null,
@@ -57,41 +66,40 @@ const KINDS = {
   negation: "skip",
 };
 /** What rules refuse or keep, whatever the classifier says: it would learn the wrong thing from them. */
-const BY_RULES = /^(?:explicit|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
+const BY_RULES =
+  /^(?:explicit|list|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
 
-/** Messages of labelled conversations, sentence by sentence; what is not clear is left out. */
+/** Messages of labelled conversations in either form (FORMAT.md), sentence by sentence; what is not clear is left out. */
 export function readSet(file, split) {
   const source = path.basename(file, ".json").replace("extraction-", "");
+  const { cases, conversations } = JSON.parse(readFileSync(file, "utf8"));
   const found = [];
-  for (const { id, kind, messages, expect } of JSON.parse(readFileSync(file, "utf8")).cases) {
-    if (BY_RULES.test(kind)) continue;
+  for (const { id, kind, language = "en", messages, expect, keep } of cases ?? conversations) {
+    const wanted = (expect ?? keep).map((label) => ({
+      ...{ type: label.type, kind: label.kind ?? kind, message: label.message ?? null },
+      words: (label.mustMention ?? label.words).map((one) => [one].flat()),
+    }));
+    if ([kind, ...wanted.map((label) => label.kind)].some((one) => BY_RULES.test(one ?? ""))) continue;
     let answer = "";
     for (const [i, { role, text }] of messages.entries()) {
       if (role === "assistant") answer = text;
       if (role !== "user") continue;
       const sentences = split(text);
-      const fitting = expect.filter(({ mustMention }) => mustMention.every((words) => text.includes(words)));
+      const says = (part, words) => words.some((one) => part.toLowerCase().includes(one.toLowerCase()));
+      const fitting = wanted.filter(({ message, words }) =>
+        message === null ? words.every((one) => says(text, one)) : message === i,
+      );
       const count = (sentence) =>
-        Math.max(
-          0,
-          ...fitting.map(({ mustMention }) => mustMention.filter((words) => sentence.text.includes(words)).length),
-        );
+        Math.max(0, ...fitting.map(({ words }) => words.filter((one) => says(sentence.text, one)).length));
       const most = Math.max(0, ...sentences.map(count));
       const labels = sentences.map((sentence) => {
         if (fitting.length === 0) return "skip";
         if (most === 0 || count(sentence) < most) return CONTEXT;
-        const label = KINDS[kind];
+        const label = KINDS[fitting[0].kind];
         return label === "preference" && fitting[0].type === "user" ? "person" : (label ?? CONTEXT);
       });
-      found.push({
-        id: `${source}:${id}:${i}`,
-        group: `${source}:${id}`,
-        language: "en",
-        source,
-        answer,
-        sentences,
-        labels,
-      });
+      const group = `${source}:${id}`;
+      found.push({ id: `${group}:${i}`, group, language, source, answer, sentences, labels });
     }
   }
   return found;

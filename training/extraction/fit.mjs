@@ -1,28 +1,18 @@
-// A network with one hidden layer, learnt by Adam with decaying weights.
+// A network with one hidden layer, and a weight for each word and class; both learnt by Adam with decaying weights.
 import { makeRandom } from "./samples.mjs";
 
 const BATCH = 64;
 
 /**
  * @param {{ label: number, dense: Float32Array }[]} samples
- * @returns a model for `predict`; each row of weights ends with what is added
+ * @returns the rows of weights of both layers; each ends with what is added
  */
-export function learnNetwork(
-  samples,
-  { classes, hidden = 24, epochs = 15, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 },
-) {
+export function learnNetwork(samples, { classes, hidden, epochs, rate = 0.003, decay = 0.05, drop = 0.2, seed = 1 }) {
   const random = makeRandom(seed);
   const width = samples[0].dense.length;
   const makeRows = (rows, columns, spread) => Array.from({ length: rows }, () => makeRow(columns, spread));
-  const makeRow = (columns, spread) => {
-    const value = Float32Array.from({ length: columns + 1 }, () => (random() - 0.5) * 2 * spread);
-    return {
-      value,
-      grad: new Float32Array(columns + 1),
-      m: new Float32Array(columns + 1),
-      v: new Float32Array(columns + 1),
-    };
-  };
+  const makeRow = (columns, spread) =>
+    makeState(Float32Array.from({ length: columns + 1 }, () => (random() - 0.5) * 2 * spread));
   const inner = makeRows(hidden, width, 0.05);
   const outer = makeRows(classes, hidden, 0.2);
   const order = samples.map((_, i) => i);
@@ -61,11 +51,46 @@ export function learnNetwork(
   }
 }
 
-/** How likely each class is. */
-export function predict({ inner, outer }, { dense }) {
-  const h = inner.map((row) => Math.tanh(dot(dense, row)));
-  return softmax(outer.map((row) => dot(h, row)));
+/**
+ * Apart from the network: learnt together, the two would make the same errors.
+ * @param {{ label: number, buckets: number[] }[]} samples
+ * @returns a row for each class; each ends with what is added
+ */
+export function learnWords(samples, { classes, buckets, epochs = 20, rate = 0.02, decay = 0.05, seed = 1 }) {
+  const random = makeRandom(seed);
+  const rows = Array.from({ length: classes }, () => makeState(new Float32Array(buckets + 1)));
+  const order = samples.map((_, i) => i);
+  let step = 0;
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    shuffle(order, random);
+    for (let from = 0; from < order.length; from += WORDS_BATCH) {
+      for (const i of order.slice(from, from + WORDS_BATCH)) {
+        const { buckets: own, label } = samples[i];
+        const share = 1 / Math.sqrt(own.length || 1);
+        const errors = softmax(
+          rows.map(({ value }) => own.reduce((sum, b) => sum + value[b], 0) * share + value[buckets]),
+        );
+        errors[label] -= 1;
+        rows.forEach(({ grad }, c) => {
+          for (const b of own) grad[b] += (errors[c] * share) / WORDS_BATCH;
+          grad[buckets] += errors[c] / WORDS_BATCH;
+        });
+      }
+      step++;
+      for (const row of rows) adam(row, rate * (1 - (0.9 * epoch) / epochs), step, decay);
+    }
+  }
+  return rows.map(({ value }) => value);
 }
+
+const WORDS_BATCH = 256;
+
+const makeState = (value) => ({
+  value,
+  grad: new Float32Array(value.length),
+  m: new Float32Array(value.length),
+  v: new Float32Array(value.length),
+});
 
 function dot(x, row) {
   let sum = row[x.length];

@@ -34,7 +34,7 @@ export function makeRandom(seed) {
 }
 
 /** Vectors are kept in a file of the system's temporary folder: another tuning of the model has another one. */
-function openCache(embed) {
+export function openCache(embed) {
   const key = createHash("sha256")
     .update(readFileSync(path.join(root, "assets/minilm-tuning.bin")))
     .update(readFileSync(path.join(root, "assets/glossary.txt")))
@@ -88,7 +88,7 @@ function* talks(own, split) {
     const random = makeRandom(createHash("sha256").update(JSON.stringify(parts)).digest().readUInt32LE());
     const pick = (list) => list[Math.floor(random() * list.length)];
     const said = answer || (random() < 0.5 ? pick(ANSWERS[language]) : "");
-    yield { id, group: id, language, source: "own", answer: said, ...compose(parts, language, split, random) };
+    yield { id, group: id, language, source: "written", answer: said, ...compose(parts, language, split, random) };
     const isKept = parts.some(({ label }) => label !== "skip");
     if (!isKept && random() < 0.6) continue;
     // Only its own fold may see it twice: what it is combined with is not learnt from.
@@ -99,16 +99,15 @@ function* talks(own, split) {
       id: `${id}+`,
       group: id,
       language,
-      source: "own",
+      source: "written",
       answer: said,
       ...compose(mixed, language, split, random),
     };
   }
 }
 
-/** @returns {{ group: string, language: string, source: string, text: string, label: number, dense: Float32Array }[]} */
-export function makeSamples(kit, sets) {
-  const cache = openCache(kit.findEmbed());
+/** @returns {{ group: string, language: string, source: string, text: string, label: number, dense: Float32Array, buckets: number[] }[]} */
+export function makeSamples(kit, sets, cache) {
   const all = [
     ...talks(readOwn(), kit.splitSpeech),
     ...sets.flatMap((file) => readSet(file, kit.splitSpeech)),
@@ -119,7 +118,13 @@ export function makeSamples(kit, sets) {
       const label = CLASSES.indexOf(labels[at]);
       return label === -1
         ? []
-        : [{ group, language, source, text, label, dense: kit.featuresOf({ sentences, at, answer }, cache.embed) }];
+        : [
+            {
+              ...{ group, language, source, text, label },
+              dense: kit.featuresOf({ sentences, at, answer }, cache.embed),
+              buckets: kit.bucketsOf(sentences[at].plain),
+            },
+          ];
     }),
   );
   cache.save();

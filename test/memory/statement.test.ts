@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeStatement, nameStatement } from "../../src/learn/said-statement.ts";
+import { describeStatement, nameStatement } from "../../src/memory/statement.ts";
 
 describe("nameStatement", () => {
   it.each([
