@@ -161,6 +161,8 @@ const PRIVATE = {
   directories: setting(TEXT_BY_NAME, {}, "By project: a folder name in place of its own, where two collide."),
   teams: setting(TEXT_BY_NAME, {}, "By project: where its team shares memories, as one URL."),
   approvedImports: setting(TEXT_BY_NAME, {}, "By project: when its instructions were allowed to import from outside."),
+  acceptedRules: setting(TEXTS_BY_NAME, {}, "By project: which rules of its team are enforced, by their content."),
+  refusedRules: setting(TEXTS_BY_NAME, {}, "By project: which of them you do not want, and are not asked about again."),
   permitted: setting(TEXTS_BY_NAME, {}, "By project: what its agent's tools may do without asking."),
   learn: {
     mode: setting(LEARN_MODE, "auto", "What happens with what was learnt, for your own scopes.", "MEMDIR_LEARN"),

@@ -4,11 +4,12 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findStores } from "../open.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
-import { type Store, signEntry } from "../store/store.ts";
+import { findEnforced, type Store, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
 import { bold, type Context, dim, flag, type Input, notes, type Reader, type Said, verb, warn } from "../verb.ts";
 import { isAgreed, NAME, YES } from "./common.ts";
+import { acceptOwn } from "./trust.ts";
 
 const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: YES };
 
@@ -31,7 +32,10 @@ export const promote = verb({
       ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: context.env })
       : null;
     if (ignored) move.notices.unshift(ignored.message);
-    return moveMemory(memdir, move, input, context, { who: READERS[kindOf(memdir, team)], question: "Share it?" });
+    const asked = { who: READERS[kindOf(memdir, team)], question: "Share it?" };
+    const moved = await moveMemory(memdir, move, input, context, asked);
+    if (moved && "undo" in moved) acceptOwn(memdir, findEnforced(move.target, move.text));
+    return moved;
   },
 });
 
