@@ -122,8 +122,9 @@ function reasonOf({ message, name, path, isShared }: Rule, directories: readonly
   const says = cut(message, MAX_MESSAGE_CHARS);
   if (!isShared) return `${says} (${memory}; enforced because you asked for it)`;
   const at = ownerOf(path, directories);
-  const author = (at && findAuthor(at.owner, at.file)) ?? "somebody whose name is not known";
-  return `A rule of your team, written by ${author}: ${says} (${memory}; the user lets it deny calls, its words are not theirs)`;
+  const author = at && findAuthor(at.owner, at.file);
+  const whose = author ? `written by ${author}` : "whose author is not known";
+  return `A rule of your team, ${whose}: ${says} (${memory}; the user lets it deny calls, its words are not theirs)`;
 }
 
 /** The share of the room that instructions may take when there are memories to show, too. */

@@ -117,7 +117,7 @@ function decide({ config, location: { project } }: Memdir, rule: Enforced, isAcc
   put("refusedRules", !isAccepted);
 }
 
-const VOID = "is about every tool, which nobody can forbid to others: it is ignored";
+const VOID = "is about every tool, which a shared rule cannot be: it is ignored";
 
 const STATES: Record<Consent, Span> = {
   own: "",

@@ -121,7 +121,7 @@ describe("an enforced rule", () => {
     expect(reason("Bash", { command: "teams-word" })).toBeNull();
     acceptRules(world);
     expect(reason("Bash", { command: "teams-word" })).toMatch(
-      /^A rule of your team, written by somebody whose name is not known: t \(memory .*its words are not theirs\)$/,
+      /^A rule of your team, whose author is not known: t \(memory .*its words are not theirs\)$/,
     );
     expect(reason("Bash", { command: "agents-word" })).toBeNull();
     // Nothing new appears in a repository, nor a directory where there was none.
