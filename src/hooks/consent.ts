@@ -16,21 +16,26 @@ export const IN_FORCE: ReadonlySet<Consent> = new Set<Consent>(["own", "accepted
 
 export type Kept = Pick<Config, "acceptedRules" | "refusedRules">;
 
-/** Most people have decided nothing, and pay for no hash. */
+/** Must be quick: every call of a tool asks. */
 export function openConsent(config: Kept, project: Project): (rule: Rule) => Consent {
   const accepted = listOf(config.acceptedRules, project);
   const refused = listOf(config.refusedRules, project);
   return (rule) => {
     if (!rule.isShared) return "own";
     if (meansEveryTool(rule.tools)) return "void";
-    const id = accepted.length + refused.length > 0 ? idOf(rule) : "";
-    return accepted.includes(id) ? "accepted" : refused.includes(id) ? "refused" : "waiting";
+    const content = contentOf(rule);
+    return accepted.includes(content) ? "accepted" : refused.includes(content) ? "refused" : "waiting";
   };
 }
 
-/** Of all that it matches and says; not of its file, which may be renamed. */
-export function idOf({ name, tools, pattern, paths, message }: Enforced): string {
-  return sha256(JSON.stringify([name, tools, pattern, paths, message]));
+/** All that it matches and says; not its file, which may be renamed. Kept as it is: a hash would take longer to load than to compare. */
+export function contentOf({ name, tools, pattern, paths, message }: Enforced): string {
+  return JSON.stringify([name, tools, pattern, paths, message]);
+}
+
+/** For people to type. */
+export function idOf(rule: Enforced): string {
+  return sha256(contentOf(rule));
 }
 
 function listOf(map: Readonly<Record<string, readonly string[]>>, project: Project): readonly string[] {

@@ -1,7 +1,7 @@
 /** `trust`: what a repository or a team asks for and only the user allows, rules that deny calls and a directory outside, and the user's decisions. */
 
 import { MemdirError } from "../errors.ts";
-import { type Consent, idOf, type Kept, openConsent } from "../hooks/consent.ts";
+import { type Consent, contentOf, idOf, type Kept, openConsent } from "../hooks/consent.ts";
 import { type Rule, readSharedRules } from "../hooks/rules.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check } from "../memory/doctor.ts";
@@ -104,12 +104,12 @@ function findRule({ directories, config, location }: Memdir, id: string): Rule {
 
 /** By content, in the user's own file. */
 function decide({ config, location: { project } }: Memdir, rule: Enforced, isAccepted: boolean): void {
-  const id = idOf(rule);
+  const content = contentOf(rule);
   const put = (map: keyof Kept, isWanted: boolean) => {
     // As the file is now: this process may have read it long ago.
     setUserEntry(config, map, trustKey(project), (former) => {
-      const others = Array.isArray(former) ? former.filter((each) => each !== id) : [];
-      const list = isWanted ? [...others, id] : others;
+      const others = Array.isArray(former) ? former.filter((each) => each !== content) : [];
+      const list = isWanted ? [...others, content] : others;
       return list.length > 0 ? list : null;
     });
   };

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { contentOf } from "../../src/hooks/consent.ts";
 import { formatState } from "../../src/team/sync-local.ts";
 import { BINARY, openSandbox, type Sandbox } from "./run.ts";
 
@@ -68,7 +69,7 @@ describe.each([
     );
     expect(deny(box)).toMatch(framed);
     expect((await listed(box))[0].state).toBe("accepted");
-    expect(fs.readFileSync(box.at("home/.claude/memdir.json"), "utf8")).toContain(found.id);
+    expect(fs.readFileSync(box.at("home/.claude/memdir.json"), "utf8")).toContain("git push -f");
 
     for (const [from, to] of [
       ["git push -f", "git push"],
@@ -118,11 +119,11 @@ test("a rule about every tool is ignored, cannot be accepted, and lint says why;
   box.put("project/.claude/memory/none.md", rule("pattern: x\nmessage: m", "No tool"));
   const rules = await listed(box);
   expect(rules.map(({ state }: { state: string }) => state)).toEqual(["void", "void", "void"]);
-  for (const { id } of rules) {
+  for (const { id, ...rule } of rules) {
     const ran = await box.run(["trust", "accept", id]);
     expect([ran.code, ran.err]).toEqual([2, expect.stringContaining("is about every tool")]);
     // Whatever got into the user's file.
-    box.put("home/.claude/memdir.json", { acceptedRules: { [box.cwd]: [id] } });
+    box.put("home/.claude/memdir.json", { acceptedRules: { [box.cwd]: [contentOf(rule)] } });
     expect(deny(box, { tool_name: "Read", tool_input: { file_path: "x" } })).toBeNull();
   }
   expect((await box.run(["lint", "--json"])).out.match(/cannot be about every tool, and is ignored/g)).toHaveLength(3);
@@ -134,8 +135,9 @@ test("a rule about every tool is ignored, cannot be accepted, and lint says why;
 
 test("what a repository says about consent does not count; a memory directory in it is a clone's, too", async () => {
   const box = clone();
-  const [{ id }] = await listed(box);
-  const accepted = { acceptedRules: { [box.cwd]: [id], "": [id], "*": [id] } };
+  const [{ id, ...found }] = await listed(box);
+  const own = [contentOf(found)];
+  const accepted = { acceptedRules: { [box.cwd]: own, "": own, "*": own } };
   for (const file of ["memdir.json", "settings.json", "settings.local.json"])
     box.put(`project/.claude/${file}`, { ...accepted, env: { MEMDIR_ACCEPTED_RULES: id } });
   box.put("project/.claude/memory/.memdir/memdir.json", accepted);

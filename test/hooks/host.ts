@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { idOf } from "../../src/hooks/consent.ts";
+import { contentOf } from "../../src/hooks/consent.ts";
 import { type Host, openDeadline } from "../../src/hooks/event.ts";
 import { readSharedRules } from "../../src/hooks/rules.ts";
 import { findDirectories, findPlace } from "../../src/project/scopes.ts";
@@ -40,6 +40,6 @@ export function acceptRules(world: World): void {
   const { directories } = findDirectories({ cwd: world.project }, config, location);
   const file = path.join(world.home, ".claude", "memdir.json");
   const settings = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : {};
-  const acceptedRules = { [world.project]: readSharedRules(directories).map(idOf) };
+  const acceptedRules = { [world.project]: readSharedRules(directories).map(contentOf) };
   fs.writeFileSync(file, JSON.stringify({ ...settings, acceptedRules }));
 }
