@@ -126,6 +126,8 @@ const PROJECT_SCOPE = oneOf("repository", "worktree", "cwd");
 /** What happens with what was learnt: nothing is extracted, nothing is written, the user decides, it is saved. */
 const LEARN_MODE = oneOf("off", "read-only", "inbox", "auto");
 
+const TEAM_MODE = oneOf("off", "read-only", "inbox");
+
 /** What a repository's own file may set, too. */
 const SHARED = {
   projectScope: setting<ProjectScope | null>(PROJECT_SCOPE, null, "What has one memory directory; else the profile's."),
@@ -161,10 +163,16 @@ const PRIVATE = {
   directories: setting(TEXT_BY_NAME, {}, "By project: a folder name in place of its own, where two collide."),
   teams: setting(TEXT_BY_NAME, {}, "By project: where its team shares memories, as one URL."),
   approvedImports: setting(TEXT_BY_NAME, {}, "By project: when its instructions were allowed to import from outside."),
+  acceptedRules: setting(TEXTS_BY_NAME, {}, "By project: which rules of its team are enforced, by their content."),
+  refusedRules: setting(TEXTS_BY_NAME, {}, "By project: which of them you do not want, and are not asked about again."),
   permitted: setting(TEXTS_BY_NAME, {}, "By project: what its agent's tools may do without asking."),
   learn: {
     mode: setting(LEARN_MODE, "auto", "What happens with what was learnt, for your own scopes.", "MEMDIR_LEARN"),
-    teamMode: setting(LEARN_MODE, "inbox", "The same for the team's scope, which others read."),
+    teamMode: setting(
+      TEAM_MODE,
+      "inbox",
+      "The same for the team's scope, which others read: nothing is saved there without you.",
+    ),
     everyTurns: setting(COUNT, 1, "Extraction after every so many turns."),
     // About twenty extractions on a working day, and a long session's share of them.
     tokensPerDay: setting(COUNT, 200_000, "For background work; your own prompts are neither counted nor refused."),

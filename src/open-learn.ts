@@ -6,7 +6,7 @@ import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
-import { findTarget } from "./learn/apply.ts";
+import { findTarget, type Memories } from "./learn/apply.ts";
 import { checkBudget } from "./learn/budget.ts";
 import { enrich, findPoor } from "./learn/enrich.ts";
 import { openInbox } from "./learn/inbox.ts";
@@ -14,11 +14,18 @@ import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
 import { type FindMemory, type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import { readUntold } from "./learn/origin.ts";
+import type { Proposal } from "./learn/proposal.ts";
 import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
+import { openTeamInbox, proposeToTeam, wishToForget } from "./learn/team.ts";
 import type { Memdir } from "./memdir.ts";
+import { findNamed } from "./memory/find.ts";
+import { openMemories } from "./memory/memories.ts";
+import type { SaveRequest } from "./memory/save.ts";
 import { usedNothing } from "./model/ask.ts";
+import { findOwn, findTeam } from "./open.ts";
 import { formatManifest } from "./recall/select.ts";
 import type { HeardSession } from "./session/transcripts.ts";
+import { fileNameFor, findBytes, isShared, type Store, signEntry } from "./store/store.ts";
 
 export function openLearning(memdir: Memdir): Learning {
   const [directory] = memdir.directories;
@@ -30,13 +37,55 @@ export function openLearning(memdir: Memdir): Learning {
     directory,
     mode: directory.scope === "team" ? learn.teamMode : learn.mode,
     ledger,
-    inbox: openInbox(directory, directory),
+    inbox: directory.scope === "team" ? openTeamInbox(findOwn(memdir)) : openInbox(directory, directory),
     gates: (session) => ({
       enabled: disabled === null,
       everyTurns: learn.everyTurns,
       budget: checkBudget(ledger, learn, session),
     }),
   };
+}
+
+/** Where a proposal's memory is, or is to be: the team's, which may be on a server's mirror and in the repository, or the project's. */
+export function memoriesFor(memdir: Memdir, { scope, file }: Proposal): Memories {
+  if (scope !== "team") return memdir;
+  const teams = memdir.directories.filter((each) => each.scope === "team");
+  const team = teams.find((each) => file !== null && findBytes(each, file) !== null) ?? findTeam(memdir);
+  const memories = openMemories([team], async () => {});
+  const known = teams.includes(team) ? memdir.directories : [...memdir.directories, team];
+  const signed = async <T extends { undo: string | null }>(change: Promise<T>): Promise<T> => {
+    const { undo, ...done } = await change;
+    return { ...done, undo: undo && signEntry(known, team, undo) } as T;
+  };
+  return {
+    directories: [team],
+    list: memories.list,
+    save: (request) => signed(memories.save(request)),
+    put: (...given) => signed(memories.put(...given)),
+    forget: (...given) => signed(memories.forget(...given)),
+  };
+}
+
+/** What a model saves for the team, as a proposal; null where it is not for the team. */
+export async function saveAsModel(memdir: Memdir, { body = "", ...request }: SaveWish, by: string) {
+  const [team] = memdir.directories as [Store];
+  if (team.scope !== "team") return null;
+  const { type, name, description = "", when = [], reason } = request;
+  const wish = { action: "save", file: null, type, name, description, body, reason, by } as const;
+  const { done, says, ...applied } = await proposeToTeam(findOwn(memdir), team, { ...wish, when: [...when] });
+  const file = applied.file ?? fileNameFor(type, name);
+  const action = done === "inbox" ? ("waiting" as const) : ("unchanged" as const);
+  return { file, path: join(team.path, file), scope: team.scope, action, notices: [says], undo: null };
+}
+
+type SaveWish = Pick<SaveRequest, "type" | "name" | "description" | "when" | "reason"> & { body?: string };
+
+/** What a model wants the team to forget, as a proposal; null where the memory is not the team's. */
+export async function forgetAsModel(memdir: Memdir, name: string, reason: string | undefined, by: string) {
+  const { directory, file } = await findNamed(memdir.directories, name);
+  if (directory.scope !== "team") return null;
+  const { says } = await proposeToTeam(findOwn(memdir), directory, { ...wishToForget(directory, file, by), reason });
+  return { file, action: "waiting" as const, undo: null, notices: [says] };
 }
 
 /** `model` is the one to ask now: it may change. */
@@ -54,18 +103,17 @@ export function openExtractor(learning: Learning, model: () => LearningModel): E
 
 /**
  * Cues in the background: one batch, for the first of the stores that has memories without and may be written to, so that one undo
- * reverts it. A store in a repository gets none unless the team's memories may be written without asking.
+ * reverts it. A store in a repository, or the team's, gets none.
  */
 export async function enrichBeside(memdir: Memdir, model: LearningModel, signal: AbortSignal): Promise<void> {
   const { directory: main, ledger } = openLearning(memdir);
   const { learn, disabled } = memdir.config;
   if (disabled !== null) return;
   for (const directory of memdir.directories) {
-    const isShared = directory.inRepository || directory.scope === "team";
-    const mode = isShared ? learn.teamMode : learn.mode;
-    // Only the inbox of the main store is looked into.
-    const mayPropose = mode === "inbox" && directory === main && !isShared;
-    if (directory.readOnly || (mode !== "auto" && !mayPropose)) continue;
+    const { mode } = learn;
+    // What others read too is a person's to change, and only the inbox of the main store is looked into.
+    const mayPropose = mode === "inbox" && directory === main;
+    if (directory.readOnly || isShared(directory) || (mode !== "auto" && !mayPropose)) continue;
     const poor = await findPoor(directory, main.path);
     const release = poor.length > 0 ? directory.state().lock("cues.lock").try() : null;
     if (!release) continue;

@@ -8,7 +8,7 @@ import { openMemories } from "./memory/memories.ts";
 import { type Location, warningsOf } from "./project/locate.ts";
 import { findOrphans } from "./project/orphans.ts";
 import { claimDirectory, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
-import { findDirectories, findPlace, findTopMemory, type PlaceOptions } from "./project/scopes.ts";
+import { findDirectories, findPlace, findTopMemory, mirrorOf, type PlaceOptions } from "./project/scopes.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
@@ -110,6 +110,35 @@ export function findStores(options: PlaceOptions, config: Config, location: Loca
   const { main, directories, older } = findDirectories(options, config, location);
   const stores = directories.map(openStore);
   return { main: stores[directories.indexOf(main)] as Store, directories: stores, older };
+}
+
+/** Whether it is what a team's server has, and not a folder of the project. */
+export function isMirror({ location }: Pick<Memdir, "location">, { path }: Store): boolean {
+  return path === mirrorOf(location.dir);
+}
+
+type Opened = Pick<Memdir, "config" | "location" | "directories">;
+
+/**
+ * The team's directory, whether it exists yet or not. Who has joined a server means its mirror: the repository's folder,
+ * which others may see, never takes its place.
+ */
+export function findTeam(memdir: Opened): Store {
+  const { config, location, directories } = memdir;
+  const isMember = Object.hasOwn(config.teams, location.project.root);
+  const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
+  return found ?? findScope(memdir, "team");
+}
+
+/** The project's own directory, also of a Memdir that was opened for the team's alone. */
+export function findOwn(memdir: Opened): Store {
+  const [first] = memdir.directories as [Store];
+  return first.scope === "team" ? findScope(memdir, undefined) : first;
+}
+
+function findScope({ config, location, directories }: Opened, scope: string | undefined): Store {
+  const { now, by, log } = directories[0] as Store;
+  return findStores({ cwd: location.project.cwd, scope, now, by, log, withOlder: false }, config, location).main;
 }
 
 /** Without those of older layouts whose memories have all been adopted. */

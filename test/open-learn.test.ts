@@ -49,13 +49,13 @@ it("adds them to twenty memories at a time, until all have some; what it cost is
   ]);
 });
 
-it("leaves a store in the repository alone unless the team's memories are written without asking", async () => {
+it("leaves a store in the repository alone, also where an earlier setting let it write there without asking", async () => {
   const world = makeWorld();
   await (await world.open({ scope: "team" })).save(note("release day", { type: "project", body: "On Tuesdays." }));
   expect(await runs(world, 1)).toEqual([]);
   setLearn(world, { teamMode: "auto" });
-  expect(await runs(world, 1)).toEqual([1]);
-  expect(await cuesIn(world, "team")).toBe(1);
+  expect(await runs(world, 1)).toEqual([]);
+  expect(await cuesIn(world, "team")).toBe(0);
 });
 
 it.each([

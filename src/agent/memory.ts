@@ -5,8 +5,10 @@ import { basename, join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
+import { proposeToTeam, wishOfText } from "../learn/team.ts";
 import { hearSession } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
+import { findByPath } from "../memory/find.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Message, type ToolUse, textOf } from "../model/ask.ts";
 import { buildNestedInstructions } from "../prompts/conversation.ts";
@@ -16,7 +18,7 @@ import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import type { FileState } from "../session/file-state.ts";
-import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
+import { ageInDays, formatSource, INDEX_FILE, isMemoryFile } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
@@ -146,6 +148,7 @@ export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<
     owns,
     async write(path, text, base) {
       if (!state.memoryOn) throw new Error("memory is off in this session, so nothing was saved; tell the user");
+      await deferTeams(memdir, path, text, base === null);
       const { file, action, notices } = await memdir.put(
         path,
         base === null ? withSource(path, text, state.transcript.id) : text,
@@ -161,6 +164,17 @@ export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<
       return warning === "" ? null : formatReminder(warning);
     },
   };
+}
+
+/** What others read too is not written but proposed. Throws then, as the file is not what the model wants it to be. */
+async function deferTeams(memdir: Memdir, path: string, text: string, isNew: boolean): Promise<void> {
+  const { directory, file } = findByPath(memdir.directories, path);
+  if (directory.scope !== "team") return;
+  const own = memdir.directories.find(({ scope }) => scope !== "team");
+  if (!own || !isMemoryFile(file))
+    throw new Error("nothing was written: what the team shares is changed by people; tell the user");
+  const { says } = await proposeToTeam(own, directory, wishOfText(file, text, isNew, "memdir's agent"));
+  throw new Error(`${file} was not written: ${says}`);
 }
 
 /**

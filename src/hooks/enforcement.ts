@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/fence.ts";
 import { matchesPaths } from "../instructions/rule-paths.ts";
-import { compilePattern } from "../store/store.ts";
+import { compilePattern, matchesTool } from "../store/store.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 import type { Rule } from "./rules.ts";
 
@@ -17,8 +17,10 @@ interface Enforcement {
   home: string;
   /** Called for a rule that took too long and was skipped. */
   onSkip: (rule: Rule) => void;
-  /** Whether time is up for the rules of a repository, which may bring any number of slow ones. The user's own are always checked. */
+  /** Whether time is up for the rules of others, who may bring any number of slow ones. The user's own are always checked. */
   isLate: () => boolean;
+  /** Whether the user made or accepted it. Nothing else of a rule is looked at before. */
+  isInForce: (rule: Rule) => boolean;
 }
 
 /** A good expression takes microseconds; one that tries every way to split a text would take years. */
@@ -43,13 +45,14 @@ const EDITORS: ReadonlySet<string> = new Set(["MultiEdit", "NotebookEdit", "Upda
 export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcement): Rule | null {
   const usual = usualName(call.name);
   const names = [usual, ...(EDITORS.has(usual) ? ["Edit"] : [])];
-  const isMeant = (tool: string) => isNamed(tool, call.name) || names.some((name) => isNamed(usualName(tool), name));
-  const meant = rules.filter(({ tools }) => tools.some(isMeant));
+  const isMeant = (tool: string) =>
+    matchesTool(tool, call.name) || names.some((name) => matchesTool(usualName(tool), name));
+  const meant = rules.filter((rule) => rule.tools.some(isMeant) && how.isInForce(rule));
   if (meant.length === 0) return null;
   const text = textOf(usual, call.input).slice(0, MAX_TEXT_CHARS);
   const test = openTest();
   for (const rule of meant) {
-    if (rule.scope === "team" && how.isLate()) continue;
+    if (rule.isShared && how.isLate()) continue;
     if (isPath(rule, call, how) && isPattern(rule, text, test, how)) return rule;
   }
   return null;
@@ -57,13 +60,6 @@ export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcem
 
 function usualName(name: string): string {
   return Object.keys(OTHER_NAMES).find((usual) => OTHER_NAMES[usual]?.includes(name.toLowerCase())) ?? name;
-}
-
-/** Regardless of case. */
-function isNamed(tool: string, name: string): boolean {
-  if (!tool.includes("*")) return tool.toLowerCase() === name.toLowerCase();
-  const parts = tool.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "is").test(name);
 }
 
 /** The text that a pattern is tested on. */

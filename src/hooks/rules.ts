@@ -10,6 +10,7 @@ import {
   type Enforced,
   type FileStamp,
   isCovering,
+  isShared,
   isUnchanged,
   peekForHooks,
   ROWS_FILE,
@@ -22,7 +23,8 @@ import {
 export interface Rule extends Enforced {
   /** The path of the memory's file. */
   path: string;
-  scope: string;
+  /** Others write in its directory, too: it is in force once the user has accepted it. */
+  isShared: boolean;
 }
 
 /** What a process that stays has read of each directory, by its path. */
@@ -54,9 +56,17 @@ export function readRules(
   });
 }
 
+/** Those that others may have written; an agent's own memories are for that agent, and deny nothing. */
+export function readSharedRules(directories: readonly Directory[], isLate?: () => boolean): Rule[] {
+  return readRules(
+    directories.filter((each) => isShared(each) && !each.scope.startsWith("agent:")),
+    isLate,
+  );
+}
+
 function rulesOf(directory: Directory, entries: readonly RowEntry[]): Rule[] {
   return entries.flatMap(({ file, details: { rule } }) =>
-    rule ? [{ ...rule, path: join(directory.path, file), scope: directory.scope }] : [],
+    rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
   );
 }
 

@@ -5,14 +5,16 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Env } from "../config.ts";
+import type { Config, Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
+import type { Location } from "../project/locate.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
-import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
+import { formatFaults, formatOverdue, formatScopeIndex, formatUnconsented, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";
-import { checkState, type Directory, daysOverdue, INDEX_FILE, loadIndex, statePath } from "../store/store.ts";
+import { checkState, type Directory, daysOverdue, INDEX_FILE, isShared, loadIndex, statePath } from "../store/store.ts";
+import { openConsent } from "./consent.ts";
 import {
   type Answer,
   cwdOf,
@@ -26,7 +28,7 @@ import {
   sessionOf,
 } from "./event.ts";
 import { markTold, readNewFaults } from "./faults.ts";
-import { readForHooks } from "./rules.ts";
+import { readForHooks, readSharedRules } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
 export interface SessionInput extends EventInput {
@@ -60,9 +62,12 @@ export function greet(input: SessionInput, host: SessionHost): string {
   if (session !== null && /^(clear|compact)$/.test(String(input.source))) clearSurfaced(main.path, session);
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
   if (!loadsOwnIndex(input, env)) shown.push(main);
-  const notes = [() => faultsNote(env), () => waitingNote(main), () => overdueNote(main, deadline)].map((make) =>
-    attempt(make, host),
-  );
+  const notes = [
+    () => faultsNote(env),
+    () => waitingNote(main),
+    () => rulesNote(directories, config, location, deadline),
+    () => overdueNote(main, deadline),
+  ].map((make) => attempt(make, host));
   const room = MAX_CHARS - notes.join("\n\n").length;
   return [...indexNotes(shown, room, host), ...notes].filter((note) => note !== "").join("\n\n");
 }
@@ -113,7 +118,9 @@ function indexNote(directory: Directory, maxChars: number): string {
   const text = lines.slice(0, kept).join("\n").trim();
   const left = lines.slice(kept).filter((line) => line.trim() !== "").length;
   const dir = neutraliseLine(directory.path).slice(0, FRAME_CHARS / 2);
-  return text === "" ? "" : formatScopeIndex({ scope: directory.scope, dir, index: text, left });
+  return text === ""
+    ? ""
+    : formatScopeIndex({ scope: isShared(directory) ? "team" : directory.scope, dir, index: text, left });
 }
 
 const MAX_OVERDUE = 5;
@@ -142,6 +149,14 @@ function waitingNote(directory: Directory): string {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return "";
   const count = readProposals(folder, directory.log).length;
   return count === 0 ? "" : formatWaiting(count);
+}
+
+/** Rules of others that do nothing yet. */
+function rulesNote(directories: readonly Directory[], config: Config, { project }: Location, late: Deadline): string {
+  if (!config.hooks.enforce) return "";
+  const consent = openConsent(config, project);
+  const count = readSharedRules(directories, late.isOver).filter((rule) => consent(rule) === "waiting").length;
+  return count === 0 ? "" : formatUnconsented(count);
 }
 
 function faultsNote(env: Env): string {

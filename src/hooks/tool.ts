@@ -12,7 +12,8 @@ import { fitMemories } from "../recall/budget.ts";
 import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
-import { type Directory, readEntry } from "../store/store.ts";
+import { type Directory, findAuthor, readEntry } from "../store/store.ts";
+import { IN_FORCE, openConsent } from "./consent.ts";
 import { findBroken } from "./enforcement.ts";
 import {
   type Answer,
@@ -100,10 +101,13 @@ function denyBroken(open: Open): string {
   const root = location.project.worktreeRoot ?? location.project.cwd;
   const onSkip = ({ file }: Rule) => host.onFault(new Error(`the rule in ${basename(file)} took too long`));
   const isLate = host.deadline.isMissed;
-  const broken = findBroken(rules, callOf(input), { cwd: cwdOf(input), root, home: config.home, onSkip, isLate });
+  const consent = openConsent(config, location.project);
+  const isInForce = (rule: Rule) => IN_FORCE.has(consent(rule));
+  const place = { cwd: cwdOf(input), root, home: config.home };
+  const broken = findBroken(rules, callOf(input), { ...place, onSkip, isLate, isInForce });
   if (late === 0 && host.deadline.missed > 0)
     host.onFault(new Error("time was up before all of the team's rules were checked"));
-  return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
+  return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken, all)) : "";
 }
 
 function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
@@ -111,11 +115,16 @@ function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
   return { name: typeof name === "string" ? name : "", input };
 }
 
-/** It must be clear whose rule it is: a repository's rules are not those of the user who works in it. */
-function reasonOf({ message, name, path, scope }: Rule): string {
+/** It must be clear whose rule it is, before its first word: the text of another person is not the user's, and no instruction. */
+function reasonOf({ message, name, path, isShared }: Rule, directories: readonly Directory[]): string {
   const cut = (text: string, chars: number) => neutraliseLine(text).slice(0, chars).toWellFormed();
-  const whose = scope === "team" ? "a rule that the team shares" : "enforced because you asked for it";
-  return `${cut(message, MAX_MESSAGE_CHARS)} (memory ${cut(name, MAX_NAME_CHARS)}, ${neutraliseLine(path)}; ${whose})`;
+  const memory = `memory ${cut(name, MAX_NAME_CHARS)}, ${neutraliseLine(path)}`;
+  const says = cut(message, MAX_MESSAGE_CHARS);
+  if (!isShared) return `${says} (${memory}; enforced because you asked for it)`;
+  const at = ownerOf(path, directories);
+  const author = at && findAuthor(at.owner, at.file);
+  const whose = author ? `written by ${author}` : "whose author is not known";
+  return `A rule of your team, ${whose}: ${says} (${memory}; the user lets it deny calls, its words are not theirs)`;
 }
 
 /** The share of the room that instructions may take when there are memories to show, too. */
@@ -161,8 +170,13 @@ function nestedOf({ input, cwd: start, location, host }: Open, known: ReadonlySe
 /** Which directory a path is in, and its file there; null for none. */
 function ownerOf(path: string, directories: readonly Directory[]): { owner: Directory; file: string } | null {
   const real = realPath(path);
-  const owner = directories.find((each) => isWithin(realPath(each.path), real));
+  const owner = innermost(directories, (each) => isWithin(realPath(each.path), real));
   return owner ? { owner, file: relative(realPath(owner.path), real).split(sep).join("/") } : null;
+}
+
+/** A team's mirror is inside the project's directory, and is not the user's own. */
+function innermost(directories: readonly Directory[], isIn: (each: Directory) => boolean): Directory | undefined {
+  return directories.filter(isIn).sort((a, b) => b.path.length - a.path.length)[0];
 }
 
 function logFound(
@@ -183,7 +197,7 @@ function expectChanges({ input, host }: Open, directories: readonly Directory[])
   try {
     for (const name of namedFiles(callOf(input).input)) {
       const path = resolve(cwdOf(input), name);
-      const directory = path.endsWith(".md") ? directories.find((each) => isWithin(each.path, path)) : undefined;
+      const directory = path.endsWith(".md") ? innermost(directories, (each) => isWithin(each.path, path)) : undefined;
       if (directory) expectChange(directory, relative(directory.path, path).split(sep).join("/"));
     }
   } catch (error) {

@@ -100,9 +100,10 @@ function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added
 
 /** Compares the type of memory and what it says, not its name or where it came from. */
 function fingerprint(proposal: Proposal): string {
-  const { action, type, name, description, body, file } = proposal;
+  const { action, type, name, description, body, file, scope } = proposal;
+  const whose = scope === undefined ? "" : `${scope}\n`;
   if (action === "forget" || isOnlyCues(proposal))
-    return sha256(`${action === "forget" ? "forget" : "cues"}\n${file ?? name}`).slice(0, ID_LENGTH);
+    return sha256(`${whose}${action === "forget" ? "forget" : "cues"}\n${file ?? name}`).slice(0, ID_LENGTH);
   const words = (body.trim() === "" ? `${name}\n${description}` : body)
     .normalize("NFKC")
     .toLowerCase()
@@ -110,7 +111,7 @@ function fingerprint(proposal: Proposal): string {
     .replace(/\s+/g, " ")
     .replace(/[.!\s]+$/, "")
     .trim();
-  return sha256(`${type}\n${words}`).slice(0, ID_LENGTH);
+  return sha256(`${whose}${type}\n${words}`).slice(0, ID_LENGTH);
 }
 
 /** What must be dropped to stay within the limit: the least trusted first, then the oldest. */
@@ -197,7 +198,7 @@ export function readProposals(folder: string, log: World["log"]): Proposal[] {
 function isProposal(value: unknown): value is Proposal {
   const given = (value ?? {}) as Record<string, unknown>;
   const isText = (field: string) => typeof given[field] === "string";
-  const { action, when, name, body, description, type, from, trust } = given;
+  const { action, when, name, body, description, type, from, trust, scope } = given;
   return (
     ["id", "at", "name", "description", "body", "reason"].every(isText) &&
     ["file", "session", "message"].every((field) => given[field] === null || isText(field)) &&
@@ -206,6 +207,7 @@ function isProposal(value: unknown): value is Proposal {
     (name as string).trim() !== "" &&
     (action === "forget" || `${body}${description}`.trim() !== "" || isOnlyCues(value as Proposal)) &&
     isMemoryType(type) &&
+    (scope === undefined || scope === "team") &&
     ACTIONS.some((known) => known === action) &&
     ORIGINS.some((known) => known === from) &&
     TRUSTS.some((known) => known === trust)

@@ -31,6 +31,8 @@ export interface Proposal {
   message: string | null;
   reason: string;
   from: (typeof ORIGINS)[number];
+  /** Whose memories it is for, where they are not those beside the inbox. */
+  scope?: "team";
   /** The extractor is not sure that it is worth keeping: it waits in the inbox. */
   isUnsure?: boolean;
 }

@@ -94,11 +94,16 @@ export const MCP_TOOLS: readonly McpTool[] = [
       file: TEXT,
       path: TEXT,
       scope: TEXT,
-      action: { ...TEXT, enum: ["created", "updated", "unchanged"] },
+      action: { ...TEXT, enum: ["created", "updated", "unchanged", "waiting"] },
       notices: { ...TEXTS, description: "What could be better about it" },
       undo: UNDO,
     },
     async run(memdir, { scope, replace = false, body, ...given }, { by, renew, ...context }) {
+      if (hasTeam(memdir)) {
+        const { saveAsModel } = await import("../open-learn.ts");
+        const waiting = await saveAsModel(memdir, { ...given, body }, by);
+        if (waiting) return waiting;
+      }
       const source = { by, session: null, message: null };
       const opened = { ...memdir, save: (request: SaveRequest) => memdir.save({ ...request, source, replace }) };
       const saved = await save.run(opened, { ...given, text: body }, context);
@@ -119,7 +124,9 @@ export const MCP_TOOLS: readonly McpTool[] = [
       const { path, file } = shown;
       const at = memdir.directories.findIndex((each) => join(each.path, file) === path);
       const { source } = parseMemory(file, (await memdir.text({ directory: at, file })).text);
-      const header = formatHeader({ ...shown, source, author: findAuthor(memdir.directories[at] as Store, file) });
+      const store = memdir.directories[at] as Store;
+      const { inRepository } = store;
+      const header = formatHeader({ ...shown, source, inRepository, author: findAuthor(store, file) });
       return {
         ...{ ...shown, header },
         ...cutContent(neutralise(shown.body), { maxBytes: MAX_BYTES, maxLines: MAX_READ_LINES }),
@@ -158,11 +165,19 @@ export const MCP_TOOLS: readonly McpTool[] = [
     fields: { name: required(filled(forget.input.name)), scope: SCOPE, reason: forget.input.reason },
     hints: { destructiveHint: true, idempotentHint: false },
     output: { file: TEXT, action: TEXT, undo: UNDO },
-    run(memdir, { scope: _, ...given }, context) {
+    async run(memdir, { scope: _, ...given }, context) {
+      if (hasTeam(memdir)) {
+        const { forgetAsModel } = await import("../open-learn.ts");
+        const waiting = await forgetAsModel(memdir, given.name, given.reason, context.by);
+        if (waiting) return waiting;
+      }
       const asModel: Memdir["forget"] = (name, options) => memdir.forget(name, { ...options, trust: "inferred" });
       return forget.run({ ...memdir, forget: asModel }, given, context);
     },
-    say: ({ file, undo }) => `removed ${file}${undo === null ? "" : `; \`memdir undo ${undo}\` brings it back`}`,
+    say: ({ file, undo, action }, { notices }) =>
+      action === "waiting"
+        ? `not removed: ${notices[0]}`
+        : `removed ${file}${undo === null ? "" : `; \`memdir undo ${undo}\` brings it back`}`,
   }),
   makeTool({
     name: "verify",
@@ -187,6 +202,11 @@ export const MCP_TOOLS: readonly McpTool[] = [
     say: formatVerification,
   }),
 ];
+
+/** What a model changes there waits for a person. */
+function hasTeam({ directories }: Memdir): boolean {
+  return directories.some(({ scope }) => scope === "team");
+}
 
 /** A model reads so many at most; the rest is counted. */
 const MAX_PROBLEMS_SHOWN = 50;

@@ -68,7 +68,7 @@ export async function editFile<T extends { text: string }>(
   });
 }
 
-function findEditable(directory: Store, given: unknown): Item {
+export function findEditable(directory: Store, given: unknown): Item {
   const item = findItem(directory, given);
   if (item.kind === null) throw missing(item.shown, ". Please provide a valid path.");
   if (item.kind === "folder") throw new MemdirError("usage", `The path ${item.shown} is not a file.`);
@@ -76,7 +76,7 @@ function findEditable(directory: Store, given: unknown): Item {
   return item;
 }
 
-function readText(item: Item): string {
+export function readText(item: Item): string {
   const data = readItem(item);
   if (isUtf8(data)) return data.toString("utf8");
   throw new MemdirError(

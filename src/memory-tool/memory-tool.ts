@@ -4,10 +4,13 @@ import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Store } from "../store/store.ts";
+import type { MemoryToolHandlers } from "./commands.ts";
 import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText } from "./files.ts";
 import { findItem, missing, ROOT } from "./item.ts";
-import { type ImageBlock, MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
+import { withTeam } from "./team.ts";
+import { MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
 
+export type { MemoryToolHandlers } from "./commands.ts";
 export type { ImageBlock } from "./view.ts";
 
 export interface MemoryToolOptions {
@@ -15,20 +18,6 @@ export interface MemoryToolOptions {
   maxViewChars?: number;
   /** The largest file that the model may write. */
   maxFileBytes?: number;
-}
-
-/**
- * One handler for each command. What they return goes back to the model; a failure is thrown, in words for the model, and
- * the SDK's runner sends it with `is_error`. Calls may overlap: none loses what another one wrote.
- */
-export interface MemoryToolHandlers {
-  view(command: { path: string; view_range?: readonly number[] | null }): Promise<string | ImageBlock[]>;
-  create(command: { path: string; file_text: string }): Promise<string>;
-  /** Without `new_str` the text is removed. */
-  str_replace(command: { path: string; old_str: string; new_str?: string | null }): Promise<string>;
-  insert(command: { path: string; insert_line: number; insert_text: string }): Promise<string>;
-  delete(command: { path: string }): Promise<string>;
-  rename(command: { old_path: string; new_path: string }): Promise<string>;
 }
 
 /** Far more than notes need, and small enough to scan for secrets. */
@@ -78,7 +67,7 @@ export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}):
       return `Successfully renamed ${from.shown} to ${to.shown}`;
     },
   };
-  return explainToModel(handlers, directory);
+  return explainToModel({ ...handlers, ...withTeam(handlers, memdir, maxFileBytes) }, directory);
 }
 
 /** The model's input is not checked by the SDK. Half a character cannot be kept in a file. */

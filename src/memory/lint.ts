@@ -5,6 +5,7 @@ import {
   findName,
   INDEX_FILE,
   indexPath,
+  isShared,
   lintEnforce,
   parseIndexLine,
   parseMemory,
@@ -68,7 +69,7 @@ async function lintMemory(directory: Store, { file, modified }: Row): Promise<Li
       add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
     }
   }
-  for (const problem of lintEnforce(memory, text)) add("enforce", problem);
+  for (const problem of lintEnforce(memory, text, isShared(directory))) add("enforce", problem);
   for (const { rule, line } of findSecrets(text)) add("secret", `looks like a secret (${rule}): take it out`, line);
   return found;
 }

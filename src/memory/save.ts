@@ -14,6 +14,7 @@ import {
   type Header,
   indexPath,
   isMemoryType,
+  isShared,
   MEMORY_TYPES,
   type MemoryType,
   oneLine,
@@ -93,7 +94,7 @@ export async function saveMemory(directory: Store, request: SaveRequest): Promis
   const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
   return directory.change((directory) => {
     const place = findPlace(directory, asked.clean);
-    const request = place.old === null ? asked.clean : keepUserWord(place.file, place.old, asked.clean);
+    const request = place.old === null ? asked.clean : keepUserWord(directory, place.file, place.old, asked.clean);
     const text =
       place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
     const { reason = "", source = null, trust = trustOf(source) } = request;
@@ -248,7 +249,7 @@ function optionalFields(request: SaveRequest): Metadata {
 }
 
 /** Throws `conflict` for a change of what the user said or wrote that they did not ask for. */
-function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequest {
+function keepUserWord(directory: Store, file: string, old: Buffer, request: SaveRequest): SaveRequest {
   const memory = parseMemory(file, old);
   if (request.replace === undefined || trustOf(memory.source) !== "user") return request;
   const { source: _, ...rest } = request;
@@ -259,7 +260,7 @@ function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequ
   if (request.replace) return request;
   throw new MemdirError(
     "conflict",
-    `not saved: ${file} is what the user said or wrote themselves. If they want it changed now, save it again with \`replace\` true; else save it under another name`,
+    `not saved: ${file} is what ${isShared(directory) ? "a person, perhaps another than the user," : "the user"} said or wrote themselves. If the user wants it changed now, save it again with \`replace\` true; else save it under another name`,
   );
 }
 

@@ -68,7 +68,7 @@ export function warningsOf({ rejected, untrusted }: Location): string[] {
   const warnings = rejected.map(({ via, value, reason }) => `${via} (${JSON.stringify(value)}) is not used: ${reason}`);
   if (!untrusted) return warnings;
   const asked = `${untrusted.via} asks for the memory directory ${untrusted.dir}, outside the repository`;
-  return [...warnings, `${asked}; it is not used until you run \`memdir trust\``];
+  return [...warnings, `${asked}; it is not used until you run \`memdir trust accept directory\``];
 }
 
 /** The key under which the user file's `trusted` knows a project: one for all its worktrees. */

@@ -171,21 +171,32 @@ export async function findOwnerWarning(location: Location, env: Env): Promise<st
   return null;
 }
 
-/** Sets or removes (`null`) one entry of a map in the user's file; everything else in it stays. */
+type Entry = string | number | readonly string[];
+
+/** Sets or removes (`null`) one entry of a map in the user's file, or makes it of what is there; everything else in it stays. */
 export function setUserEntry(
   config: Config,
-  map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted" | "learn",
+  map:
+    | "trusted"
+    | "directories"
+    | "teams"
+    | "approvedImports"
+    | "acceptedRules"
+    | "refusedRules"
+    | "permitted"
+    | "learn",
   key: string,
-  value: string | number | readonly string[] | null,
+  value: Entry | null | ((former: Entry | undefined) => Entry | null),
 ): void {
   const file = config.userFile;
   const content = readObject(file);
   const former = content[map] ?? {};
   if (typeof former !== "object" || Array.isArray(former))
     throw new MemdirError("broken", `nothing was changed, because of ${file}: "${map}" must be an object; fix it`);
-  const entries = { ...(former as Record<string, string | number | readonly string[]>) };
-  if (value === null) delete entries[key];
-  else entries[key] = value;
+  const entries = { ...(former as Record<string, Entry>) };
+  const next = typeof value === "function" ? value(entries[key]) : value;
+  if (next === null) delete entries[key];
+  else entries[key] = next;
   onDisk("write", file, () => {
     // Dotfiles are often links into a repository, which must stay links.
     const target = realPath(file);
@@ -244,7 +255,7 @@ export function openDecisions(location: Location, config: Config, env: Env, now:
           "there is nothing to allow: this repository's settings name no memory directory outside it",
         );
       setUserEntry(config, "trusted", key, dir);
-      if (dir === null) return { dir, message: `${key} may no longer choose a memory directory outside itself` };
+      if (dir === null) return { dir, message: `${key} may not choose a memory directory outside itself` };
       return { dir, message: `${dir} is now the memory directory of ${key}` };
     },
   };

@@ -35,6 +35,11 @@ export function formatWaiting(count: number): string {
   return `${what} for the user's decision; \`memdir inbox\` shows ${count === 1 ? "it" : "them"}.`;
 }
 
+export function formatUnconsented(count: number): string {
+  const what = count === 1 ? "1 team rule waits" : `${count} team rules wait`;
+  return `${what} for the user's consent: \`memdir trust\` shows ${count === 1 ? "it" : "them"}.`;
+}
+
 export function formatFaults(count: number, since: string): string {
   return `memdir's hook failed ${count === 1 ? "once" : `${count} times`} since ${since}; the user can run \`memdir doctor\` to see why.`;
 }

@@ -38,7 +38,7 @@ export const MCP_TOOL_WORDS = {
       body: "The memory itself, in Markdown. For feedback and project add why, and how to apply it.",
       when: "Two to five situations in which it should come to mind, in different words from the body.",
       scope:
-        "project (default), user for what applies to all projects, team for what is shared through the repository, or agent:NAME.",
+        "project (default), user for what applies to all projects, team for what others share (a person decides about it first), or agent:NAME.",
       reason: "A note for the history: why it is saved now.",
       replace:
         "True only when the user asks to change what they said or wrote themselves; without it such a memory is not changed.",
@@ -66,7 +66,7 @@ export const MCP_TOOL_WORDS = {
   forget: {
     title: "Forget a memory",
     description:
-      "Removes one memory and its line in the index. Use it when the user asks for it, or when a memory is wrong and nothing replaces it. The answer says how to restore it.",
+      "Removes one memory and its line in the index. Use it when the user asks for it, or when a memory is wrong and nothing replaces it. The answer says how to restore it. For a memory of the team, a person decides first.",
     inputs: {
       name: "The file name or the name, as `recall` and `list` give it.",
       scope: "Only needed when the same name exists in several scopes: user, project, team or agent:NAME.",

@@ -215,15 +215,33 @@ export function findEnforced(file: string, content: string | Buffer): Enforced |
   return { name: memory.name, file, tools, pattern, paths, message };
 }
 
-/** What is wrong with a memory's block, in words for a person; [] also for a memory that has none. */
-export function lintEnforce(memory: Memory, text: string): string[] {
+/** What is wrong with a memory's block, in words for a person; [] also for a memory that has none. `isShared`: others write in its directory, too. */
+export function lintEnforce(memory: Memory, text: string, isShared = false): string[] {
   const block = readBlock(text);
   if (!block) return [];
-  const found = readRule(block).problems.map(({ message }) => message);
+  const { tools, problems } = readRule(block);
+  const found = problems.map(({ message }) => message);
+  if (isShared && meansEveryTool(tools))
+    found.push("a rule that is shared cannot be about every tool, and is ignored: name its tools, as in `tool: Bash`");
   if (memory.type !== "feedback") found.push(`only memories of type feedback are enforced, this one is ${memory.type}`);
   if (!isUsersWord(memory))
     found.push(`only what the user said is enforced, and this memory's source is "${memory.source?.by}"`);
   return found;
+}
+
+/** Regardless of case; `*` in the rule's name for a tool stands for anything. */
+export function matchesTool(tool: string, name: string): boolean {
+  if (!tool.includes("*")) return tool.toLowerCase() === name.toLowerCase();
+  const parts = tool.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "is").test(name);
+}
+
+/** What an agent cannot work without: a rule that is about all of these stops it altogether. */
+const USUAL_TOOLS = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "Task", "WebFetch", "mcp__server__tool"];
+
+/** Users may forbid themselves anything; nobody may forbid it to others. */
+export function meansEveryTool(tools: readonly string[]): boolean {
+  return USUAL_TOOLS.every((name) => tools.some((tool) => matchesTool(tool, name)));
 }
 
 /** With `m`, as a command may have several lines; `(?i)` at its beginning as elsewhere. Null for what is no expression. */

@@ -51,6 +51,11 @@ export interface IndexLimits {
 export const INDEX_FILE = "MEMORY.md";
 export const OVERFLOW_FILE = "MEMORY.more.md";
 
+/** Whether others write in it, too: a team's memories, and whatever is committed with a repository. */
+export function isShared({ scope, inRepository }: Pick<Directory, "scope" | "inRepository">): boolean {
+  return scope === "team" || inRepository;
+}
+
 /** A path below `.memdir`; while the directory is being written to, through folders that are held open. */
 export function statePath(directory: Directory, ...names: string[]): string {
   const [folder, ...rest] = names;

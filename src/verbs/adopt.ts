@@ -1,4 +1,4 @@
-/** `adopt` and `trust`: which directory belongs to this project, and which one its settings may use. */
+/** `adopt`: which directory belongs to this project. */
 
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -50,12 +50,3 @@ async function findSources(memdir: Memdir): Promise<string[]> {
     `only directories that might be this project's were found: ${list}; name the right one: memdir adopt DIR`,
   );
 }
-
-export const trust = verb({
-  args: [],
-  input: { revoke: flag("withdraw the permission") },
-  examples: ["trust"],
-  writes: true,
-  run: async (memdir, { revoke = false }) => memdir.trust({ revoke }),
-  say: ({ message }) => [message],
-});

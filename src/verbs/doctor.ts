@@ -8,6 +8,7 @@ import type { Check, Mend } from "../memory/doctor.ts";
 import { findAbandoned } from "../project/orphans.ts";
 import { count } from "../text/sanitise.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
+import { examineRules } from "./trust.ts";
 
 /** Tries what is outside the store: hooks, wiring, the repository's team memory. */
 export type Prove = (memdir: Memdir, context: Context) => Promise<Check[]>;
@@ -54,7 +55,12 @@ export function sayChecks(checks: readonly Check[]): Line[] {
 }
 
 export async function examine(memdir: Memdir, context: Context, prove: Prove = proveMachine): Promise<Check[]> {
-  return [...(await memdir.doctor()), ...examineAbandoned(memdir), ...(await prove(memdir, context))];
+  return [
+    ...(await memdir.doctor()),
+    ...examineRules(memdir),
+    ...examineAbandoned(memdir),
+    ...(await prove(memdir, context)),
+  ];
 }
 
 /** With `isTried` one question is asked, whatever was said today: whoever logged in again wants to know. */

@@ -5,7 +5,7 @@ import { acceptProposal, previewProposal } from "../learn/apply.ts";
 import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { openLearning } from "../open-learn.ts";
+import { memoriesFor, openLearning } from "../open-learn.ts";
 import { parseMemory } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter.ts";
 import { bold, dim, type Line, type Reader, type Said, text, verb, warn } from "../verb.ts";
@@ -62,17 +62,22 @@ export interface Previewed {
 }
 
 export async function preview(memdir: Memdir, proposal: Proposal): Promise<Previewed> {
-  return { proposal, ...(await previewProposal(memdir, proposal)) };
+  return { proposal, ...(await previewProposal(memoriesFor(memdir, proposal), proposal)) };
 }
 
 /** Its id and what it does, where it came from, and the diff. */
 export function sayProposal({ proposal, file, before, after }: Previewed): Line[] {
-  const { id, action, name, reason, trust, from, session, at } = proposal;
+  const { id, action, name, reason, trust, from, session, at, scope } = proposal;
   const what = action === "forget" ? "forget" : before === null ? "new" : "change";
   const isGone = before === null && proposal.file !== null;
   const origin = [TRUST[trust], `by ${from}`, at.slice(0, 10), ...(session === null ? [] : [`session ${session}`])];
   return [
-    [bold(id), ` ${what} ${file ?? name}`, isGone ? warn(" (it is gone)") : ""],
+    [
+      bold(id),
+      ` ${what} ${file ?? name}`,
+      scope ? warn(` in the ${scope}'s memories`) : "",
+      isGone ? warn(" (it is gone)") : "",
+    ],
     ["  ", dim(`${origin.join(", ")}: ${reason}`)],
     { diff: { before, after, indent: 2 } },
     "",
@@ -102,7 +107,8 @@ export interface Decided {
 /** What was seen is what is accepted, whatever became of the proposal meanwhile. `base` is the memory that it was compared with. */
 export async function accept(memdir: Memdir, proposal: Proposal, base: string | null = null): Promise<Decided> {
   const { id, name } = proposal;
-  return { id, ...(await acceptProposal(memdir, openLearning(memdir).inbox, proposal, base)), name };
+  const store = memoriesFor(memdir, proposal);
+  return { id, ...(await acceptProposal(store, openLearning(memdir).inbox, proposal, base)), name };
 }
 
 export async function reject(memdir: Memdir, { id, name }: Proposal): Promise<Decided> {

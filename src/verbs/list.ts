@@ -76,7 +76,7 @@ export const show = verb({
  * Who wrote the team's memories, in words. Null for what is not the team's, and where it is not known. Git is asked once for
  * each directory, and only after a new commit.
  */
-async function findAuthors({ directories }: Pick<Memdir, "directories">, env: World["env"]) {
+export async function findAuthors({ directories }: Pick<Memdir, "directories">, env: World["env"]) {
   const teams = directories.filter(({ scope }) => scope === "team");
   const shared = await Promise.all(
     teams.map(async (team) => {

@@ -2,13 +2,14 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findStores } from "../open.ts";
-import { mirrorOf, repositoryOf } from "../project/scopes.ts";
-import { type Store, signEntry } from "../store/store.ts";
+import { findTeam, isMirror } from "../open.ts";
+import { repositoryOf } from "../project/scopes.ts";
+import { findEnforced, type Store, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
 import { bold, type Context, dim, flag, type Input, notes, type Reader, type Said, verb, warn } from "../verb.ts";
 import { isAgreed, NAME, YES } from "./common.ts";
+import { acceptOwn } from "./trust.ts";
 
 const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: YES };
 
@@ -24,14 +25,17 @@ export const promote = verb({
   about: "Shows the memory and where it goes, and asks.",
   examples: ['promote "release day"'],
   async run(memdir, input, context) {
-    const team = findTeam(memdir, context.cwd);
+    const team = findTeam(memdir);
     const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
     const move = await planPromotion(memdir.directories.filter(isPrivate), team, input.name ?? "");
     const ignored = team.inRepository
       ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: context.env })
       : null;
     if (ignored) move.notices.unshift(ignored.message);
-    return moveMemory(memdir, move, input, context, { who: READERS[kindOf(memdir, team)], question: "Share it?" });
+    const asked = { who: READERS[kindOf(memdir, team)], question: "Share it?" };
+    const moved = await moveMemory(memdir, move, input, context, asked);
+    if (moved && "undo" in moved) acceptOwn(memdir, findEnforced(move.target, move.text));
+    return moved;
   },
 });
 
@@ -40,7 +44,7 @@ export const demote = verb({
   examples: ['demote "release day"'],
   async run(memdir, input, context) {
     const found = memdir.directories.filter(({ scope }) => scope === "team");
-    const teams = found.length > 0 ? found : [findTeam(memdir, context.cwd)];
+    const teams = found.length > 0 ? found : [findTeam(memdir)];
     const [main] = memdir.directories;
     const already = "it is the team's already: say where it goes with --scope project or --scope user";
     if (!main || main.scope === "team" || teams.some(({ path }) => path === main.path))
@@ -65,24 +69,6 @@ const READERS = {
 function kindOf(memdir: Memdir, team: Store): keyof typeof READERS {
   if (team.inRepository) return "repository";
   return isMirror(memdir, team) ? "mirror" : "folder";
-}
-
-/** Whether it is what a team's server has, and not a folder of the project. */
-function isMirror({ location }: Memdir, { path }: Store): boolean {
-  return path === mirrorOf(location.dir);
-}
-
-/**
- * The team's directory, whether it exists yet or not. Who has joined a server means its mirror: the repository's folder,
- * which others may see, never takes its place.
- */
-function findTeam(memdir: Memdir, cwd: string): Store {
-  const { config, location, directories } = memdir;
-  const isMember = Object.hasOwn(config.teams, location.project.root);
-  const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
-  if (found) return found;
-  const { now, by, log } = directories[0] as Store;
-  return findStores({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;
 }
 
 /** Null when the answer was no. */

@@ -191,9 +191,14 @@ export const edit = verb({
   examples: ['edit "use pnpm"'],
   writes: true,
   async run(memdir, { name = "", redact = false }, context) {
+    const { readSharedRules } = await import("../hooks/rules.ts");
+    const { idOf } = await import("../hooks/consent.ts");
+    const before = readSharedRules(memdir.directories).map(idOf);
     const saved = await editByHand(memdir, name, { redact, env: context.env });
     const { metadata } = await memdir.show(saved.file);
     if (metadata.enforce === undefined) return saved;
+    const rule = readSharedRules(memdir.directories).find(({ path }) => path === saved.path);
+    if (rule && !before.includes(idOf(rule))) (await import("./trust.ts")).acceptOwn(memdir, rule);
     return { ...saved, notices: [...saved.notices, ...(await findRuleNotices(context))] };
   },
   say: saySaved,

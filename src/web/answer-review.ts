@@ -9,7 +9,7 @@ import { namedFiles } from "../learn/dream-plan.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import { addCues } from "../memory/cues.ts";
 import { findByRef } from "../memory/find.ts";
-import { openLearning } from "../open-learn.ts";
+import { memoriesFor, openLearning } from "../open-learn.ts";
 import { parseMemory, type Store, signEntry } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
@@ -22,7 +22,7 @@ import { readSide } from "./answer-change.ts";
 import { examine } from "./answer-memory.ts";
 import type { ChangedAnswer, ReviewAnswer, ReviewDetail } from "./api.ts";
 import { baseOf, detail } from "./review-detail.ts";
-import { capitalise, changeSkipped, countKinds, findWaiting, readQueue } from "./review-queue.ts";
+import { capitalise, changeSkipped, countKinds, findWaiting, placeOf, readQueue } from "./review-queue.ts";
 
 export const REVIEW_ROUTES = [
   get("/api/review", {}, async (page): Promise<ReviewAnswer> => {
@@ -120,7 +120,7 @@ async function acceptProposal(
   { amended, base }: { amended?: Amended | undefined; base?: string | undefined },
 ): Promise<ChangedAnswer> {
   const { memdir } = page;
-  const seen = base === undefined ? null : await previewProposal(memdir, waiting);
+  const seen = base === undefined ? null : await previewProposal(memoriesFor(memdir, waiting), waiting);
   if (seen && baseOf(seen) !== base)
     throw new MemdirError("conflict", `${waiting.name} was changed since you saw it: look at it again`);
   const { cues: when, ...words } = amended ?? {};
@@ -128,7 +128,8 @@ async function acceptProposal(
   const proposal = amended ? await inbox.amend(waiting.id, { ...words, ...(when && { when }) }) : waiting;
   const { done, file, undo, name } = await accept(memdir, proposal, seen && (seen.before ?? ""));
   keepDecided(page, proposal);
-  const ref = file === null || done === "forgotten" ? null : { directory: 0, file };
+  const directory = placeOf(page, proposal);
+  const ref = file === null || done === "forgotten" || directory < 0 ? null : { directory, file };
   return {
     message: done === "unchanged" ? `${name}: a memory already says this` : `${capitalise(done)} ${name}`,
     entry: undo,

@@ -3,7 +3,7 @@
 import { previewProposal } from "../learn/apply.ts";
 import { changesOf } from "../learn/dream-plan.ts";
 import type { Proposal } from "../learn/proposal.ts";
-import { openLearning } from "../open-learn.ts";
+import { memoriesFor, openLearning } from "../open-learn.ts";
 import { findText, parseMemory, stemOf } from "../store/store.ts";
 import { settleText } from "../team/conflict-copy.ts";
 import { sha256 } from "../text/hash.ts";
@@ -124,7 +124,7 @@ async function detailProposal(
   ];
   const words = proposal.action === "forget" ? null : { name, type, description, body, cues };
   try {
-    const { before, after } = await previewProposal(memdir, proposal);
+    const { before, after } = await previewProposal(memoriesFor(memdir, proposal), proposal);
     const ref = before === null ? null : item.memory;
     const change = await changeOf({ title: name, ref }, before, after === "" ? null : after, compare);
     return { reason, origin, words, base: baseOf({ before, after }), changes: [change] };

@@ -113,10 +113,17 @@ async function proposals(page: Page): Promise<Waiting[]> {
     .map((proposal) => {
       const { id, action, name, description, type, at, file } = proposal;
       const verbs: ReviewVerb[] = action === "forget" ? ["accept", "skip"] : ["accept", "edit", "skip"];
-      const says = [ACTIONS[action], description].filter((part) => part !== "").join(": ");
-      const memory = file === null ? null : find(0, file);
+      const what = proposal.scope ? `${ACTIONS[action]} in the ${proposal.scope}'s memories` : ACTIONS[action];
+      const says = [what, description].filter((part) => part !== "").join(": ");
+      const place = placeOf(page, proposal);
+      const memory = file === null || place < 0 ? null : find(place, file);
       return { ...itemOf(page, { id, kind: "proposal", title: name, says, type, at, memory, verbs }), proposal };
     });
+}
+
+/** The number of the directory that a proposal is for; -1 where it is not open yet. */
+export function placeOf({ memdir }: Page, { scope }: Proposal): number {
+  return scope === undefined ? 0 : memdir.directories.findIndex((each) => each.scope === scope);
 }
 
 /** Steps that still fit: one whose memories have changed since would be refused. */

@@ -92,16 +92,12 @@ describe("each command", () => {
       input: "x",
     });
     fs.writeFileSync(path.join(box.cwd, "runbook.md"), "Call the person on duty.\n");
-    // There must be something to trust.
-    const asked = { autoMemoryDirectory: box.at("elsewhere") };
-    const settings = name === "trust" ? box.put("project/.claude/settings.json", asked) : null;
     // `undo 17` stands for any entry: the one that is there is put in its place.
     const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
     if (name === "chat" || name === "rewind") putSession();
     if (name === "extract") fs.copyFileSync(putSession(), path.join(box.cwd, "session.jsonl"));
     const whole = /\bmemdir\b/.test(example) ? example : `EDITOR=nano memdir ${example}`;
     const ran = await shell(whole.replace("undo 17", `undo ${id}`));
-    if (settings) fs.rmSync(settings);
     expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);
     // No model is configured here.
     const code = name === "chat" ? 2 : name === "lint" || name === "check" ? 1 : 0;

@@ -189,7 +189,7 @@ describe("a repository's own settings (C22)", () => {
     expect((await box.json(["index"])).dir).toBe(path.join(box.cwd, "notes"));
   });
 
-  test("cannot point outside until the user trusts it, for that directory only; --revoke takes it back", async () => {
+  test("cannot point outside until the user trusts it, for that directory only; refusing withdraws it", async () => {
     ask(box.at("home/.ssh"));
     const warned = await box.run(["save", "--type", "user", "--name", "x", "--json"], { input: "x" });
     expect(warned.err).toMatch(
@@ -199,7 +199,9 @@ describe("a repository's own settings (C22)", () => {
     expect(fs.existsSync(box.at("home/.ssh"))).toBe(false);
 
     ask(box.at("shared/notes"));
-    const trust = await box.run(["trust"]);
+    expect((await box.run(["trust", "--json"])).out).toContain('"accepted":false');
+    expect((await box.run(["index", "--json"])).out).not.toContain("shared/notes");
+    const trust = await box.run(["trust", "accept", "directory"]);
     expect(trust.code).toBe(0);
     expect(trust.out).toBe(`${box.at("shared/notes")} is now the memory directory of ${box.cwd}\n`);
     expect((await box.json(["index"])).dir).toBe(box.at("shared/notes"));
@@ -210,7 +212,7 @@ describe("a repository's own settings (C22)", () => {
     expect(other.err).toMatch(/memdir trust/);
 
     ask(box.at("shared/notes"));
-    const revoked = await box.json(["trust", "--revoke"]);
+    const revoked = await box.json(["trust", "refuse", "directory"]);
     expect(revoked).toEqual({ dir: null, message: expect.stringContaining(box.cwd) });
     expect(JSON.parse((await box.run(["index", "--json"])).out).dir).toBe(box.dir());
   });

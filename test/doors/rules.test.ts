@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerTool } from "../../src/hooks/tool.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
-import { makeHost } from "../hooks/host.ts";
+import { acceptRules, makeHost } from "../hooks/host.ts";
 import { makeMcpOptions, openWire } from "../mcp/wire.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 
@@ -104,6 +104,7 @@ describe("a repository with any number of slow rules", () => {
     fs.mkdirSync(team, { recursive: true });
     for (let at = 0; at < 30; at++)
       fs.writeFileSync(path.join(team, `r${at}.md`), rule("tool: Bash", `pattern: ^(a+)+b${at}$`, "message: t"));
+    acceptRules(world);
     world.write("rule.md", rule("tool: Bash", "pattern: a!$", "message: u"));
     // A clock that has all rules read in no time, and is up at the first slow one.
     let looks = 0;

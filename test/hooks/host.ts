@@ -1,6 +1,11 @@
 /** A process that answers events, for tests: it keeps what it is told to, starts nothing, and collects what fails. */
 
+import fs from "node:fs";
+import path from "node:path";
+import { contentOf } from "../../src/hooks/consent.ts";
 import { type Host, openDeadline } from "../../src/hooks/event.ts";
+import { readSharedRules } from "../../src/hooks/rules.ts";
+import { findDirectories, findPlace } from "../../src/project/scopes.ts";
 import type { World } from "../world.ts";
 
 interface Making {
@@ -27,4 +32,14 @@ export function makeHost(world: World, { env = {}, elapsedMs = () => 0, startedI
     },
   });
   return { host, faults, started };
+}
+
+/** The user accepts every rule of others that is there now. */
+export function acceptRules(world: World): void {
+  const { config, location } = findPlace({ cwd: world.project }, world.env);
+  const { directories } = findDirectories({ cwd: world.project }, config, location);
+  const file = path.join(world.home, ".claude", "memdir.json");
+  const settings = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : {};
+  const acceptedRules = { [world.project]: readSharedRules(directories).map(contentOf) };
+  fs.writeFileSync(file, JSON.stringify({ ...settings, acceptedRules }));
 }

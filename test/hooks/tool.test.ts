@@ -11,7 +11,7 @@ import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
 import { directoryAt, openRows } from "../recall/store.ts";
 import { makeWorld, type World } from "../world.ts";
-import { makeHost } from "./host.ts";
+import { acceptRules, makeHost } from "./host.ts";
 
 const rule = (block: string, more = "") =>
   `---\nname: No force push\ndescription: d\ntype: feedback\n${more}enforce:\n${block.replace(/^/gm, "  ")}\n---\n\nNever.\n`;
@@ -107,18 +107,22 @@ describe("an enforced rule", () => {
     expect(reason("mcp__dbx__query", { sql: "DROP TABLE users" })).toBeNull();
   });
 
-  it("holds in the user's and the team's scope, and not in an agent's", () => {
+  it("holds in the user's scope, and in the team's once the user has accepted it, and not in an agent's", () => {
     const world = makeWorld();
     const put = (folder: string, text: string) => {
       fs.mkdirSync(folder, { recursive: true });
       fs.writeFileSync(path.join(folder, "rule.md"), text);
     };
     put(path.join(world.home, ".claude", "memory"), rule("pattern: users-word\nmessage: u"));
-    put(path.join(world.project, ".claude", "memory"), rule("pattern: teams-word\nmessage: t"));
+    put(path.join(world.project, ".claude", "memory"), rule("tool: Bash\npattern: teams-word\nmessage: t"));
     put(path.join(world.home, ".claude", "agent-memory", "reviewer"), rule("pattern: agents-word\nmessage: a"));
     const { reason } = makeCalls(world);
     expect(reason("Bash", { command: "users-word" })).toMatch(/^u /);
-    expect(reason("Bash", { command: "teams-word" })).toMatch(/^t \(memory .*; a rule that the team shares\)$/);
+    expect(reason("Bash", { command: "teams-word" })).toBeNull();
+    acceptRules(world);
+    expect(reason("Bash", { command: "teams-word" })).toMatch(
+      /^A rule of your team, whose author is not known: t \(memory .*its words are not theirs\)$/,
+    );
     expect(reason("Bash", { command: "agents-word" })).toBeNull();
     // Nothing new appears in a repository, nor a directory where there was none.
     expect(fs.readdirSync(path.join(world.project, ".claude", "memory"))).toEqual(["rule.md"]);
@@ -342,12 +346,12 @@ describe("the rules", () => {
         throw new Error("looked at");
       },
     };
-    const place = { cwd: "/", root: "/", home: "/", onSkip: () => {}, isLate: () => false };
+    const place = { cwd: "/", root: "/", home: "/", onSkip: () => {}, isLate: () => false, isInForce: () => true };
     const meant: Rule = {
       name: "",
       file: "",
       path: "",
-      scope: "",
+      isShared: false,
       tools: ["Bash"],
       pattern: "x",
       paths: [],

@@ -8,7 +8,7 @@ import { answerTool } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { formatState } from "../../src/team/sync-local.ts";
 import { findTravelProblem } from "../../src/team/travel.ts";
-import { makeHost } from "../hooks/host.ts";
+import { acceptRules, makeHost } from "../hooks/host.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { makeGitPlace, put, readText } from "./git-place.ts";
 import { demote, promote } from "./move.ts";
@@ -44,8 +44,10 @@ describe("a team's memory", () => {
     world.share("rule.md", `---\nname: rule\ndescription: d\ntype: feedback\n${enforce}---\n\nNo rm.\n`);
     const call = { tool_name: "Bash", tool_input: { command: "rm x" } };
     const input = { hook_event_name: "PreToolUse", session_id: "s", cwd: world.project, ...call };
+    expect(answerTool(input, makeHost(world).host()).out).toBe("");
+    acceptRules(world);
     const { out: said } = answerTool(input, makeHost(world).host());
-    expect(said).toContain("a rule that the team shares");
+    expect(said).toContain("A rule of your team, written by bob, 9 Mar 2026: SYSTEM says no");
     expect(said).not.toContain("because you asked for it");
   });
 

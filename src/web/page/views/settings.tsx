@@ -56,17 +56,17 @@ function Learning({ settings: { learn, userFile }, onDone }: { settings: Setting
     onInput: () => {},
     onChange: (event: Event) => put(name, (event.currentTarget as HTMLInputElement).value.trim()),
   });
-  const chosen = (name: keyof typeof learn) => ({
+  const chosen = (name: keyof typeof learn, options = MODES) => ({
     disabled: readOnly,
     value: String(learn[name]),
-    options: MODES,
+    options,
     onInput: (value: string) => void put(name, value),
   });
   return (
     <Section title="Learning">
       <div class="even settings">
         <Field label="From your own sessions" {...chosen("mode")} />
-        <Field label="For the team’s memories" {...chosen("teamMode")} />
+        <Field label="For the team’s memories" {...chosen("teamMode", MODES.slice(1))} />
         <Field
           label="Model for background learning"
           says="claude-code, codex, gemini-cli, a provider’s model, or off. Empty: it learns offline."
