@@ -73,6 +73,15 @@ export const MCP_TOOL_WORDS = {
       reason: "A note for the history: why it is removed.",
     },
   },
+  undo: {
+    title: "Undo a change",
+    description:
+      "Undoes a save or forget that was made through these tools, as a whole. Use it when the user asks for it, or when a save replaced something by mistake.",
+    inputs: {
+      id: "The number that `save` or `forget` answered with as `undo`. Default: the last change.",
+      scope: "The scope that was given to that call, if any.",
+    },
+  },
   verify: {
     title: "Check memories against the code",
     description:
