@@ -9,7 +9,7 @@ const memdir = await openMemdir({ by: "openai-agent" });
 const session = openRecallSession();
 const client = new OpenAI();
 const tools = (await memdir.tools()).map(({ name, description, inputSchema: parameters, run }) => ({
-  type: "function",
+  type: /** @type {const} */ ("function"),
   // An error would end the runner; return it as text so that the model can read it.
   function: { name, description, parameters, parse: JSON.parse, function: (input) => run(input).catch(String) },
 }));
@@ -20,12 +20,8 @@ for await (const prompt of createInterface({ input: process.stdin })) {
   const { memories, text } = await memdir.recall(prompt, { session });
   session.surface(memories); // so that none is shown twice
   messages.push({ role: "user", content: `${text}\n\n${prompt}`.trim() });
-  const runner = client.chat.completions.runTools({
-    model: process.env.MODEL ?? "gpt-5",
-    messages,
-    tools,
-    stream: true,
-  });
+  const request = { model: process.env.MODEL ?? "gpt-5", messages, tools };
+  const runner = client.chat.completions.runTools({ ...request, stream: true });
   runner.on("content", (delta) => process.stdout.write(delta));
   await runner.done();
   messages = [...runner.messages];

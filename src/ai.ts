@@ -7,11 +7,13 @@ import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
 import { openRecallSession } from "./recall/budget.ts";
 import type { Recalled, RecallOptions } from "./recall/recall.ts";
 
+/** Which tools the model gets, and how much recall may show. */
 export interface AiMemoryOptions<Name extends MemoryToolName = MemoryToolName> extends ToolsOptions<Name> {
   /** How much recall may show: `limit`, `maxBytes`, `exclude`, `model`. */
   recall?: Pick<RecallOptions, "limit" | "maxBytes" | "exclude" | "model"> | undefined;
 }
 
+/** What the AI SDK takes. */
 export interface AiMemory<Name extends MemoryToolName = MemoryToolName> {
   /** For `tools` of `generateText`, `streamText` and agents, by name. */
   tools: Record<Name, Tool<Record<string, unknown>, string>>;

@@ -8,6 +8,7 @@ import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
 import type { RecallOptions } from "./recall/recall.ts";
 
+/** Which tools the model gets, and how much recall may show. */
 export interface AnthropicMemoryOptions extends ToolsOptions {
   /** How much recall may show: `limit`, `maxBytes`, `exclude`, `model`. */
   recall?: Pick<RecallOptions, "limit" | "maxBytes" | "exclude" | "model"> | undefined;
@@ -36,6 +37,7 @@ export interface UserMessage {
   content: { type: "text"; text: string }[];
 }
 
+/** What the Anthropic SDK takes, for one conversation. */
 export interface AnthropicMemory {
   /** For `tools` of the tool runner. */
   tools: RunnableTool[];

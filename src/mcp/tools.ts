@@ -89,6 +89,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       scope: SCOPE,
       reason: save.input.reason,
       replace: flag(),
+      expires: save.input.expires,
       when: save.input.when,
     },
     // An update replaces what was there; the journal keeps it.
@@ -134,7 +135,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
   makeTool({
     name: "list",
     verb: list,
-    fields: { type: list.input.type, limit: number("", { min: 1 }), offset: number() },
+    fields: { type: list.input.type, since: list.input.since, limit: number("", { min: 1 }), offset: number() },
     output: {
       memories: several({ ...ROW, problems: TEXTS }),
       total: COUNT,

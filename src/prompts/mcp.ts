@@ -40,6 +40,7 @@ export const MCP_TOOL_WORDS = {
       scope:
         "project (default), user for what applies to all projects, team for what is shared through the repository, or agent:NAME.",
       reason: "A note for the history: why it is saved now.",
+      expires: "The last day on which it holds, as 2026-12-31; only for what will be wrong after a known date.",
       replace:
         "True only when the user asks to change what they said or wrote themselves; without it such a memory is not changed.",
     },
@@ -59,6 +60,7 @@ export const MCP_TOOL_WORDS = {
       "Every memory with type, description and age, newest first. To find what helps with a task, use `recall`.",
     inputs: {
       type: "Only memories of this type.",
+      since: "Only memories of this day or later, as 2026-03-01.",
       limit: "At most this many, 1 to 500. Default 100.",
       offset: "How many of the newest to skip. Default 0.",
     },

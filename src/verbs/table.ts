@@ -145,10 +145,12 @@ export type Verbs = {
     : never;
 };
 
+/** What a verb takes besides its input. */
 export interface CallOptions {
-  signal?: AbortSignal;
+  /** Stops the work. */
+  signal?: AbortSignal | undefined;
   /** For long work: what is being done, and how far it is. */
-  onProgress?: (what: string, done: number, total: number) => void;
+  onProgress?: ((what: string, done: number, total: number) => void) | undefined;
 }
 
 /** The verbs for a program: they ask nothing and print nothing; the result is the answer. */
