@@ -2,18 +2,15 @@
 //   ANTHROPIC_API_KEY=… node examples/memory-tool.mjs "What do you know about me?"
 import process from "node:process";
 import Anthropic from "@anthropic-ai/sdk";
-import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { openMemdir } from "memdir";
-import { openMemoryTool } from "memdir/memory-tool";
+import { openAnthropicMemory } from "memdir/anthropic";
 
-const memdir = await openMemdir({ cwd: process.cwd(), by: "memory-tool" });
-const memory = betaMemoryTool(openMemoryTool(memdir));
-
+const { memoryTool } = await openAnthropicMemory(await openMemdir({ by: "memory-tool" }));
 const runner = new Anthropic().beta.messages.toolRunner({
   model: process.env.MODEL ?? "claude-sonnet-5-5",
   max_tokens: 8192,
   messages: [{ role: "user", content: process.argv[2] ?? "What do you know about me?" }],
-  tools: [memory],
+  tools: [memoryTool],
   thread: false, // keeps the conversation here, so that gateways and other servers work too
   stream: true,
 });

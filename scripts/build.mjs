@@ -15,6 +15,8 @@ const ENTRIES = {
   hook: "src/hooks/hook.ts",
   index: "src/index.ts",
   agentKit: "src/agent-kit.ts",
+  ai: "src/ai.ts",
+  anthropic: "src/anthropic.ts",
   compat: "src/compat.ts",
   memoryTool: "src/memory-tool/memory-tool.ts",
 };
@@ -78,7 +80,7 @@ const ALONE = [
 const ASSETS = ["minilm-tuning.bin", "glossary.txt"];
 /** What the hook command loads for one event, or after an error. */
 const HOOKS = ["prompt", "stop", "session", "tool", "faults"];
-const EXTERNAL = ["fs-native-extensions", "@electric-sql/pglite", "pg-native"];
+const EXTERNAL = ["fs-native-extensions", "@electric-sql/pglite", "pg-native", "ai"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
@@ -181,6 +183,8 @@ async function bundle() {
       {
         index: ENTRIES.index,
         "agent-kit": ENTRIES.agentKit,
+        ai: ENTRIES.ai,
+        anthropic: ENTRIES.anthropic,
         compat: ENTRIES.compat,
         "memory-tool": ENTRIES.memoryTool,
       },
@@ -365,7 +369,7 @@ function declarations() {
       const text = fs.readFileSync(path.join(outDir, name), "utf8");
       return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
     });
-    const entries = ["index", "agent-kit", "compat", "memory-tool/memory-tool"];
+    const entries = ["index", "agent-kit", "ai", "anthropic", "compat", "memory-tool/memory-tool"];
     return reachable(
       new Map(all),
       entries.map((name) => `types/${name}.d.ts`),

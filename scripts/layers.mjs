@@ -29,7 +29,7 @@ export const RANKS = [
   ["verbs"],
   ["mcp", "web"],
   ["cli", "library"],
-  ["compat", "index", "agent-kit"],
+  ["compat", "index", "agent-kit", "ai", "anthropic"],
 ];
 /** Imports of other modules than these, from outside the room. */
 const FRONT_DOORS = { store: "store/store.ts" };

@@ -25,6 +25,7 @@ const GROUPS = {
     "docs/configuration.md": "Settings",
     "docs/format.md": "File format",
     "docs/library.md": "Library",
+    "docs/api.md": "API",
   },
   Background: {
     "docs/security.md": "Security and privacy",

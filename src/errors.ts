@@ -1,5 +1,6 @@
 /** The one error class: a code for programs, a message for people that says what, which and how to fix it. */
 
+/** What kind of problem it is. */
 export type ErrorCode =
   | "usage" // the call itself is wrong
   | "not-found" // no memory, entry or file by that name
@@ -20,6 +21,7 @@ const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["network", "model", "disk",
 /** Parts of the program that are built apart each have this class: they know one another's errors by this mark. */
 const MARK = Symbol.for("memdir.error");
 
+/** Every error of memdir: the code says what kind of problem it is, the message what happened and what to do. */
 export class MemdirError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && MARK in value;

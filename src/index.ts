@@ -1,27 +1,51 @@
 /** The public API, every name listed by hand: any new export here is a promise. The agent's parts are in `agent-kit.ts`. */
 
-export type { StartContext } from "./context/start.ts";
+export type { Config, Env } from "./config.ts";
+export type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 export { type ErrorCode, MemdirError } from "./errors.ts";
 export type { InstructionFile, InstructionSource, SkippedFile } from "./instructions/file.ts";
 export { type RenderedInstructions, renderInstructions } from "./instructions/file.ts";
 export type { Instructions } from "./instructions/instructions.ts";
-export { type Library, openMemdir } from "./library.ts";
+export {
+  type Library,
+  type MemoryTool,
+  type MemoryToolName,
+  type OpenOptions,
+  openMemdir,
+  type ToolsOptions,
+} from "./library.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
 export type { AdoptResult } from "./memory/adopt.ts";
+export type { Check } from "./memory/doctor.ts";
+export type { RebuiltIndex } from "./memory/edit.ts";
 export type { MemoryRef } from "./memory/find.ts";
-export type { ForgetResult } from "./memory/forget.ts";
+export type { ForgetResult, PruneRequest, PruneResult } from "./memory/forget.ts";
 export type { LintProblem } from "./memory/lint.ts";
+export type { ForgetOptions, ListFilter, Memories } from "./memory/memories.ts";
 export type { MergeRequest } from "./memory/merge.ts";
 export type { SaveRequest, SaveResult } from "./memory/save.ts";
-export type { OpenOptions } from "./open.ts";
+export type { Location } from "./project/locate.ts";
+export type { PlaceOptions } from "./project/scopes.ts";
 export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";
 export { formatInjection } from "./recall/injection.ts";
 export type { Prefetch } from "./recall/prefetch.ts";
-export type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
+export type { AnyEmbed, Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 export type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
+export type { Method, Signals } from "./recall/score.ts";
 export type { SearchHit } from "./recall/search.ts";
 export type { SideQuery } from "./recall/select.ts";
-export type { Entry as JournalEntry, IndexView, IndexWarning, Row, ShownMemory, UndoResult } from "./store/store.ts";
+export type {
+  Directory,
+  Entry as JournalEntry,
+  IndexView,
+  IndexWarning,
+  Listing,
+  Row,
+  ShownMemory,
+  Store,
+  Trust,
+  UndoResult,
+} from "./store/store.ts";
 export {
   type Age,
   ageInDays,

@@ -23,21 +23,24 @@ import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.t
 
 export type { Named };
 
-/** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
+/** Which instruction files count: `addDirs` as with --add-dir, and `allAgents` for the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
-/** `stamp` says which memories that hold are stamped: by default the user's own, and none that lie in a repository. */
+/** How memories are checked. `stamp` says which of those that hold get a date: by default the user's own, and none in a repository. */
 export type VerifyOptions = Omit<VerifyRows, "isAll"> & { signal?: AbortSignal | undefined };
 
-/** Made by `openMemdir`; holds nothing open and needs no closing. */
+/** The memory of one project. Made by `openMemdir`; holds nothing open and needs no closing. */
 export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "warm"> {
+  /** Which project this is, and where its memories are. */
   readonly location: Location;
+  /** The settings in effect, with where each comes from. */
   readonly config: Config;
   /** The directories in use; the first is the one that is written to. */
   readonly directories: readonly Store[];
   /** What the user should know before anything else; every command shows it. */
   readonly warnings: readonly string[];
 
+  /** Every memory that contains the words, best first: for people. A model is served by `recall`. */
   search(words: string): Promise<SearchHit[]>;
   /** Recall beside the conversation: polled, never awaited. Null when there is nothing to ask for. */
   prefetch(prompt: string, options?: PrefetchOptions): Promise<Prefetch<Recalled> | null>;
@@ -54,7 +57,10 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   measure(directory?: Store, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
   /** Format and wording of every memory, and the index; each with what to do. */
   lint(): Promise<(LintProblem & { scope: string })[]>;
+  /** Checks of the installation and the stores, each with what to do. */
   doctor(): Promise<Check[]>;
+  /** Memories that this project may have lost: of a moved or renamed folder (`orphans`), of older layouts, of the repository's top folder. */
   findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[]; top: string | null }>;
+  /** Copies the memories of such a directory into this project's. */
   adopt(from: string): Promise<AdoptResult>;
 }

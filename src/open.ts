@@ -9,16 +9,18 @@ import { type Location, warningsOf } from "./project/locate.ts";
 import { findOrphans } from "./project/orphans.ts";
 import { claimDirectory, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
 import { findDirectories, findPlace, findTopMemory, mirrorOf, type PlaceOptions } from "./project/scopes.ts";
+import type { AnyEmbed } from "./recall/recall.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
-import { type Embed, isTakenOver, openStore, repairDirectory, type Store, withoutAdopted } from "./store/store.ts";
+import { isTakenOver, openStore, repairDirectory, type Store, withoutAdopted } from "./store/store.ts";
 
+/** How a memory is opened, with everything that the process has decided. */
 export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
-  ask?: SideQuery | null;
+  ask?: SideQuery | null | undefined;
   /** Makes vectors of prompts and memories, or null for recall by words only. Default: as the setting `meaning` says. */
-  embed?: Embed | null;
+  embed?: AnyEmbed | null | undefined;
 }
 
 /** What is not needed to read memories is loaded when it is called: reading must start fast. */
@@ -158,15 +160,20 @@ function isOpen(main: Store, path: string, recursive: boolean): boolean {
 function openLate(options: OpenOptions, config: Config, env: Env, directories: readonly Store[]) {
   const { now, log } = directories[0] as Store;
   const given = options.embed;
+  let problem: string | null = null;
   const findEmbed = async () => {
     if (given !== undefined) return given;
-    return config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null;
+    if (!config.meaning) return null;
+    const state = (await import("./meaning/meaning.ts")).openMeaning();
+    problem = state.problem;
+    return state.meaning?.embed ?? null;
   };
+  const whyWords = () => problem;
   let opened: Recaller | null = null;
   const recaller = async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
     const ask = options.ask === undefined ? await findAsk(env, log) : options.ask;
-    opened ??= openRecaller(directories, { findEmbed, ask, now, ticks: () => performance.now(), log });
+    opened ??= openRecaller(directories, { findEmbed, whyWords, ask, now, ticks: () => performance.now(), log });
     return opened;
   };
   const waiting: [directory: Store, file: string][] = [];

@@ -1,5 +1,6 @@
 /** What is outside of memdir and can differ from one run to the next: functions take `Pick<World, …>` of it, tests pass their own. */
 
+/** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Set for what a client starts while it is memdir's model: no hook of ours answers there, or it would ask the model again. */

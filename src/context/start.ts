@@ -88,6 +88,7 @@ function staleDays(path: string, nowMs: number): number | null {
   return days >= STALE_DAYS ? days : null;
 }
 
+/** What the text about memory is made for. */
 export interface MemoryPromptOptions {
   /** Builds only this section. */
   section?: SectionName;
@@ -99,7 +100,9 @@ export interface MemoryPromptOptions {
   files?: boolean | number;
   /** Memories that were recalled for this prompt, formatted. */
   memories?: string;
+  /** Where transcripts of sessions are kept; null for nowhere. */
   transcriptsDir?: string | null;
+  /** The team's directory; null for none. */
   teamDir?: string | null;
   /** False changes nothing. By default the directory is created, since the model is told that it exists. */
   makeDirectory?: boolean;

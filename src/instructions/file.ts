@@ -5,8 +5,10 @@ import { processEnv } from "../config.ts";
 import { runGit } from "../project/git.ts";
 import { findSecrets } from "../text/secrets.ts";
 
+/** Where an instruction file belongs. */
 export type InstructionSource = "managed" | "user" | "project" | "local";
 
+/** One instruction file that counts in this session. */
 export interface InstructionFile {
   path: string;
   /** How the host introduces it. */
@@ -20,6 +22,7 @@ export interface InstructionFile {
   importedBy: string | null;
 }
 
+/** An instruction file that was found and not loaded, with the reason. */
 export interface SkippedFile {
   path: string;
   reason: string;
@@ -36,6 +39,7 @@ export const LABELS: Readonly<Record<InstructionSource, string>> = {
 export const PREAMBLE =
   "What follows was written by the user, the team or the organisation for work in this codebase. Follow it exactly; where it differs from your usual way of working, it wins.";
 
+/** Instruction files as a model is shown them. */
 export type RenderedInstructions =
   | { role: "user"; text: string }
   | { role: "system"; text: string; cache_control: { type: "ephemeral" } };

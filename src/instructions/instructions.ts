@@ -15,6 +15,7 @@ import { isClaudeFile, type Loaded, loadAtStart, loader, type WaitingRule } from
 import { matchesPaths } from "./rule-paths.ts";
 import type { InstructionScope } from "./scope.ts";
 
+/** The instruction files of a session. */
 export interface Instructions {
   /** What is loaded at start; cached while nothing changed on disk. */
   load(): Promise<InstructionFile[]>;

@@ -25,7 +25,8 @@ import {
   readCaller,
 } from "./protocol.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
-import { MCP_TOOLS } from "./tools.ts";
+import { openOrder } from "./tool.ts";
+import { MODEL_TOOLS } from "./tools.ts";
 
 /** How memdir is offered to MCP clients. */
 export interface McpOptions extends Pick<World, "env" | "now" | "log"> {
@@ -148,7 +149,7 @@ type Method = (asked: Asked) => object | Promise<object>;
 const OFFERED = { tools: {}, resources: {}, prompts: {} };
 
 const SHARED: [string, Method][] = [
-  ["tools/list", () => ({ tools: MCP_TOOLS.map(({ spec }) => spec) })],
+  ["tools/list", () => ({ tools: MODEL_TOOLS.map(({ spec }) => spec) })],
   ["tools/call", callTool],
   ["resources/list", async (asked) => listResources(await open(asked), findText(asked.params, "cursor"))],
   ["resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES })],
@@ -189,9 +190,9 @@ async function callTool(asked: Asked): Promise<object> {
   const name = readText(asked.params, "name");
   const { hooks } = asked.mcp;
   if (name === HOOK_TOOL && hooks) return callHook(hooks, readObject(asked.params, "arguments"));
-  const tool = MCP_TOOLS.find(({ spec }) => spec.name === name);
+  const tool = MODEL_TOOLS.find(({ spec }) => spec.name === name);
   if (!tool) {
-    const names = MCP_TOOLS.map(({ spec }) => spec.name).join(", ");
+    const names = MODEL_TOOLS.map(({ spec }) => spec.name).join(", ");
     throw new ProtocolError("badParams", `there is no tool "${name.slice(0, 80)}"; there are: ${names}`);
   }
   const { memories, client, caller, signal } = asked;
@@ -201,18 +202,19 @@ async function callTool(asked: Asked): Promise<object> {
     open: (scope?: string) => open(asked, scope),
   };
   const given = readObject(asked.params, "arguments");
-  // A host may send the next call before the answer: a call sees what was written before it, and nothing that is written after it.
-  const { write, reads } = pending.get(memories) ?? { write: Promise.resolve(), reads: new Set() };
-  const isRead = tool.spec.annotations.readOnlyHint;
-  const result = (isRead ? write : Promise.all([write, ...reads])).then(() => tool.run(call, given));
-  if (isRead) reads.add(result);
-  void result.then(() => reads.delete(result));
-  pending.set(memories, isRead ? { write, reads } : { write: result, reads: new Set() });
-  return result;
+  const inOrder = orders.get(memories) ?? openOrder();
+  orders.set(memories, inOrder);
+  try {
+    const { text, structured } = await inOrder(tool.spec.annotations.readOnlyHint, () => tool.run(call, given));
+    return { content: [{ type: "text", text }], structuredContent: structured };
+  } catch (error) {
+    // What goes wrong inside a tool is an answer that the model can read.
+    return { content: [{ type: "text", text: (error as Error).message }], isError: true };
+  }
 }
 
-/** The last change that was asked for, and what is being read since; tools do not throw. */
-const pending = new WeakMap<object, { write: Promise<unknown>; reads: Set<Promise<unknown>> }>();
+/** Of all connections to the same memories. */
+const orders = new WeakMap<object, ReturnType<typeof openOrder>>();
 
 async function open({ memories, client, caller }: Asked, scope?: string) {
   return memories.open({ cwd: await client.cwd(), by: client.by(caller), scope });

@@ -1,4 +1,4 @@
-/** What a tool of the MCP server is: a verb of the table with its inputs for a model, and its result in two forms. */
+/** What a model's tool is: a verb of the table with the inputs that a model may give, and its result in two forms. */
 
 import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
@@ -8,7 +8,8 @@ import { neutraliseLine } from "../recall/neutral.ts";
 import { type Context, silent, type Verb, writes } from "../verb.ts";
 import type { World } from "../world.ts";
 
-interface ToolCall extends Pick<World, "env" | "now" | "log"> {
+/** What a call brings besides its input. */
+export interface ToolCall extends Pick<World, "env" | "now" | "log"> {
   cwd: string;
   open(scope?: string): Promise<Memdir>;
   /** After a save that may have made a scope's directory. */
@@ -25,9 +26,10 @@ interface Hints {
 }
 
 interface ToolResult {
-  content: { type: "text"; text: string }[];
-  structuredContent?: unknown;
-  isError?: true;
+  /** For the model. */
+  text: string;
+  /** For programs. */
+  structured: unknown;
 }
 
 /** What of JSON Schema describes results. */
@@ -40,9 +42,17 @@ export interface Shape {
   minimum?: number;
 }
 
-export interface McpTool {
-  spec: { name: string; annotations: Hints } & Readonly<Record<string, unknown>>;
-  /** Must not throw: what goes wrong is an answer that the model can read. */
+interface ToolSpec {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: ReturnType<typeof buildSchema>;
+  annotations: Hints;
+}
+
+export interface ModelTool {
+  spec: ToolSpec & Readonly<Record<string, unknown>>;
+  /** Throws a MemdirError in words for the model; what else goes wrong is logged first. */
   run(call: ToolCall, input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
 
@@ -67,7 +77,7 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
 
 export function makeTool<const F extends Fields, V extends Fields, R extends object>(
   parts: ToolParts<F, V, R>,
-): McpTool {
+): ModelTool {
   const { name, fields, fixed = {} as Input<V>, hints = { idempotentHint: true }, output } = parts;
   const { title, description, inputs } = MCP_TOOL_WORDS[name];
   const outputSchema = { type: "object", properties: output, required: Object.keys(output) };
@@ -83,11 +93,10 @@ export function makeTool<const F extends Fields, V extends Fields, R extends obj
         const memdir = await open("scope" in input ? String(input.scope) : undefined);
         const context = silent({ ...call, open: ({ scope }) => open(scope) });
         const result = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
-        const structuredContent = shape(outputSchema, result) as R;
-        return { content: [{ type: "text", text: parts.say(structuredContent, result) }], structuredContent };
+        const structured = shape(outputSchema, result) as R;
+        return { text: parts.say(structured, result), structured };
       } catch (error) {
-        if (!(error instanceof MemdirError)) call.log(`${name}: ${(error as Error).stack ?? error}`);
-        return { content: [{ type: "text", text: explain(error) }], isError: true };
+        throw explain(error, (problem) => call.log(`${name}: ${problem}`));
       }
     },
   };
@@ -109,11 +118,37 @@ function shape({ properties, items }: Shape, value: unknown, name = ""): unknown
 type Row = Readonly<Record<string, unknown>>;
 
 /** Messages name commands; here there are tools. */
-function explain(error: unknown): string {
-  const message = (error as Error)?.message ?? String(error);
-  if (!(error instanceof MemdirError)) return message;
-  if (error.code === "secret" && Array.isArray(error.details)) {
-    return `not saved, it holds what looks like a secret: ${error.details.join(", ")}; leave the value out and say where it is kept`;
+function explain(error: unknown, log: (problem: string) => void): Error {
+  if (!(error instanceof MemdirError)) {
+    log((error as Error)?.stack ?? String(error));
+    return error instanceof Error ? error : new Error(String(error));
   }
-  return message.replaceAll("`memdir list`", "`list`").replaceAll("--scope", "`scope`");
+  const { code, message, details } = error;
+  const words =
+    code === "secret" && Array.isArray(details)
+      ? `not saved, it holds what looks like a secret: ${details.join(", ")}; leave the value out and say where it is kept`
+      : message.replaceAll("`memdir list`", "`list`").replaceAll("--scope", "`scope`");
+  return new MemdirError(code, words, { cause: error, details });
+}
+
+/** Runs calls so that each sees what was written before it, and nothing that is written after it: a model may send several at once. */
+export function openOrder() {
+  let write: Promise<unknown> = Promise.resolve();
+  let reads = new Set<Promise<unknown>>();
+  return <T>(isRead: boolean, run: () => Promise<T>): Promise<T> => {
+    const result = (isRead ? write : Promise.all([write, ...reads])).then(run);
+    const settled = result.then(
+      () => {},
+      () => {},
+    );
+    if (isRead) {
+      const among = reads;
+      among.add(settled);
+      void settled.then(() => among.delete(settled));
+    } else {
+      write = settled;
+      reads = new Set();
+    }
+    return result;
+  };
 }

@@ -1,6 +1,7 @@
-/** The tools of the MCP server: verbs of the table, with their results as a model and a program read them, made harmless to show. */
+/** The tools of a model, through MCP or an SDK: verbs of the table, with their results as a model and a program read them, made harmless to show. */
 
 import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
 import { filled, flag, number, required, text } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import type { SaveRequest } from "../memory/save.ts";
@@ -12,16 +13,19 @@ import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInWords, findAuthor, parseMemory, type Store } from "../store/store.ts";
 import { count, countMemories } from "../verb.ts";
 import { forget } from "../verbs/forget.ts";
+import { undo } from "../verbs/history.ts";
 import { list, show } from "../verbs/list.ts";
 import { recall } from "../verbs/recall.ts";
 import { save } from "../verbs/save.ts";
 import { verify } from "../verbs/verify.ts";
-import { type McpTool, makeTool, type Shape } from "./tool.ts";
+import { type ModelTool, makeTool, type Shape } from "./tool.ts";
+
+export { openOrder } from "./tool.ts";
 
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };
 const TEXTS = { type: "array", items: TEXT };
-const UNDO = { type: ["string", "null"], description: "For `memdir undo`" };
+const UNDO = { type: ["string", "null"], description: "For `undo`" };
 const SCOPE = text();
 
 const DEFAULT_RECALLED = 5;
@@ -47,7 +51,7 @@ function several(properties: Readonly<Record<string, Shape>>): Shape {
   return { type: "array", items: { type: "object", properties } };
 }
 
-export const MCP_TOOLS: readonly McpTool[] = [
+export const MODEL_TOOLS: readonly ModelTool[] = [
   makeTool({
     name: "recall",
     verb: recall,
@@ -85,6 +89,7 @@ export const MCP_TOOLS: readonly McpTool[] = [
       scope: SCOPE,
       reason: save.input.reason,
       replace: flag(),
+      expires: save.input.expires,
       when: save.input.when,
     },
     // An update replaces what was there; the journal keeps it.
@@ -137,7 +142,7 @@ export const MCP_TOOLS: readonly McpTool[] = [
   makeTool({
     name: "list",
     verb: list,
-    fields: { type: list.input.type, limit: number("", { min: 1 }), offset: number() },
+    fields: { type: list.input.type, since: list.input.since, limit: number("", { min: 1 }), offset: number() },
     output: {
       memories: several({ ...ROW, problems: TEXTS }),
       total: COUNT,
@@ -177,7 +182,20 @@ export const MCP_TOOLS: readonly McpTool[] = [
     say: ({ file, undo, action }, { notices }) =>
       action === "waiting"
         ? `not removed: ${notices[0]}`
-        : `removed ${file}${undo === null ? "" : `; \`memdir undo ${undo}\` brings it back`}`,
+        : `removed ${file}${undo === null ? "" : `; \`undo\` with id ${undo} brings it back`}`,
+  }),
+  makeTool({
+    name: "undo",
+    verb: undo,
+    fields: { id: filled(undo.input.id), scope: SCOPE },
+    hints: { destructiveHint: true, idempotentHint: false },
+    output: { undone: TEXT, action: TEXT, files: TEXTS, undo: UNDO, notices: TEXTS },
+    async run(memdir, { id }, context) {
+      const entry = await findOwnChange(memdir, id);
+      return undo.run(memdir, { id: entry }, context);
+    },
+    say: ({ action, undone, files, notices }) =>
+      [`undid ${action} ${undone}: ${files.join(", ")}`, ...notices.map((notice) => `note: ${notice}`)].join("\n"),
   }),
   makeTool({
     name: "verify",
@@ -206,6 +224,25 @@ export const MCP_TOOLS: readonly McpTool[] = [
 /** What a model changes there waits for a person. */
 function hasTeam({ directories }: Memdir): boolean {
   return directories.some(({ scope }) => scope === "team");
+}
+
+/** What a person or another client changed is not a model's to undo. Without an id its last change that is not undone. */
+async function findOwnChange(memdir: Memdir, id: string | undefined): Promise<string> {
+  const { by } = memdir.directories[0] as Store;
+  const entries = await memdir.history();
+  const undone = new Set(entries.map(({ undoes }) => undoes));
+  const own = entries.filter((entry) => entry.by === by);
+  const found = id === undefined ? own.findLast((e) => !e.undoes && !undone.has(e.id)) : own.find((e) => e.id === id);
+  if (found) return found.id;
+  const isOther = entries.some((entry) => entry.id === id);
+  throw new MemdirError(
+    isOther ? "usage" : "not-found",
+    id === undefined
+      ? "there is nothing to undo: nothing was changed through these tools"
+      : isOther
+        ? `change ${id} was not made through these tools: ask the user to run \`memdir undo ${id}\``
+        : `there is no change "${id.slice(0, 40)}": use the number that \`save\` or \`forget\` answered with`,
+  );
 }
 
 /** A model reads so many at most; the rest is counted. */

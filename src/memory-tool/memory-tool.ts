@@ -13,11 +13,12 @@ import { MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText 
 export type { MemoryToolHandlers } from "./commands.ts";
 export type { ImageBlock } from "./view.ts";
 
+/** Limits of the memory tool. */
 export interface MemoryToolOptions {
   /** The longest view, in characters; the API tells the model that it is 16,000. */
-  maxViewChars?: number;
+  maxViewChars?: number | undefined;
   /** The largest file that the model may write. */
-  maxFileBytes?: number;
+  maxFileBytes?: number | undefined;
 }
 
 /** Far more than notes need, and small enough to scan for secrets. */

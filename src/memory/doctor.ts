@@ -328,6 +328,7 @@ function close(file: string): void {
 
 // --- One thing that `memdir doctor` looks at, with its remedy.
 
+/** One check of the installation, and what to do if it failed. */
 export interface Check {
   name: string;
   ok: boolean;

@@ -119,6 +119,7 @@ export function stamp(directory: Store, base: string, text: string): string {
 
 // --- MEMORY.md in step with the memories: every memory a line, hand-written lines kept, pointers to nothing out; undoable.
 
+/** What a rebuild of the index changed. */
 export interface RebuiltIndex {
   /** What was added, removed and moved, in words. */
   notices: string[];

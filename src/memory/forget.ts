@@ -21,6 +21,7 @@ import {
 } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
+/** What became of a forget. */
 export interface ForgetResult {
   file: string;
   action: "removed";
@@ -34,7 +35,7 @@ export interface ForgetResult {
 export async function forgetMemory(
   directory: Store,
   file: string,
-  options: { reason?: string; purge?: boolean; trust?: Trust } = {},
+  options: { reason?: string | undefined; purge?: boolean | undefined; trust?: Trust | undefined } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
@@ -86,6 +87,7 @@ export type PruneRequest = AgeRequest | ChosenRequest;
 export interface AgeRequest {
   type: MemoryType;
   olderThanDays: number;
+  /** Only says what would go. */
   dryRun: boolean;
 }
 
@@ -94,8 +96,10 @@ export interface ChosenRequest {
   dryRun: boolean;
 }
 
+/** What was forgotten, or would be. */
 export interface PruneResult {
   memories: Row[];
+  /** The change to give to `undo`; null when nothing changed. */
   undo: string | null;
 }
 

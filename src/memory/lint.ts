@@ -21,6 +21,7 @@ import { blankComments, splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 
+/** Something wrong with the form or wording of a memory. */
 export interface LintProblem {
   file: string;
   line: number | null;

@@ -3,29 +3,101 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
+  checkGiven,
+  type Entry,
   fileNameFor,
   findJournal,
   INDEX_FILE,
+  type IndexView,
   isDailyLog,
+  isExpired,
   type Listing,
   loadIndex,
   MEMORY_TYPES,
   type MemoryType,
+  type Row,
   readBytes,
   readJournals,
   repairDirectory,
+  type ShownMemory,
   type Store,
   showMemory,
   signEntry,
   type Trust,
+  type UndoResult,
 } from "../store/store.ts";
+import type { RebuiltIndex } from "./edit.ts";
 import { findByPath, findNamed, type Named } from "./find.ts";
-import type { PruneRequest } from "./forget.ts";
+import type { ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
 import type { MergeRequest } from "./merge.ts";
-import type { SaveRequest } from "./save.ts";
+import type { SaveRequest, SaveResult } from "./save.ts";
+
+/** What `list` shows; every condition must hold. */
+export interface ListFilter {
+  type?: MemoryType | undefined;
+  /** user, project, team, or agent:NAME. */
+  scope?: string | undefined;
+  /** Of this day or moment or later, by the time that the age counts from: `2026-03-01`, an ISO time, or a Date. */
+  since?: string | Date | undefined;
+  /** Of this day or moment or earlier; a day counts whole. */
+  until?: string | Date | undefined;
+  /** Who said it, as the memory's `source` names them; `user` also finds those without a source. */
+  by?: string | undefined;
+  /** Part of one of its cues, in any case. */
+  cue?: string | undefined;
+  /** False leaves out what has expired. */
+  expired?: boolean | undefined;
+}
+
+/** The memories of a project's stores. */
+export interface Memories {
+  /** Saves a memory, or updates the one of the same type and name. Refuses secrets unless `redact` is set. */
+  save(request: SaveRequest): Promise<SaveResult>;
+  /** Every memory, or those that the filter lets through. */
+  list(filter?: ListFilter): Promise<Row[]>;
+  /** As `list`, with what was passed over and why. */
+  survey(): Promise<Listing>;
+  /** One memory with its text. */
+  show(name: Named): Promise<ShownMemory>;
+  /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
+  text(name: Named): Promise<{ file: string; path: string; text: string }>;
+  /** Replaces the text that was `base` when it was read; what others changed meanwhile is kept, or refused as a conflict. */
+  edit(name: Named, base: string, text: string, options?: { redact?: boolean | undefined }): Promise<SaveResult>;
+  /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
+  put(path: string, text: string, base: string | null, options?: { trust?: Trust | undefined }): Promise<SaveResult>;
+  /** Removes a memory and its line in the index; `purge` also removes its earlier versions from the journal. */
+  forget(name: Named, options?: ForgetOptions): Promise<ForgetResult>;
+  /** Gives a memory another name and file; links to it follow. */
+  rename(name: Named, newName: string): Promise<SaveResult>;
+  /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
+  merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;
+  /** Forgets old memories, or those that were chosen; never feedback or pinned ones. */
+  prune(request: PruneRequest): Promise<PruneResult>;
+  /** The changes that were made, newest last: of one memory, or of all. */
+  history(name?: string): Promise<Entry[]>;
+  /** Undoes a change as a whole: the last one unless an id is given, as `save`, `forget` and `history` name it. */
+  undo(id?: string): Promise<UndoResult>;
+  /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
+  index(): Promise<IndexView>;
+  /** Adds memories that the index does not name, and removes lines of those that are gone. */
+  rebuildIndex(): Promise<IndexView & RebuiltIndex>;
+}
+
+/** What a forget takes besides the name. */
+export interface ForgetOptions {
+  /** A note for the journal. */
+  reason?: string | undefined;
+  /** Also removes earlier versions from the journal: it cannot be undone. */
+  purge?: boolean | undefined;
+  /** How far whoever asks is trusted: the user's own words can be removed by the user only. */
+  trust?: Trust | undefined;
+}
 
 /** The first store is the one that is written to. `written` is called for every file, before the verb answers. */
-export function openMemories(stores: readonly Store[], written: (store: Store, file: string) => Promise<void>) {
+export function openMemories(
+  stores: readonly Store[],
+  written: (store: Store, file: string) => Promise<void>,
+): Memories {
   const main = stores[0] as Store;
   const find = (name: Named) => findNamed(stores, name);
   const survey = async (): Promise<Listing> => {
@@ -42,30 +114,26 @@ export function openMemories(stores: readonly Store[], written: (store: Store, f
 
   // What writes is loaded when it is called: reading must start fast.
   return {
-    save: async (request: SaveRequest) => {
+    save: async (request) => {
       const { saveMemory } = await import("./save.ts");
       return noted(main, await saveMemory(main, request));
     },
-    list: async (filter: { type?: MemoryType | undefined } = {}) =>
-      (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
-    /** As `list`, with what was passed over and why. */
+    list: async (filter = {}) => filterRows((await survey()).rows, filter, main.now()),
     survey,
-    show: async (name: Named) => {
+    show: async (name) => {
       const { directory, file } = await find(name);
       return showMemory(directory, file);
     },
-    /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
-    text: async (name: Named) => {
+    text: async (name) => {
       const { directory, file } = await find(name);
       return { file, path: join(directory.path, file), text: readBytes(directory, file).toString("utf8") };
     },
-    edit: async (name: Named, base: string, text: string, options?: { redact?: boolean }) => {
+    edit: async (name, base, text, options) => {
       const { directory, file } = await find(name);
       const { editMemory } = await import("./edit.ts");
       return noted(directory, await editMemory(directory, file, base, text, options));
     },
-    /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
-    put: async (path: string, text: string, base: string | null, options?: { trust?: Trust }) => {
+    put: async (path, text, base, options) => {
       const { editIndex, editMemory } = await import("./edit.ts");
       const { directory, file } = findByPath(stores, path);
       if (file === INDEX_FILE) return signed(directory, await editIndex(directory, base, text));
@@ -73,24 +141,23 @@ export function openMemories(stores: readonly Store[], written: (store: Store, f
         throw new MemdirError("usage", `${file} is a daily log, which only grows: use \`memdir log\``);
       return noted(directory, await editMemory(directory, file, base, text, options));
     },
-    forget: async (name: Named, options?: { reason?: string; purge?: boolean; trust?: Trust }) => {
+    forget: async (name, options) => {
       const { directory, file } = await find(name);
       const { forgetMemory } = await import("./forget.ts");
       return signed(directory, await forgetMemory(directory, file, options));
     },
-    rename: async (name: Named, newName: string) => {
+    rename: async (name, newName) => {
       const { directory, file } = await find(name);
       const { renameMemory } = await import("./rename.ts");
       return noted(directory, await renameMemory(directory, file, newName));
     },
-    /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
-    merge: async (keep: Named, other: Named, request: MergeRequest) => {
+    merge: async (keep, other, request) => {
       const [kept, gone] = [await find(keep), await find(other)];
       const { mergeMemories } = await import("./merge.ts");
       return noted(kept.directory, await mergeMemories(kept, gone, request));
     },
-    prune: async (request: PruneRequest) => (await import("./forget.ts")).pruneMemories(main, request),
-    history: async (name?: string) => {
+    prune: async (request) => (await import("./forget.ts")).pruneMemories(main, request),
+    history: async (name) => {
       const entries = readJournals(stores);
       if (name === undefined) return entries;
       // Also memories that are gone have a history, under their file name.
@@ -102,11 +169,10 @@ export function openMemories(stores: readonly Store[], written: (store: Store, f
       if (own.length === 0) await find(name);
       return own;
     },
-    undo: async (id?: string) => {
+    undo: async (id) => {
       const { directory, entry } = findJournal(stores, id);
       return signed(directory, await directory.undo(entry));
     },
-    /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
     index: async () => {
       await repairDirectory(main);
       return loadIndex(main, { generate: true });
@@ -119,4 +185,42 @@ export function openMemories(stores: readonly Store[], written: (store: Store, f
   };
 }
 
-export type Memories = ReturnType<typeof openMemories>;
+/** Throws `usage` for what is no date. */
+export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter, now: Date = new Date(0)): T[] {
+  const given: unknown = filter;
+  if (typeof given !== "object" || given === null)
+    throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
+  const { type, scope, since, until, by, cue, expired = true } = filter;
+  const from = since === undefined ? null : readMoment(since, "since");
+  const to = until === undefined ? null : readMoment(until, "until") + (isDay(until) ? DAY_MS - 1 : 0);
+  const wanted = cue === undefined ? null : checkGiven(cue, "cue").toLowerCase();
+  return rows.filter((row) => {
+    const time = Date.parse(row.modified);
+    return (
+      (type === undefined || row.type === type) &&
+      (scope === undefined || row.scope === scope || row.scope.startsWith(`${scope}@`)) &&
+      (from === null || time >= from) &&
+      (to === null || time <= to) &&
+      (by === undefined || isBy(row, checkGiven(by, "by"))) &&
+      (wanted === null || row.when.some((each) => each.toLowerCase().includes(wanted))) &&
+      (expired || !isExpired(row, now))
+    );
+  });
+}
+
+/** What has no source counts as the user's. */
+export function isBy({ by = "user" }: Pick<Row, "by">, wanted: string): boolean {
+  return by.toLowerCase().includes(wanted.toLowerCase());
+}
+
+const DAY_MS = 86_400_000;
+
+function isDay(given: unknown): boolean {
+  return typeof given === "string" && /^\d{4}-\d\d-\d\d$/.test(given);
+}
+
+function readMoment(given: string | Date, field: string): number {
+  const time = given instanceof Date ? given.getTime() : /^\d{4}-\d\d/.test(given) ? Date.parse(given) : Number.NaN;
+  if (Number.isNaN(time)) throw new MemdirError("usage", `${field} is not a date: write it as "2026-03-01"`);
+  return time;
+}

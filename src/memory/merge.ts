@@ -6,6 +6,7 @@ import { checkBase, checkEdit, stamp } from "./edit.ts";
 import type { Found } from "./find.ts";
 import { type SaveResult, writeMemory } from "./save.ts";
 
+/** The text that two memories become. */
 export interface MergeRequest {
   /** The new text of the one that stays, whole. */
   text: string;

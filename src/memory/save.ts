@@ -46,31 +46,46 @@ import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 
+/** What is saved. Saving the same type and name again updates the memory. */
 export interface SaveRequest {
+  /** user: about the person. feedback: how they want the work done. project: what the code does not show. reference: where something is kept. */
   type: MemoryType;
+  /** A short title; with the type it says which memory is meant. */
   name: string;
-  description?: string;
+  /** One line for the index: what it is about and when it matters. */
+  description?: string | undefined;
+  /** The memory itself, in Markdown. */
   body: string;
   /** Cues: situations in which the memory should come to mind. */
-  when?: readonly string[];
-  links?: readonly string[];
-  /** Names or files of memories that this one replaces. */
-  supersedes?: readonly string[];
-  pinned?: boolean;
-  source?: Source;
+  when?: readonly string[] | undefined;
+  /** Names or files of memories that belong with it. */
+  links?: readonly string[] | undefined;
+  /** Names or files of memories that this one replaces: they rank under it. */
+  supersedes?: readonly string[] | undefined;
+  /** Keeps its line in the index when others must go, and keeps it from being pruned. */
+  pinned?: boolean | undefined;
+  /** The last day on which it holds, `2026-12-31`, or a moment: after that recall does not show it, and `health` and `dream` propose to retire it. */
+  expires?: string | undefined;
+  /** Who said it, and where; nobody means the user. */
+  source?: Source | undefined;
   /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
-  trust?: Trust;
+  trust?: Trust | undefined;
   /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
-  replace?: boolean;
+  replace?: boolean | undefined;
   /** Save with secrets masked instead of refusing. */
-  redact?: boolean;
-  reason?: string;
+  redact?: boolean | undefined;
+  /** A note for the journal: why it is saved. */
+  reason?: string | undefined;
 }
 
+/** What became of a save, an edit or a rename. */
 export interface SaveResult {
+  /** Path below the directory. */
   file: string;
+  /** Absolute path. */
   path: string;
   action: "created" | "updated" | "unchanged";
+  /** What could be better about it, or was changed besides. */
   notices: string[];
   /** The journal entry to give to undo; null when nothing changed. */
   undo: string | null;
@@ -115,6 +130,15 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
     if (!Array.isArray(values)) throw new MemdirError("usage", `${field} is not a list of texts`);
     for (const value of values) checkGiven(value, field);
   }
+  const { expires, pinned, redact, replace } = request ?? {};
+  if (
+    expires !== undefined &&
+    !(typeof expires === "string" && /^\d{4}-\d\d-\d\d/.test(expires) && Date.parse(expires))
+  )
+    throw new MemdirError("usage", 'expires is not a date: write it as "2026-12-31"');
+  for (const [field, value] of Object.entries({ pinned, redact, replace }))
+    if (value !== undefined && typeof value !== "boolean")
+      throw new MemdirError("usage", `${field} is neither true nor false`);
   // Before it is searched for secrets and dates, which takes time.
   readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
 }
@@ -244,6 +268,7 @@ function optionalFields(request: SaveRequest): Metadata {
     ...(request.links?.length ? { links: request.links } : {}),
     ...(request.supersedes?.length ? { supersedes: request.supersedes } : {}),
     ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
+    ...(request.expires === undefined ? {} : { expires: request.expires }),
     ...(request.source ? { source: formatSource(request.source) } : {}),
   };
 }

@@ -7,6 +7,7 @@ import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
+/** Which project this is, and where its memories are. */
 export interface Location {
   dir: string;
   source: "option" | "env" | "settings" | "computed";

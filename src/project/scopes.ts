@@ -16,6 +16,7 @@ import {
   slugOf,
 } from "./locate.ts";
 
+/** Which project and which of its memories are meant. */
 export interface PlaceOptions {
   /** The working directory whose project is meant. */
   cwd: string;
@@ -23,13 +24,16 @@ export interface PlaceOptions {
   memoryDir?: string | undefined;
   /** Restricts every verb to one scope: user, project, team, agent:NAME. */
   scope?: string | undefined;
-  env?: Env;
-  now?: () => Date;
-  log?: (message: string) => void;
-  /** Who asks, for the journal. */
-  by?: string;
+  /** Instead of `process.env`. */
+  env?: Env | undefined;
+  /** Instead of the system's clock. */
+  now?: (() => Date) | undefined;
+  /** Gets what went wrong and did not stop anything; nothing is logged unless given. */
+  log?: ((message: string) => void) | undefined;
+  /** Who asks, for the journal and the source of what is saved through tools. */
+  by?: string | undefined;
   /** False leaves out the directories of older layouts. */
-  withOlder?: boolean;
+  withOlder?: boolean | undefined;
   /** As Claude Code's --setting-sources. */
   settingSources?: ConfigOptions["settingSources"];
 }

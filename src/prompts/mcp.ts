@@ -40,6 +40,7 @@ export const MCP_TOOL_WORDS = {
       scope:
         "project (default), user for what applies to all projects, team for what others share (a person decides about it first), or agent:NAME.",
       reason: "A note for the history: why it is saved now.",
+      expires: "The last day on which it holds, as 2026-12-31; only for what will be wrong after a known date.",
       replace:
         "True only when the user asks to change what they said or wrote themselves; without it such a memory is not changed.",
     },
@@ -59,6 +60,7 @@ export const MCP_TOOL_WORDS = {
       "Every memory with type, description and age, newest first. To find what helps with a task, use `recall`.",
     inputs: {
       type: "Only memories of this type.",
+      since: "Only memories of this day or later, as 2026-03-01.",
       limit: "At most this many, 1 to 500. Default 100.",
       offset: "How many of the newest to skip. Default 0.",
     },
@@ -71,6 +73,15 @@ export const MCP_TOOL_WORDS = {
       name: "The file name or the name, as `recall` and `list` give it.",
       scope: "Only needed when the same name exists in several scopes: user, project, team or agent:NAME.",
       reason: "A note for the history: why it is removed.",
+    },
+  },
+  undo: {
+    title: "Undo a change",
+    description:
+      "Undoes a save or forget that was made through these tools, as a whole. Use it when the user asks for it, or when a save replaced something by mistake.",
+    inputs: {
+      id: "The number that `save` or `forget` answered with as `undo`. Default: the last change.",
+      scope: "The scope that was given to that call, if any.",
     },
   },
   verify: {

@@ -32,6 +32,7 @@ export interface RecallSession {
   clear(): void;
 }
 
+/** Begins a session: pass it to every recall of one conversation, so that no memory is shown twice. */
 export function openRecallSession({ maxBytes = MAX_SESSION_MEMORY_BYTES }: { maxBytes?: number } = {}): RecallSession {
   const session: RecallSession = {
     surfaced: new Set(),

@@ -1,17 +1,16 @@
 /** Which memories a prompt is shown: ranked, without those that the session has seen, and cut where it is no longer sure enough. */
 
-import type { Embed } from "../store/store.ts";
 import { foreignShare, isReadable } from "../text/terms.ts";
 import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { sureEnough } from "./confidence.ts";
-import { type Meaning, type Ranked, rank } from "./rank.ts";
+import { type Ranked, rank } from "./rank.ts";
 import type { Resident } from "./resident.ts";
 import { type Method, queryTerms, type Signals } from "./score.ts";
 
 export interface Asking extends Signals {
   prompt: string;
-  /** Makes the prompt's vector; null: by words only. */
-  embed: Embed | null;
+  /** The prompt's vector; null: by words only. */
+  vector: Float32Array | null;
   nowMs: number;
   /** At most this many; 5 unless told. */
   limit?: number;
@@ -23,7 +22,6 @@ export interface Asking extends Signals {
   everything?: boolean;
   /** How many of the order are wanted beyond those that are shown. */
   orderLimit?: number;
-  log?: (message: string) => void;
 }
 
 export interface Choice {
@@ -44,7 +42,8 @@ export function chooseMemories(resident: Resident, asking: Asking): Choice | nul
   const prompt = asking.prompt.replaceAll("\0", " ").trim();
   if (prompt === "") return null;
   const terms = queryTerms(prompt, asking);
-  const meaning = meaningOf(asking, prompt);
+  // In scripts that neither the model nor its glossary reads, it would guess.
+  const meaning = asking.vector && isReadable(prompt) ? { vector: asking.vector } : null;
   // Nothing but marks and stop words.
   if (terms.length === 0 && !meaning) return null;
   const wanted = limit + SPARE;
@@ -56,17 +55,6 @@ export function chooseMemories(resident: Resident, asking: Asking): Choice | nul
   );
   const all = order.filter((ranked) => !isExcluded(ranked.entry.file, pathOf(resident, ranked), asking));
   return { ranked: asking.everything ? all : sureEnough(all.slice(0, wanted), method), method, all, considered };
-}
-
-/** In scripts that neither the model nor its glossary reads, it would guess. */
-function meaningOf({ embed, log }: Asking, prompt: string): Meaning {
-  if (!embed || !isReadable(prompt)) return null;
-  try {
-    return { vector: embed(prompt) };
-  } catch (error) {
-    log?.(`recall by words only: ${(error as Error).message}`);
-    return null;
-  }
 }
 
 export function isExcluded(

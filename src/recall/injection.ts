@@ -10,6 +10,7 @@ import {
   type Directory,
   findAuthor,
   isBulkTime,
+  isExpired,
   type RowEntry,
   readStart,
   type Source,
@@ -159,7 +160,7 @@ export function presentFirst(
     const directory = resident.directories[owner] as Directory;
     const stat = lstatSync(join(directory.path, entry.file), { throwIfNoEntry: false });
     const found = stat?.isFile() ? (agrees(entry, stat) ? entry : digest(directory, entry.file, entry)) : null;
-    if (!stat || found === null) return null;
+    if (!stat || found === null || isExpired((found === "same" ? entry : found).details.header, now)) return null;
     const show = presenters[owner] as ReturnType<typeof openEntryPresenter>;
     if (found === entry || found === "same") return show(entry, stat, fromMs);
     const isBulk = isBulkTime(bulks[owner] ?? [], found.mtimeMs);
@@ -170,7 +171,7 @@ export function presentFirst(
     if (presented.length >= limit) break;
     try {
       const found = present(each);
-      if (!found) throw new Error("it is gone");
+      if (!found) throw new Error("it is gone, or has expired");
       presented.push({ ...found, ranked: each });
     } catch (error) {
       onGone(each, error as Error);

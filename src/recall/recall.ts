@@ -3,7 +3,8 @@
  * given back.
  */
 
-import { ageInWords, type Directory, digestFile, type Embed, listMemories, type Row, rowAt } from "../store/store.ts";
+import { ageInWords, DIMENSIONS, type Directory, digestFile, listMemories, type Row, rowAt } from "../store/store.ts";
+import { isReadable } from "../text/terms.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type Choice, chooseMemories, isExcluded, pathOf } from "./choose.ts";
 import { isLow } from "./confidence.ts";
@@ -16,10 +17,15 @@ import { countBare, entryAt, findFile } from "./resident-rows.ts";
 import type { Method, Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 
+/** As `Embed`, or later: a remote embedder fits. Every vector has the length one and 384 numbers. */
+export type AnyEmbed = (text: string) => Float32Array | Promise<Float32Array>;
+
 /** What recall needs of the process around it. */
 export interface RecallSetup {
   /** Makes the vectors of prompts and memories, null for none; asked for when it is needed, since a model takes a moment to load. */
-  findEmbed: () => Promise<Embed | null>;
+  findEmbed: () => Promise<AnyEmbed | null>;
+  /** Why there is no meaning where the user wants it; null if they do not. */
+  whyWords?: () => string | null;
   /** Null: no model is configured. */
   ask: SideQuery | null;
   now: () => Date;
@@ -29,27 +35,32 @@ export interface RecallSetup {
   log: (message: string, error?: Error) => void;
 }
 
+/** How a recall is limited. */
 export interface RecallOptions extends Signals {
   /** At most this many; 5 unless told. */
-  limit?: number;
+  limit?: number | undefined;
   /** Of the whole text, fences and headers included. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** Files or paths that are not to come. */
-  exclude?: readonly string[];
+  exclude?: readonly string[] | undefined;
   /** What this session was shown already, and its budget. */
-  session?: RecallSession;
+  session?: RecallSession | undefined;
   /** False: offline, even if a model is configured. */
-  model?: boolean;
+  model?: boolean | undefined;
   /** How long the model may take before the offline result stands. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** The whole order, however unsure: for measuring. */
-  everything?: boolean;
-  signal?: AbortSignal;
+  everything?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
+/** A memory that was recalled. */
 export interface Recalled extends Row {
+  /** Ranks it among the others of this answer; it means nothing by itself. */
   score: number;
+  /** The probability that it helps, 0 to 1. */
   confidence: number;
+  /** Why it was found, in words. */
   why: string[];
   /** What stands above the content when it is shown. */
   header: string;
@@ -57,7 +68,9 @@ export interface Recalled extends Row {
   content: string;
 }
 
+/** What a recall found. */
 export interface RecallResult {
+  /** The few that help, best first. */
   memories: Recalled[];
   /** Names of those that were found and did not fit. */
   leftOut: string[];
@@ -65,8 +78,9 @@ export interface RecallResult {
   text: string;
   /** How many memories there were to choose from. */
   considered: number;
+  /** How they were chosen. */
   method: Method;
-  /** What the answer lacks. */
+  /** What the answer lacks, such as meaning: then it went by words. */
   warnings: string[];
   tookMs: number;
 }
@@ -96,28 +110,56 @@ export async function recall(
   // Nothing more fits: nothing is asked.
   if (options.session?.isFull() || options.signal?.aborted) return result({});
   try {
-    const embed = await orWords(setup.findEmbed, setup.log);
+    const { vector, hasMeaning, warnings } = await findVector(setup, prompt);
     const resident = await open();
     // Before ranking, which leaves in the same memory what explains it.
-    const bare = embed ? countBare(resident) : 0;
+    const bare = hasMeaning ? countBare(resident) : 0;
     const asksModel = setup.ask !== null && options.model !== false;
-    const asking = { ...options, prompt, embed, nowMs: setup.now().getTime(), log: setup.log };
+    const asking = { ...options, prompt, vector, nowMs: setup.now().getTime() };
     const offline = chooseMemories(resident, { ...asking, ...(asksModel ? { orderLimit: MAX_IN_MANIFEST } : {}) });
-    if (!offline) return result({ considered: countMemories(resident) });
+    if (!offline) return result({ considered: countMemories(resident), warnings });
     const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
     if (options.signal?.aborted) return result({});
     const choice = chosen ?? (asksModel ? chooseMemories(resident, asking) : null) ?? offline;
-    return result({ ...deliver(resident, setup, choice, options), ...countsOf(offline.considered, bare) });
+    const { considered } = offline;
+    return result({
+      ...deliver(resident, setup, choice, options),
+      ...{ considered, warnings: [...warnings, ...bareWarnings(considered, bare)] },
+    });
   } catch (error) {
     setup.log(`recall failed: ${(error as Error).message}`, error as Error);
-    return result({});
+    return result({ warnings: [`recall failed: ${(error as Error).message}`] });
   }
 }
 
-function countsOf(considered: number, bare: number): Pick<RecallResult, "considered" | "warnings"> {
+function bareWarnings(considered: number, bare: number): string[] {
   const which = bare >= considered ? "all memories were" : `${bare} of ${considered} memories were`;
-  const warning = `${which} ranked by their words only: their vectors are not made yet`;
-  return { considered, warnings: bare === 0 ? [] : [warning] };
+  return bare === 0 ? [] : [`${which} ranked by their words only: their vectors are not made yet`];
+}
+
+/** Null without meaning, which is a warning where the user wants it. */
+async function findVector(setup: RecallSetup, given: string) {
+  const prompt = given.replaceAll("\0", " ").trim();
+  const byWords = (why: string) => [`recall went by words only: ${why}`];
+  try {
+    const embed = await setup.findEmbed();
+    if (!embed) {
+      const why = setup.whyWords?.() ?? null;
+      return { vector: null, hasMeaning: false, warnings: why === null ? [] : byWords(why) };
+    }
+    // What ranking would not look at need not be made.
+    const vector = isReadable(prompt) ? checkVector(await embed(prompt)) : null;
+    return { vector, hasMeaning: true, warnings: [] };
+  } catch (error) {
+    setup.log(`recall by words only: ${(error as Error).message}`, error as Error);
+    return { vector: null, hasMeaning: false, warnings: byWords((error as Error).message) };
+  }
+}
+
+/** Vectors of programs are not checked by types alone. */
+export function checkVector(vector: Float32Array): Float32Array {
+  if (vector instanceof Float32Array && vector.length === DIMENSIONS) return vector;
+  throw new Error(`\`embed\` must give a Float32Array of ${DIMENSIONS} numbers; ask the embedder for that many`);
 }
 
 /** Where nothing was asked for: those there were to choose from all the same. */

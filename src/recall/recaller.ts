@@ -20,13 +20,22 @@ import {
 } from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
-import { orWords, type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
+import {
+  type AnyEmbed,
+  checkVector,
+  orWords,
+  type Recalled,
+  type RecallOptions,
+  type RecallResult,
+  type RecallSetup,
+  recall,
+} from "./recall.ts";
 import { type Digest, dateRows, findKnown, type News, refresh, refreshFile } from "./refresh.ts";
 import { findCache, openResident, type Resident, readAppended } from "./resident.ts";
 import { countBare, fileAt, newestOf, ownerOf, positionsOf } from "./resident-rows.ts";
 
 export interface Recaller {
-  /** Never throws. */
+  /** The few memories that help with a prompt, ready to be shown to a model. Never throws. */
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
   /** Null when a gate is closed. */
   prefetch(prompt: string, options?: PrefetchOptions): Prefetch<Recalled> | null;
@@ -36,15 +45,19 @@ export interface Recaller {
   note(directory: Directory, file: string): void;
 }
 
+/** How a recall in the background is limited. */
 export interface PrefetchOptions extends RecallOptions {
-  isSubAgent?: boolean;
+  /** Sub-agents are asked for one thing and get no memories. */
+  isSubAgent?: boolean | undefined;
 }
 
+/** How long vectors are made, and who is told. */
 export interface WarmOptions {
-  onProgress?: (done: number, total: number) => void;
+  /** Called after each memory. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
   signal?: AbortSignal | undefined;
   /** Stop after about this long; the rest comes another time. */
-  budgetMs?: number;
+  budgetMs?: number | undefined;
 }
 
 export interface RecallerSetup extends RecallSetup {
@@ -137,18 +150,24 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   };
 
   /** A text at a time, so that the host has its turn in between; the row changes when all of them are done. */
-  const embedFile = async (owner: number, file: string, embed: Embed): Promise<void> => {
+  const embedFile = async (owner: number, file: string, embed: AnyEmbed): Promise<void> => {
     const directory = directories[owner] as Directory;
     const made = new Map<string, Float32Array>();
+    let problem: Error | null = null;
     try {
       for (const text of textsWithoutVector(directory, file, resident && findKnown(resident, owner, file))) {
-        made.set(text, embed(text));
+        made.set(text, checkVector(await embed(text)));
         await yieldTurn();
       }
-    } catch {
+    } catch (error) {
       // It is gone, or cannot be read or embedded: what that means is found out below.
+      problem = error as Error;
     }
-    noteFile(directory, file, (text) => made.get(text) ?? embed(text));
+    noteFile(directory, file, (text) => {
+      const vector = made.get(text);
+      if (!vector) throw problem ?? new Error("it changed meanwhile");
+      return vector;
+    });
     await yieldTurn();
   };
 

@@ -41,6 +41,7 @@ export function coverageOf(words: number, total: number): number {
   return total === 0 ? 0 : words / (total * (K1 + 1));
 }
 
+/** How memories were chosen: by words, by words and meaning, or by a model. */
 export type Method = "lexical" | "hybrid" | "model";
 
 /** After this many days half of the disadvantage is reached: plans pass, corrections stay. */
@@ -69,11 +70,11 @@ export interface Term {
 /** What else the conversation tells about what is needed. */
 export interface Signals {
   /** Files that were read, written or named lately. */
-  files?: readonly string[];
+  files?: readonly string[] | undefined;
   /** Tools used lately, by name. */
-  tools?: readonly string[];
+  tools?: readonly string[] | undefined;
   /** The last messages, newest last. */
-  messages?: readonly string[];
+  messages?: readonly string[] | undefined;
 }
 
 /** What was said before matters less than what is asked now. */

@@ -9,6 +9,7 @@ export interface AgeLimits {
   old: number;
 }
 
+/** An age as a word. */
 export type Age = "fresh" | "recent" | "stale" | "old";
 
 /** What there is to tell a memory's age by; 0 for what is not known. */
@@ -36,12 +37,14 @@ export function ageInDays(thenMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - thenMs) / DAY_MS));
 }
 
+/** The word for an age in days. */
 export function ageName(days: number, limits: AgeLimits): Age {
   if (days >= limits.old) return "old";
   if (days >= limits.stale) return "stale";
   return days >= limits.recent ? "recent" : "fresh";
 }
 
+/** An age as people say it: "today", "3 days ago". */
 export function ageInWords(days: number): string {
   if (days === 0) return "today";
   return days === 1 ? "yesterday" : `${days} days ago`;

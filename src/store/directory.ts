@@ -21,6 +21,7 @@ import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
 
+/** A directory of memories, and how it is used. */
 export interface Directory {
   /** Absolute path; it need not exist before the first save. */
   path: string;

@@ -20,6 +20,7 @@ import { readOverflow, readText } from "./index-file.ts";
 import { linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 
+/** MEMORY.md as a model sees it. */
 export interface IndexView {
   dir: string;
   /** What is loaded, without the warning. */
@@ -33,6 +34,7 @@ export interface IndexView {
   overflow: string[];
 }
 
+/** What is wrong with MEMORY.md. */
 export interface IndexWarning {
   /** Lines of the whole index if they are too many, else null; the same for characters. */
   lines: number | null;

@@ -24,6 +24,7 @@ export type Action =
   | "sync"
   | "index";
 
+/** One change of the journal. */
 export interface Entry {
   id: string;
   at: string;

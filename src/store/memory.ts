@@ -18,6 +18,8 @@ export interface Header {
   created: string | null;
   modified: string | null;
   verified: string | null;
+  /** The moment from which it no longer holds; a day given without a time counts whole. */
+  expires: string | null;
   pinned: boolean;
   links: string[];
   /** Names or files of memories that this one replaces: they rank under it. */
@@ -39,12 +41,14 @@ export interface Source {
   message: string | null;
 }
 
+/** A memory as it was read from its file. */
 export interface Memory extends Header {
   body: string;
   /** Every field of the frontmatter as it was read. */
   metadata: Record<string, FieldValue>;
 }
 
+/** Reads the text of a memory file; problems are in the result and never thrown. */
 export function parseMemory(file: string, content: string | Buffer): Memory {
   const document = parseDocument(content.toString());
   const metadata = Object.fromEntries(document.fields.map((f) => [f.key, f.value]));
@@ -81,6 +85,7 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     created: dateOf(read("created")),
     modified: dateOf(read("modified")),
     verified: dateOf(read("verified")),
+    expires: endOf(read("expires")),
     pinned: /^(true|yes)$/i.test(firstWord(textOf(read("pinned")))),
     links: listOf(read("links")),
     supersedes: listOf(read("supersedes")),
@@ -141,6 +146,13 @@ function dateOf(field: Field | null): string | null {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
+/** A day without a time is the last one on which something holds. */
+function endOf(field: Field | null): string | null {
+  const date = dateOf(field);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(firstWord(textOf(field)));
+  return date !== null && isDay ? new Date(Date.parse(date) + DAY_MS).toISOString() : date;
+}
+
 /** `user`, or `inferred session=… message=…`, or a map with `by`, `session` and `message`. */
 function sourceOf(field: Field | null): Source | null {
   if (!field) return null;
@@ -163,8 +175,10 @@ export function formatSource(source: Source): string {
 
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 
+/** What a memory is about: the person, how they want the work done, the project, or where something is kept. */
 export type MemoryType = (typeof MEMORY_TYPES)[number];
 
+/** Whether a text names a type of memories. */
 export function isMemoryType(value: unknown): value is MemoryType {
   return MEMORY_TYPES.includes(value as MemoryType);
 }
@@ -230,6 +244,7 @@ export function sameName(a: string, b: string): boolean {
 
 /** Least trusted first: text of a document, what a tool printed, what an agent concluded, what the user said. */
 export const TRUSTS = ["document", "tool", "inferred", "user"] as const;
+/** How far the origin of a memory is trusted, the least first. */
 export type Trust = (typeof TRUSTS)[number];
 
 /**
@@ -253,6 +268,11 @@ export function mayReplace(old: Source | null, fresh: Trust): boolean {
 /** What a tool printed or a document says can be noted as a fact; how to work, and who the user is, only they can say. */
 export function mayBecome(type: MemoryType, trust: Trust): boolean {
   return trust === "user" || trust === "inferred" || (type !== "feedback" && type !== "user");
+}
+
+/** Whether the file itself says that it no longer holds. Rows of unreadable files say nothing. */
+export function isExpired({ expires }: { expires?: string | null | undefined }, now: Date): boolean {
+  return typeof expires === "string" && Date.parse(expires) <= now.getTime();
 }
 
 // --- The deadline that a note about a project is about, and whether it is well past.

@@ -212,7 +212,7 @@ function detailsText({ header: h, rule, day }: Details): string {
     ...dates,
     ...lists,
     h.source,
-    ...(rule || day !== null ? [rule, day] : []),
+    ...(rule || day !== null || h.expires !== null ? [rule, day, h.expires] : []),
   ]);
 }
 
@@ -228,6 +228,7 @@ function parseDetails(text: string, { file, name, type }: { file: string; name: 
     created: it[4],
     modified: it[5],
     verified: it[6],
+    expires: it[14] ?? null,
     pinned: it[2],
     links: it[7],
     supersedes: it[8],

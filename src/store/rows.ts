@@ -38,20 +38,32 @@ import { agrees, type FileStamp, type RowEntry } from "./row-entry.ts";
 
 /** A memory as every list shows it. */
 export interface Row {
+  /** Path below the directory, with `/` on every system. */
   file: string;
+  /** Absolute path. */
   path: string;
+  /** user, project, team, or agent:NAME@user or @project. */
   scope: string;
   type: MemoryType;
+  /** False when the file names no valid type, and `type` is a guess. */
   typeExplicit: boolean;
   name: string;
+  /** One line: what it is about. */
   description: string;
   /** ISO time that the age counts from. */
   modified: string;
   ageDays: number;
+  /** The age as a word: fresh, recent, stale or old. */
   age: Age;
   bytes: number;
   pinned: boolean;
+  /** Its cues. */
   when: string[];
+  /** From this moment on recall does not show it; missing where the file does not say. */
+  expires?: string;
+  /** Who said it, as the file's `source` names them; missing where it names nobody. */
+  by?: string;
+  /** What is wrong with the file, in words. */
   problems: string[];
   /** A link or a file without permission: there is only its name. */
   unreadable: boolean;
@@ -66,11 +78,14 @@ export interface FullRow extends Row {
   day: string | null;
 }
 
+/** A memory with its text. */
 export interface ShownMemory extends Row {
   body: string;
+  /** Every field of the frontmatter. */
   metadata: Memory["metadata"];
 }
 
+/** What a directory holds. */
 export interface Listing {
   rows: Row[];
   /** What is in the directory and is no memory, with the reason. */
@@ -462,6 +477,8 @@ function rowOf(
     bytes,
     pinned: header.pinned,
     when: header.when,
+    ...(header.expires && { expires: header.expires }),
+    ...(header.source && { by: header.source.by }),
     problems: header.problems,
     unreadable: header.unreadable,
   };

@@ -110,6 +110,7 @@ export {
   type Header,
   hasFrontmatter,
   isConflictCopy,
+  isExpired,
   isMemoryType,
   leastTrust,
   MEMORY_TYPES,
@@ -209,6 +210,7 @@ export {
 export type { StateLog } from "./state-log.ts";
 export type { UndoResult } from "./undo.ts";
 
+/** A directory of memories with what can be done to it. */
 export interface Store extends Directory {
   /** Every memory as a row, and what was skipped with the reason. */
   rows(): Promise<Listing>;

@@ -20,13 +20,16 @@ import {
   readPages,
 } from "./journal.ts";
 
+/** What became of an undo. */
 export interface UndoResult {
   /** The entry that was undone. */
   undone: string;
   action: Entry["action"];
+  /** Those that were restored or removed. */
   files: string[];
   /** The new entry, which can be undone in turn. */
   undo: string;
+  /** What could not be restored as it was. */
   notices: string[];
 }
 

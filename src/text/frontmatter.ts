@@ -27,6 +27,7 @@ export interface Document {
 
 const BOM = "\uFEFF";
 
+/** Splits a Markdown text into its frontmatter and its body. */
 export function parseDocument(text: string): Document {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const from = text.startsWith(BOM) ? 1 : 0;

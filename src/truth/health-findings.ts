@@ -1,6 +1,6 @@
 /** What is wrong with the memories of a directory, one function for each kind. */
 
-import { daysOverdue, findDay, type Memory } from "../store/store.ts";
+import { daysOverdue, findDay, isExpired, type Memory } from "../store/store.ts";
 import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 
@@ -187,8 +187,9 @@ function findVerdicts({ memories, verdicts }: HealthInput): HealthFinding[] {
   });
 }
 
-/** Why a memory has expired: the deadline that it is about is well past. Null if it is about none, or was checked since. */
+/** Why a memory has expired: it says so itself, or the deadline that it is about is well past. Null if it is about none, or was checked since. */
 export function findExpiry(memory: Memory, now: Date): string | null {
+  if (isExpired(memory, now)) return `it says that it expires on ${memory.metadata.expires}`;
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);
   return days === null ? null : `its deadline, ${date}, was ${days} days ago`;

@@ -36,6 +36,7 @@ export interface VerifyOptions {
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
+/** A claim of a memory that no longer holds, or is doubtful. */
 export interface Problem {
   file: string;
   scope: string;
@@ -66,6 +67,7 @@ export interface VerifiedMemory {
   unknown: number;
 }
 
+/** What checking memories found. */
 export interface Verification {
   checked: number;
   /** The surest first in each memory. */

@@ -2,9 +2,10 @@
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
+import { filterRows, isBy } from "../memory/memories.ts";
 import { findTopMemory } from "../project/scopes.ts";
 import { ageInWords, formatAuthorship, type Listing, type Row } from "../store/store.ts";
-import { block, bold, countMemories, dim, type Line, notes, type Span, verb, warn } from "../verb.ts";
+import { block, bold, countMemories, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
 import { NAME, TYPE } from "./common.ts";
 
@@ -12,19 +13,27 @@ type Authored<T extends Row> = T & { author?: string | null };
 
 export const list = verb({
   args: [],
-  input: { type: TYPE },
-  examples: ["list", "list --type feedback"],
-  async run(memdir, { type }, { env }) {
+  input: {
+    type: TYPE,
+    since: text("only memories of this day or later, as in 2026-03-01", "DATE"),
+    until: text("only memories of this day or earlier", "DATE"),
+    by: text("only what this person or agent said: `user`, `inferred`, `mcp:codex`, a team member", "WHO"),
+    cue: text("only memories with a cue that contains this", "TEXT"),
+  },
+  examples: ["list", "list --type feedback", "list --since 2026-03-01 --by user"],
+  async run(memdir, { by, ...filter }, { env }) {
     const { rows, skipped } = await memdir.survey();
     const authorOf = await findAuthors(memdir, env);
-    const shown: Authored<Row>[] = rows
-      .filter((row) => type === undefined || row.type === type)
-      .map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));
+    const shown = filterRows(rows, filter)
+      .map((row): Authored<Row> => (row.scope === "team" ? { ...row, author: authorOf(row) } : row))
+      .filter((row) => by === undefined || isBy(row, by) || isBy({ by: row.author ?? "" }, by));
     return { rows: shown, skipped, top: findTopMemory(memdir.location.project, memdir.directories) };
   },
   json: ({ rows }) => rows,
   say({ rows, skipped, top }, { input, call }) {
     if (rows.length > 0) return [`${countMemories(rows.length)}:`, ...rows.flatMap(rowLines), ...passedOver(skipped)];
+    const isFiltered = Object.entries(input).some(([name, value]) => name !== "type" && value !== undefined);
+    if (isFiltered) return ["No memories match.", ...passedOver(skipped)];
     const none = input.type === undefined ? "No memories saved yet." : `No memories of the type ${input.type}.`;
     const offer = top === null ? [] : [`This repository keeps memories in ${top}: ${call(`list --memory-dir ${top}`)}`];
     return [none, ...offer, dim(`Save one: ${call('save "Use pnpm, never npm."')}`), ...passedOver(skipped)];

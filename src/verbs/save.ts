@@ -24,6 +24,7 @@ const INPUT = {
   link: list("a memory that belongs with it; may be given several times", "NAME"),
   supersedes: list("a memory that this one replaces: it will rank under it", "NAME"),
   file: text("read the body from this file; - is standard input", "FILE", { only: ["cli", "console"] }),
+  expires: text("the last day on which it holds, as in 2026-12-31", "DATE"),
   pin: flag("keep its line in the index when others must go"),
   source: text("who said it: user, inferred, tool or document", "WHO"),
   reason: REASON,
@@ -44,13 +45,14 @@ export const save = verb({
   async run(memdir, input, context) {
     const body = await readBody(input, context);
     const request = await complete(memdir, body, input);
-    const { link: links, supersedes, redact, pin, source: by, reason } = input;
+    const { link: links, supersedes, redact, pin, expires, source: by, reason } = input;
     const source = by === undefined ? undefined : { by, session: null, message: null };
     const saved = await memdir.save({
       ...request,
       links,
       supersedes,
       redact,
+      expires,
       reason,
       source,
       pinned: pin || undefined,

@@ -81,7 +81,7 @@ const TABLE = [
     aliases: ["rm", "delete", "remove"],
   }),
   everyday("rename", "Give a memory a new name", () => import("./forget.ts"), PAGE, NAMED, { aliases: ["mv"] }),
-  everyday("undo", "Undo a change as a whole; without an ID the last one", () => import("./history.ts"), PAGE),
+  everyday("undo", "Undo a change as a whole; without an ID the last one", () => import("./history.ts"), MODELS),
   everyday("history", "List the changes made to memories, newest last", () => import("./history.ts"), PAGE, NAMED),
   health("check", "Check everything below in one report", () => import("./check.ts"), PAGE, LONG),
   health("doctor", "Check the installation and every wired agent", () => import("./doctor.ts"), [...SHELL, "web"]),
@@ -145,10 +145,12 @@ export type Verbs = {
     : never;
 };
 
+/** What a verb takes besides its input. */
 export interface CallOptions {
-  signal?: AbortSignal;
+  /** Stops the work. */
+  signal?: AbortSignal | undefined;
   /** For long work: what is being done, and how far it is. */
-  onProgress?: (what: string, done: number, total: number) => void;
+  onProgress?: ((what: string, done: number, total: number) => void) | undefined;
 }
 
 /** The verbs for a program: they ask nothing and print nothing; the result is the answer. */

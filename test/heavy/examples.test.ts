@@ -1,13 +1,11 @@
 /** The examples as a user runs them: real processes with the real SDKs, against the model server on loopback. */
 import { spawn } from "node:child_process";
-import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 
 /** Made here, so that no scanner of the repository takes it for a real one. */
 const TOKEN = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
@@ -57,13 +55,13 @@ function count(request: number, text: string): number {
 describe.each(["anthropic-agent.mjs", "openai-agent.mjs", "ai-sdk-agent.mjs"])("%s", (example) => {
   it("saves what the model asks for, tells it why not, and remembers it in the next session", async () => {
     server.queue(
-      { tools: [{ name: "save_memory", input: { ...MEMORY, body: `the token is ${TOKEN}` } }] },
-      { tools: [{ name: "save_memory", input: MEMORY }] },
+      { tools: [{ name: "save", input: { ...MEMORY, body: `the token is ${TOKEN}` } }] },
+      { tools: [{ name: "save", input: MEMORY }] },
       { text: "Noted." },
     );
     expect(await run(example, [], "Never deploy on a Friday!\n")).toContain("Noted.");
     expect(count(1, "github-token")).toBe(1);
-    expect(count(2, "saved as feedback_deploys.md")).toBe(1);
+    expect(count(2, "created feedback_deploys.md")).toBe(1);
     expect(world.read("feedback_deploys.md")).toContain(MEMORY.body);
     expect(world.grep(TOKEN)).toEqual([]);
 
@@ -76,8 +74,7 @@ describe.each(["anthropic-agent.mjs", "openai-agent.mjs", "ai-sdk-agent.mjs"])("
   });
 });
 
-// Until the package exports it, the example cannot be run.
-describe.runIf("./memory-tool" in exports)("memory-tool.mjs", () => {
+describe("memory-tool.mjs", () => {
   it("gives the model its memory, and tells it what failed", async () => {
     const memory = (input: object) => ({ tools: [{ name: "memory", input }] });
     server.queue(

@@ -74,7 +74,7 @@ describe("the official client over HTTP", () => {
   it.each(["legacy", "auto"] as const)("lists, saves, recalls and reads (%s)", async (mode) => {
     const { world, server } = await start();
     const client = await connect(server, mode);
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
     const memory = { type: "user", name: "role", description: "what they do", body: "Runs databases.", when: ["sql"] };
     const saved = await client.callTool({ name: "save", arguments: memory });
     expect(saved.structuredContent).toMatchObject({ action: "created" });
@@ -149,7 +149,7 @@ describe("messages", () => {
     expect(hello.body.result.serverInfo.name).toBe("memdir");
     const session = { "mcp-session-id": String(hello.headers["mcp-session-id"]) };
     expect((await post(server.url, { jsonrpc: "2.0", method: "notifications/initialized" }, session)).status).toBe(202);
-    expect((await post(server.url, LIST, session)).body.result.tools).toHaveLength(6);
+    expect((await post(server.url, LIST, session)).body.result.tools).toHaveLength(7);
     expect((await post(server.url, undefined, session, "DELETE")).status).toBe(200);
     expect((await post(server.url, LIST, session)).status).toBe(404);
     expect((await post(server.url, LIST, { "mcp-session-id": "guessed" })).status).toBe(404);
@@ -161,7 +161,7 @@ describe("messages", () => {
     expect((await post(server.url, LIST)).status).toBe(400);
     const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
     const answer = await post(server.url, { ...LIST, params: MODERN }, headers);
-    expect(answer.body.result.tools).toHaveLength(6);
+    expect(answer.body.result.tools).toHaveLength(7);
   });
 
   it("a later client's headers say what its message says", async () => {

@@ -19,7 +19,7 @@ describe("before 2026-07-28", () => {
     });
     expect(welcome.capabilities.resources.subscribe).toBeUndefined();
     expect(welcome.instructions).toContain("recall");
-    expect((await ask("tools/list")).result.tools).toHaveLength(6);
+    expect((await ask("tools/list")).result.tools).toHaveLength(7);
   });
 
   it("offers its own version to a client that asks for one that nobody knows", async () => {
@@ -40,7 +40,7 @@ describe("before 2026-07-28", () => {
     const { ask } = await start();
     expect((await ask("tools/call", { name: "eat", arguments: {} })).error).toMatchObject({
       code: -32602,
-      message: 'there is no tool "eat"; there are: recall, save, read, list, forget, verify',
+      message: 'there is no tool "eat"; there are: recall, save, read, list, forget, undo, verify',
     });
     expect((await ask("prompts/get", { name: "eat" })).error.code).toBe(-32602);
     expect((await ask("tools/call", {})).error.code).toBe(-32602);
@@ -129,7 +129,7 @@ describe("from 2026-07-28 on", () => {
       resultType: "complete",
     });
     expect(result.instructions).toContain("recall");
-    expect((await wire.ask("tools/list", MODERN)).result.tools).toHaveLength(6);
+    expect((await wire.ask("tools/list", MODERN)).result.tools).toHaveLength(7);
     const memory = { type: "user", name: "me", description: "d", body: "b", when: ["c"] };
     const saved = (await wire.ask("tools/call", { ...MODERN, name: "save", arguments: memory })).result;
     expect(saved.structuredContent.action).toBe("created");
@@ -146,7 +146,7 @@ describe("from 2026-07-28 on", () => {
     expect((await wire.ask("server/discover", MODERN)).result).toBeDefined();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
     expect((await wire.ask("initialize", params)).result.protocolVersion).toBe("2025-11-25");
-    expect((await wire.ask("tools/list")).result.tools).toHaveLength(6);
+    expect((await wire.ask("tools/list")).result.tools).toHaveLength(7);
   });
 
   it("refuses a revision that it does not know, and names those it does", async () => {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { MCP_TOOLS } from "../../src/mcp/tools.ts";
+import { MODEL_TOOLS } from "../../src/mcp/tools.ts";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { VERBS } from "../../src/verbs/table.ts";
 import { DAY, HOUR, makeWorld, note, type World } from "../world.ts";
@@ -24,10 +24,10 @@ const PNPM = {
 };
 
 describe("tools/list", () => {
-  it("names six tools with titles, schemas for both ways and hints", async () => {
+  it("names its tools with titles, schemas for both ways and hints", async () => {
     const { wire } = await start();
     const { tools } = (await wire.ask("tools/list")).result;
-    expect(tools.map(({ name }: Json) => name)).toEqual(["recall", "save", "read", "list", "forget", "verify"]);
+    expect(tools.map(({ name }: Json) => name)).toEqual(["recall", "save", "read", "list", "forget", "undo", "verify"]);
     for (const tool of tools) {
       expect(tool.title).toBeTruthy();
       expect(tool.description.length).toBeGreaterThan(40);
@@ -46,7 +46,7 @@ describe("tools/list", () => {
 });
 
 it("every verb that is for MCP has its tool", () => {
-  const tools = new Set(MCP_TOOLS.map(({ spec }) => (spec.name === "read" ? "show" : spec.name)));
+  const tools = new Set(MODEL_TOOLS.map(({ spec }) => (spec.name === "read" ? "show" : spec.name)));
   for (const { name, on } of VERBS) expect([name, tools.has(name)]).toEqual([name, on.includes("mcp")]);
 });
 
@@ -267,7 +267,7 @@ describe("forget", () => {
     const { world, wire } = await start();
     await wire.call("save", PNPM);
     const result = await wire.call("forget", { name: "use pnpm", reason: "wrong" });
-    expect(textOf(result)).toMatch(/^removed feedback_use_pnpm\.md; `memdir undo \S+` brings it back$/);
+    expect(textOf(result)).toMatch(/^removed feedback_use_pnpm\.md; `undo` with id \S+ brings it back$/);
     expect(world.exists("feedback_use_pnpm.md")).toBe(false);
     await (await world.open()).undo(result.structuredContent.undo);
     expect(world.exists("feedback_use_pnpm.md")).toBe(true);

@@ -57,7 +57,7 @@ function age(directory: Directory, file: string, ms: number): void {
 /** As a hook opens them, for one prompt. */
 function ask(directories: readonly Directory[], prompt = PROMPT, embed: Embed | null = null) {
   const { resident, news, keep } = openRows(directories);
-  const choice = chooseMemories(resident, { prompt, embed, nowMs: NOW_MS, orderLimit: 1000 });
+  const choice = chooseMemories(resident, { prompt, vector: embed && embed(prompt), nowMs: NOW_MS, orderLimit: 1000 });
   return {
     order: (choice?.all ?? []).map(({ entry: { file } }) => file),
     shown: (choice?.ranked ?? []).map(({ entry: { file } }) => file),
@@ -218,7 +218,7 @@ describe("ranking", () => {
       entryOf("a.md", { body: "deploy kubectl" }, { embed: toward }),
       entryOf("b.md", { name: "انشر إلى بيئة الاختبار", body: "coffee" }, { embed: toward }),
     );
-    const choose = (prompt: string) => chooseMemories(rows, { prompt, embed: toward, nowMs: NOW_MS });
+    const choose = (prompt: string) => chooseMemories(rows, { prompt, vector: toward(prompt), nowMs: NOW_MS });
     expect(choose("deploy kubectl")).toMatchObject({ method: "hybrid", all: [{ entry: { file: "a.md" } }, {}] });
     expect(choose("كيف انشر إلى بيئة الاختبار")).toMatchObject({
       method: "lexical",
@@ -302,7 +302,7 @@ describe("files that changed behind the cache", () => {
     expect(ask([directory])).toMatchObject({ considered: 3, stale: 0 });
     expect(ask([directory]).order).toContain("pool.md");
     expect(readAppended(open)).toBe(true);
-    expect(chooseMemories(open, { prompt: PROMPT, embed: null, nowMs: NOW_MS })).toMatchObject({ considered: 3 });
+    expect(chooseMemories(open, { prompt: PROMPT, vector: null, nowMs: NOW_MS })).toMatchObject({ considered: 3 });
     rewriteCache(directory, [], null);
     expect(readAppended(open)).toBe(false);
   });
@@ -531,7 +531,7 @@ describe("a damaged cache", () => {
     const entry = digestMemory("../outside.md", fs.readFileSync(outside), fs.statSync(outside), NOW_MS);
     const resident = openResident([directory]);
     addEntry(resident, 0, entry);
-    expect(chooseMemories(resident, { prompt: PROMPT, embed: null, nowMs: NOW_MS })?.all).toEqual([]);
+    expect(chooseMemories(resident, { prompt: PROMPT, vector: null, nowMs: NOW_MS })?.all).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 /** The verbs as typed methods of the library. */
 
 import { expect, it } from "vitest";
-import { openMemdir } from "../src/index.ts";
-import { errorOf, makeWorld } from "./world.ts";
+import { openMemdir } from "../../src/index.ts";
+import { errorOf, makeWorld } from "../world.ts";
 
 it("has every verb with its input checked and its result typed", async () => {
   const world = makeWorld();

@@ -1,0 +1,99 @@
+/** Memory for the Anthropic SDK: tools for its tool runner, recall for each message, and the API's memory tool, in one call. */
+
+import type { BetaMemoryTool20250818 } from "@anthropic-ai/sdk/resources/beta";
+import { MemdirError } from "./errors.ts";
+import type { Library, MemoryToolName, ToolsOptions } from "./library.ts";
+import { type MemoryToolHandlers, type MemoryToolOptions, openMemoryTool } from "./memory-tool/memory-tool.ts";
+import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
+import { openRecallSession, type RecallSession } from "./recall/budget.ts";
+import type { RecallOptions } from "./recall/recall.ts";
+
+/** Which tools the model gets, and how much recall may show. */
+export interface AnthropicMemoryOptions extends ToolsOptions {
+  /** How much recall may show: `limit`, `maxBytes`, `exclude`, `model`. */
+  recall?: Pick<RecallOptions, "limit" | "maxBytes" | "exclude" | "model"> | undefined;
+  /** For the memory tool. */
+  memoryTool?: MemoryToolOptions | undefined;
+}
+
+/** A tool as `client.beta.messages.toolRunner` takes it. */
+export interface RunnableTool {
+  name: MemoryToolName;
+  description: string;
+  input_schema: { type: "object"; properties: Record<string, unknown>; required: string[] };
+  run(input: unknown, context?: { signal?: AbortSignal | null | undefined }): Promise<string>;
+  parse(content: unknown): unknown;
+}
+
+/** The API's memory tool, `memory_20250818`, as the tool runner takes it. */
+export interface RunnableMemoryTool extends BetaMemoryTool20250818 {
+  run(command: unknown): ReturnType<MemoryToolHandlers[keyof MemoryToolHandlers]>;
+  parse(content: unknown): unknown;
+}
+
+/** A message of the user with the memories that help with it before their words. */
+export interface UserMessage {
+  role: "user";
+  content: { type: "text"; text: string }[];
+}
+
+/** What the Anthropic SDK takes, for one conversation. */
+export interface AnthropicMemory {
+  /** For `tools` of the tool runner. */
+  tools: RunnableTool[];
+  /** The API's memory tool over the same memories, instead of `tools` or beside them. */
+  memoryTool: RunnableMemoryTool;
+  /** The user's next message, with what is remembered about it. Call it once for each: a memory comes once in a conversation. */
+  message(prompt: string, options?: { signal?: AbortSignal | undefined }): Promise<UserMessage>;
+  /** What this conversation was shown; `session.clear()` after the conversation was cleared or compacted. */
+  session: RecallSession;
+  /** When to recall and save, for `system`. */
+  instructions: string;
+}
+
+/**
+ * Tools, recall and the memory tool of one conversation.
+ *
+ * @example
+ * const memory = await openAnthropicMemory(await openMemdir());
+ * const messages = [await memory.message("Which package manager do we use?")];
+ * client.beta.messages.toolRunner({ model, max_tokens: 8192, system: memory.instructions, messages, tools: memory.tools });
+ */
+export async function openAnthropicMemory(
+  memdir: Library,
+  options: AnthropicMemoryOptions = {},
+): Promise<AnthropicMemory> {
+  const session = openRecallSession();
+  const tools = await memdir.tools(options);
+  const handlers = openMemoryTool(memdir, options.memoryTool);
+  return {
+    tools: tools.map(({ name, description, inputSchema, run }) => ({
+      ...{ name, description, input_schema: inputSchema, parse: (content: unknown) => content },
+      run: (input, context) => run(input, { signal: context?.signal }),
+    })),
+    memoryTool: {
+      ...{ type: "memory_20250818", name: "memory", parse: (content: unknown) => content },
+      run: (command) => runCommand(handlers, command),
+    },
+    async message(prompt, { signal } = {}) {
+      const asked = { type: "text" as const, text: prompt };
+      if (memdir.config.disabled !== null) return { role: "user", content: [asked] };
+      const { text, memories } = await memdir.recall(prompt, { ...options.recall, session, signal });
+      session.surface(memories);
+      return { role: "user", content: text === "" ? [asked] : [{ type: "text", text }, asked] };
+    },
+    session,
+    instructions: MCP_INSTRUCTIONS,
+  };
+}
+
+/** The command is the model's, and not checked yet. */
+async function runCommand(handlers: MemoryToolHandlers, command: unknown) {
+  const name = (command as { command?: unknown } | null)?.command;
+  const handle = Object.hasOwn(handlers, String(name)) ? handlers[name as keyof MemoryToolHandlers] : undefined;
+  if (!handle) {
+    const names = Object.keys(handlers).join(", ");
+    throw new MemdirError("usage", `there is no command "${String(name).slice(0, 40)}"; there are: ${names}`);
+  }
+  return handle(command as never);
+}

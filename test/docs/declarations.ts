@@ -1,0 +1,88 @@
+/** The exports of an entry as they are declared in the sources, which the formatter keeps in one form. */
+
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+export interface Declared {
+  name: string;
+  kind: "interface" | "type" | "function" | "class" | "const";
+  /** The comment above it, as text. */
+  doc: string;
+  /** The declaration without bodies. */
+  text: string;
+}
+
+export function readEntry(file: string): Declared[] {
+  const text = readFileSync(file, "utf8");
+  const own = [...text.matchAll(/^export (?:declare )?(?:async )?(?:interface|type|function|class|const) (\w+)/gm)];
+  const found = own.map(([, name]) => declarationOf(file, name as string, name as string));
+  for (const [, names, from] of text.matchAll(/^export (?:type )?\{([^}]+)\} from "([^"]+)";/gm)) {
+    const target = resolve(dirname(file), from as string);
+    for (const each of (names as string).split(",").map((name) => name.trim().replace(/^type /, "")))
+      if (each !== "") found.push(follow(target, ...(each.split(" as ") as [string, string?])));
+  }
+  return found;
+}
+
+/** Through files that only pass it on. */
+function follow(file: string, name: string, shown = name): Declared {
+  const text = readFileSync(file, "utf8");
+  if (new RegExp(`^export (?:async )?(?:interface|type|function|class|const) ${name}\\b`, "m").test(text))
+    return declarationOf(file, name, shown);
+  for (const [, names, from] of text.matchAll(/^export (?:type )?\{([^}]+)\} from "([^"]+)";/gm)) {
+    const listed = (names as string).split(",").map((each) => each.trim().replace(/^type /, ""));
+    const passed = listed.find((each) => (each.split(" as ")[1] ?? each) === name);
+    if (passed) return follow(resolve(dirname(file), from as string), passed.split(" as ")[0] as string, shown);
+  }
+  // A type that is imported and exported again.
+  const from = new RegExp(`^import (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from "([^"]+)";`, "m").exec(text)?.[1];
+  if (from) return follow(resolve(dirname(file), from), name, shown);
+  throw new Error(`${name} is declared neither in ${file} nor in what it passes on`);
+}
+
+function declarationOf(file: string, name: string, shown: string): Declared {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const at = lines.findIndex((line) =>
+    new RegExp(`^export (?:async )?(?:interface|type|function|class|const) ${name}\\b`).test(line),
+  );
+  const kind = /(?:async )?(interface|type|function|class|const) /.exec(lines[at] as string)?.[1] as Declared["kind"];
+  return { name: shown, kind, doc: docAbove(lines, at), text: textOf(lines, at, kind) };
+}
+
+function docAbove(lines: readonly string[], at: number): string {
+  if (!lines[at - 1]?.trimEnd().endsWith("*/")) return "";
+  let from = at - 1;
+  while (!lines[from]?.trimStart().startsWith("/**")) from--;
+  const inner = lines
+    .slice(from, at)
+    .join("\n")
+    .replace(/^\s*\/\*\*\s?|\s*\*\/\s*$/g, "")
+    .replace(/^\s*\* ?/gm, "");
+  const [words = "", example] = inner.split(/@example\n?/);
+  const said = words
+    .trim()
+    .replace(/\n(?!\n)/g, " ")
+    .replace(/ {2,}/g, "\n\n");
+  return example === undefined ? said : `${said}\n\n\`\`\`ts fragment\n${example.trim()}\n\`\`\``;
+}
+
+/** To the end of the declaration; of functions and constants what says their type. */
+function textOf(lines: readonly string[], at: number, kind: Declared["kind"]): string {
+  const rest = lines.slice(at);
+  const first = (rest[0] as string).replace(/^export (?:async )?/, "");
+  if (kind === "const") return first.replace(/ = .*$/, ";").replace(/ =$/, ";");
+  if (kind === "function") {
+    const end = rest.findIndex((line) => /\{$/.test(line) && !/[:=] \{$/.test(line));
+    return [first, ...rest.slice(1, end + 1)].join("\n").replace(/ \{$/, ";");
+  }
+  const isOneLine = /;$/.test(first) || /\{\}$/.test(first);
+  const end = isOneLine
+    ? 0
+    : rest.findIndex(
+        (line, i) =>
+          (i > 0 && /^(?:\}.*|.*;)$/.test(line) && !/^\s{2}\S.*;$/.test(line)) ||
+          (kind === "type" && i > 0 && /;$/.test(line)),
+      );
+  const body = [first, ...rest.slice(1, end + 1)].join("\n");
+  return kind === "class" ? body.replace(/^(\s+constructor[\s\S]*?\)) \{[\s\S]*?^ {2}\}/gm, "$1;") : body;
+}
