@@ -238,7 +238,13 @@ function authorOf({ options }: Pass, { author }: RemoteEntry): string {
 async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<Texts> {
   const { remote, signal, findSecrets } = pass.options;
   const texts = new Map<string, string>();
+  let bytes = 0;
   for (let from = 0; from < entries.length; from += LIMITS.fetchPaths) {
+    // The rest is for the next round, so that a remote without limits does not fill the memory here.
+    if (bytes > MAX_ROUND_BYTES) {
+      pass.again = true;
+      break;
+    }
     pass.progress("fetch", from, entries.length);
     const some = entries.slice(from, from + LIMITS.fetchPaths);
     const fetched = await remote.fetch(some, signal);
@@ -248,6 +254,7 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
         pass.again = true;
         continue;
       }
+      bytes += text.length;
       const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
       const problem =
         isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text)) ?? findFormProblem(path, text);
@@ -257,6 +264,9 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
   }
   return texts;
 }
+
+/** Twice as much as a repository may hold. */
+const MAX_ROUND_BYTES = 2 * LIMITS.repositoryBytes;
 
 /** What the store's gate has against it, one text at a time: a bad one must not keep the others away. Secrets are looked for once. */
 function findFormProblem(file: string, text: string): string | null {

@@ -14,7 +14,8 @@ import { openMemoryData } from "../team/server/memory-data.ts";
 import { directoryAt } from "../team/sync-world.ts";
 import { makeTemporary } from "../temporary.ts";
 
-const MEMORIES = Number(process.env.MEMORIES ?? 20_000);
+/** `MEMORIES=20000` for as many as a repository may have. */
+const MEMORIES = Number(process.env.MEMORIES ?? 5_000);
 
 /** About 1,200 characters of prose, another text for each number. */
 function textOf(at: number): string {

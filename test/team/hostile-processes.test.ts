@@ -1,36 +1,22 @@
 /** Real programs against a real server: killed at any moment, two at once, in repositories that want memories for themselves. */
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTemporary } from "../temporary.ts";
 import { makeDice } from "./dice.ts";
-import { startRudeServer } from "./rude-server.ts";
+import { endOf, makePerson, type Person } from "./person.ts";
+import { json, startRudeServer } from "./rude-server.ts";
 import { startTeamServer, type TeamServer } from "./team-server.ts";
 
-const CLI = path.resolve(import.meta.dirname, "../../dist/cli.js");
 let server: TeamServer;
 beforeAll(async () => {
   server = await startTeamServer();
 });
 afterAll(() => server.close());
-
-interface Person {
-  project: string;
-  home: string;
-  mirror: string;
-  env: NodeJS.ProcessEnv;
-  run(
-    args: string[],
-    input?: string,
-    env?: NodeJS.ProcessEnv,
-  ): Promise<{ code: number | null; out: string; err: string }>;
-  start(args: string[]): ChildProcess;
-  /** Every memory of the mirror by its file. */
-  memories(): Map<string, string>;
-}
 
 async function makePeople(...names: string[]) {
   const { team, tokenOf } = await server.makeTeam();
@@ -45,46 +31,6 @@ async function makePeople(...names: string[]) {
     people.push(person);
   }
   return { people, url, team };
-}
-
-function makePerson(top: string): Person {
-  const [home, project] = [path.join(top, "home"), path.join(top, "app")];
-  for (const folder of [home, project]) fs.mkdirSync(folder);
-  const env = { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: "1", MEMDIR_MEANING: "0", NO_COLOR: "1" };
-  execFileSync("git", ["init", "-q", project], { env });
-  const start = (args: string[], more: NodeJS.ProcessEnv = {}) =>
-    spawn(process.execPath, [CLI, ...args], { cwd: project, env: { ...env, ...more } });
-  const slug = fs.realpathSync(project).replace(/[^a-zA-Z0-9]/g, "-");
-  const mirror = path.join(home, ".claude", "projects", slug, "memory", "team");
-  return {
-    project,
-    home,
-    mirror,
-    env,
-    start: (args) => start(args),
-    run: (args, input = "", more = {}) =>
-      new Promise((done) => {
-        const child = start(args, more);
-        let [out, err] = ["", ""];
-        child.stdout?.on("data", (chunk) => (out += chunk));
-        child.stderr?.on("data", (chunk) => (err += chunk));
-        child.stdin?.on("error", () => {});
-        child.stdin?.end(input);
-        child.on("close", (code) => done({ code, out, err }));
-      }),
-    memories: () =>
-      new Map(
-        fs
-          .readdirSync(mirror)
-          .filter((file) => file.endsWith(".md") && file !== "MEMORY.md" && file !== "MEMORY.more.md")
-          .map((file) => [file, fs.readFileSync(path.join(mirror, file), "utf8")]),
-      ),
-  };
-}
-
-/** To be asked for before it may have ended. */
-function endOf(child: ChildProcess): Promise<unknown> {
-  return new Promise((end) => child.on("close", end));
 }
 
 const text = (words: string, name: string) => `---\nname: ${name}\ndescription: d\ntype: project\n---\n\n${words}\n`;
@@ -156,6 +102,27 @@ describe("memdir sync", () => {
       for (const who of ["ann", "bob"]) for (let i = 0; i < 12; i++) expect(all).toContain(`We said ${who} ${i}.`);
       expect(person.memories().size).toBe(24);
     }
+  });
+
+  it("says what is wrong when the other side accepts and closes at once, or sends an answer that would fill the memory", async () => {
+    const { people } = await makePeople("ann");
+    const [ann] = people as [Person];
+    const token = path.join(ann.home, "token");
+    const closing = net.createServer((socket) => socket.destroy());
+    await new Promise<void>((done) => closing.listen(0, "127.0.0.1", done));
+    const { port } = closing.address() as net.AddressInfo;
+    const project = makePerson(makeTemporary("closed", "memory"));
+    const join = ["join", `http://127.0.0.1:${port}/acme/app`, "--token-file", token];
+    expect(await project.run(join)).toMatchObject({ code: 3, err: expect.stringContaining("tried 4 times") });
+    closing.close();
+
+    const bomb = await startRudeServer();
+    bomb.replies.push(json(200, `{"id":"x","entries":[${"[],".repeat(3_500_000)}[]]}`));
+    const args = ["join", `${bomb.url}/acme/app`, "--token-file", token];
+    // Without a limit of our own the program would be ended by this one.
+    const ended = await project.run(args, "", { NODE_OPTIONS: "--max-old-space-size=300" });
+    expect(ended).toMatchObject({ code: 3, err: expect.stringContaining("memdir team server") });
+    await bomb.close();
   });
 
   it("ends soon after Ctrl-C, and says nothing of an unexpected failure", async () => {
