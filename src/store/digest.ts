@@ -18,7 +18,7 @@ const INFERRED_BY = "inferred";
 const PART_CHARACTERS = 1000;
 /** A long memory is embedded in parts; past this the rest is found by its words. */
 const MAX_PARTS = 8;
-/** In a longer text the point is one of many things that its vector stands for: its name and description get a vector of their own. */
+/** In a longer text the point is one of many things that its vector stands for: without cues, name and description get their own. */
 const LONG_CHARACTERS = 500;
 const MAX_CUES = 16;
 const MAX_LINKS = 32;
@@ -151,9 +151,9 @@ function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: bo
   const memory = parseMemory(file, bytes);
   const head = [memory.name, memory.description].filter((text) => text !== "").join(". ");
   const whole = `${head}\n${memory.body}`.trim();
-  const point = memory.description !== "" && whole.length > LONG_CHARACTERS ? partsOf(head).slice(0, 1) : [];
+  const needsPoint = memory.when.length === 0 && memory.description !== "" && whole.length > LONG_CHARACTERS;
   return [
-    ...[...partsOf(whole), ...point].map((text) => ({ text, isCue: false })),
+    ...[...partsOf(whole), ...(needsPoint ? partsOf(head).slice(0, 1) : [])].map((text) => ({ text, isCue: false })),
     ...memory.when.slice(0, MAX_CUES).map((text) => ({ text, isCue: true })),
   ];
 }
