@@ -18,6 +18,8 @@ const INFERRED_BY = "inferred";
 const PART_CHARACTERS = 1000;
 /** A long memory is embedded in parts; past this the rest is found by its words. */
 const MAX_PARTS = 8;
+/** In a longer text the point is one of many things that its vector stands for: without cues, name and description get their own. */
+const LONG_CHARACTERS = 500;
 const MAX_CUES = 16;
 const MAX_LINKS = 32;
 /** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
@@ -144,13 +146,14 @@ function withVectors(entry: RowEntry, vectors: Vector[]): RowEntry {
   return { ...entry, ranking: { ...entry.ranking, vectors } };
 }
 
-/** The texts that the entry's vectors stand for, parts of the whole text first, then the cues. */
+/** The texts that the entry's vectors stand for, parts of the whole text and its point first, then the cues. */
 function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
   const memory = parseMemory(file, bytes);
   const head = [memory.name, memory.description].filter((text) => text !== "").join(". ");
-  const parts = partsOf(`${head}\n${memory.body}`.trim());
+  const whole = `${head}\n${memory.body}`.trim();
+  const needsPoint = memory.when.length === 0 && memory.description !== "" && whole.length > LONG_CHARACTERS;
   return [
-    ...parts.map((text) => ({ text, isCue: false })),
+    ...[...partsOf(whole), ...(needsPoint ? partsOf(head).slice(0, 1) : [])].map((text) => ({ text, isCue: false })),
     ...memory.when.slice(0, MAX_CUES).map((text) => ({ text, isCue: true })),
   ];
 }

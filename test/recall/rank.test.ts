@@ -268,6 +268,19 @@ describe("rank: meaning", () => {
     expect(first!.nearest!.number).toBeGreaterThan(0);
   });
 
+  it("what a long memory is about counts by itself, whatever its text goes on with", () => {
+    const body = Array.from({ length: 40 }, () => "database postgres and more of it").join("\n");
+    const rows = rowsOf(
+      entryOf("a.md", { name: "Coffee", description: "espresso to drink", body }, { embed }),
+      entryOf("b.md", { name: "Coffee", body: `espresso to drink\n${body}` }, { embed }),
+    );
+    const [a, b] = ["a.md", "b.md"].map((file) =>
+      rankFor(rows, "drink", { embed }).find(({ entry }) => entry.file === file),
+    );
+    expect(a!.nearest!.similarity).toBeGreaterThan(0.9);
+    expect(b!.nearest!.similarity).toBeLessThan(0.6);
+  });
+
   it("memories without vectors stand in the middle and move by their words", () => {
     const rows = rowsOf(
       entryOf("near.md", { name: "Rollout", body: "rollout" }, { embed }),
