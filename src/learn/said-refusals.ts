@@ -85,6 +85,12 @@ const PARTS = {
   question:
     /[?？]["')\s]*$|^¿|(?:吗|嗎|呢|か)[。\s]*$|, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$|^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)\b|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i,
   task: /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|until i\b|while i\b|for a (?:moment|bit|while|sec|second)|this time|on my branch|in a (?:minute|moment|second))\b|\b(?:in|for|on|to|of|from|with) (?:this|these|my|the current) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|handler|endpoint|refactoring|feature|story|review|demo|exercise|round|rebase)s?\b|\blines? \d|\b(?:vorerst|fürs erste|im moment|gerade eben|por ahora|por el momento|de momento|pour l'instant|pour le moment)\b|暂时|先这样|とりあえず|일단/i,
+  /** Thought aloud, not said. */
+  maybe:
+    /\b(?:if (?:i|we|you) (?:said|asked|told|were|had|would|wanted)|suppose|supposing|imagine|what if|just a thought|if .{3,60} we(?:'d| would)|apparently|allegedly|supposedly|i heard|heard that|rumou?rs?|nothing official|not convinced|hypothetically|let's say|pretend|maybe|perhaps|i wonder|might|vielleicht|angeblich|angenommen|quizás?|a lo mejor|tal vez|peut-être|il paraît)\b|(?:in|at|with) (?:the|my|our) (?:old|last|previous|former) (?:project|team|company|job|firm)\b|也许|可能|听说|かもしれ|らしい|아마|래요$/i,
+  /** What anyone can look up: "we use React 19, see package.json". */
+  derivable:
+    /\b(?:see|look at|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|kt|rb|env)\b|\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b|\b(?:git log|tag|history|blame|diff|changelog|lock ?file|schema|manifest|makefile|package\.json) (?:already )?(?:says?|shows?)\b|\bas (?:you|i|we) (?:can )?see\b/i,
   /** Another person's data. */
   personal:
     /\b(?:phone|tel|mobile|telefon|handy|teléfono|móvil|téléphone)\b\.?:? ?[+\d(].{5,}|(?:手机|电话|電話|전화)号?码?[:：]? ?[+\d].{5,}|\b(?:born|date of birth|geboren|geb\.|née? (?:le|en)|nacid[oa])\b.{0,20}\d{4}|出生|生年月日|생년월일/i,

@@ -16,7 +16,7 @@ import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
 import { type Sentence, splitSpeech } from "../text/speech.ts";
 import type { Embed } from "./said-classifier.ts";
 import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
+import { forbidsKeeping, hasPart, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
 import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 
 export interface Said {
@@ -115,7 +115,7 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
     score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
     const isAskedAbout = WHY.test(sentences[at + 1]?.plain ?? "");
-    if (judged && isKept(judged) && !isAskedAbout) {
+    if (judged && isKept(judged) && !isAskedAbout && !hasPart(sentence.plain, "maybe", "derivable")) {
       const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
