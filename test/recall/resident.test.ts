@@ -57,7 +57,7 @@ function age(directory: Directory, file: string, ms: number): void {
 /** As a hook opens them, for one prompt. */
 function ask(directories: readonly Directory[], prompt = PROMPT, embed: Embed | null = null) {
   const { resident, news, keep } = openRows(directories);
-  const choice = chooseMemories(resident, { prompt, vector: embed && embed(prompt), nowMs: NOW_MS, orderLimit: 1000 });
+  const choice = chooseMemories(resident, { prompt, vector: embed?.(prompt) ?? null, nowMs: NOW_MS, orderLimit: 1000 });
   return {
     order: (choice?.all ?? []).map(({ entry: { file } }) => file),
     shown: (choice?.ranked ?? []).map(({ entry: { file } }) => file),
