@@ -9,7 +9,7 @@ const memdir = await openMemdir({ by: "openai-agent" });
 const session = openRecallSession();
 const client = new OpenAI();
 const tools = (await memdir.tools()).map(({ name, description, inputSchema: parameters, run }) => ({
-  type: /** @type {const} */ ("function"),
+  type: "function",
   // An error would end the runner; return it as text so that the model can read it.
   function: { name, description, parameters, parse: JSON.parse, function: (input) => run(input).catch(String) },
 }));

@@ -34,6 +34,17 @@ const CLIENTS = {
     version: "2.12.0",
     programs: ["@modelcontextprotocol/inspector/clients/launcher/build/index.js"],
   },
+  // Runtimes other than Node that the library is used on.
+  bun: {
+    package: "bun",
+    version: "1.4.4",
+    programs: ["", "-baseline", "-musl"].map((kind) => `@oven/bun-${process.platform}-${os.arch()}${kind}/bin/bun`),
+  },
+  deno: {
+    package: "deno",
+    version: "2.9.6",
+    programs: ["", "-glibc"].map((libc) => `@deno/${process.platform}-${os.arch()}${libc}/deno`),
+  },
 };
 
 /** Written when everything else is there. */

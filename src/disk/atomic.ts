@@ -201,6 +201,8 @@ export interface Native {
 let loaded: Native | null | undefined;
 
 export function loadNative(): Native | null {
+  // Deno and Bun have part of what native modules call, and end at the first call of the rest, which nothing can catch.
+  if (process.versions.deno !== undefined || process.versions.bun !== undefined) loaded = null;
   if (loaded === undefined) {
     try {
       // Imported above, it would cost a hook two milliseconds, of which hardly any needs it.

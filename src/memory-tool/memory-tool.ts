@@ -15,7 +15,7 @@ export type { ImageBlock } from "./view.ts";
 
 /** Limits of the memory tool. */
 export interface MemoryToolOptions {
-  /** The longest view, in characters; the API tells the model that it is 16,000. */
+  /** The longest view, in characters; the API says to the model that it is 16,000. */
   maxViewChars?: number | undefined;
   /** The largest file that the model may write. */
   maxFileBytes?: number | undefined;

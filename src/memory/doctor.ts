@@ -338,7 +338,7 @@ export interface Check {
   fix: string | null;
   /**
    * Does it, where that cannot lose anything: what was done, in words. Several checks may share one. May throw; what is
-   * left is seen when everything is looked at again.
+   * left is seen when everything is checked again.
    */
   mend?: Mend;
 }

@@ -55,7 +55,7 @@ export interface Memories {
   save(request: SaveRequest): Promise<SaveResult>;
   /** Every memory, or those that the filter lets through. */
   list(filter?: ListFilter): Promise<Row[]>;
-  /** As `list`, with what was passed over and why. */
+  /** As `list`, with what was skipped and why. */
   survey(): Promise<Listing>;
   /** One memory with its text. */
   show(name: Named): Promise<ShownMemory>;

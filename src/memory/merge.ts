@@ -10,7 +10,7 @@ import { type SaveResult, writeMemory } from "./save.ts";
 export interface MergeRequest {
   /** The new text of the one that stays, whole. */
   text: string;
-  /** What both held when they were looked at: if one is no longer that, nothing is written. */
+  /** What both held when they were read: if one is no longer that, nothing is written. */
   base: { keep: string; other: string };
 }
 

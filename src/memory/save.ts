@@ -66,9 +66,9 @@ export interface SaveRequest {
   pinned?: boolean | undefined;
   /** The last day on which it holds, `2026-12-31`, or a moment: after that recall does not show it, and `health` and `dream` propose to retire it. */
   expires?: string | undefined;
-  /** Who said it, and where; nobody means the user. */
+  /** Who said it, and where; the user unless given. */
   source?: Source | undefined;
-  /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
+  /** How far whoever saves is trusted: as far as the source, unless a person has checked it and wants it. */
   trust?: Trust | undefined;
   /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
   replace?: boolean | undefined;

@@ -67,7 +67,7 @@ export interface Term {
   weight: number;
 }
 
-/** What else the conversation tells about what is needed. */
+/** What else the conversation says about what is needed. */
 export interface Signals {
   /** Files that were read, written or named lately. */
   files?: readonly string[] | undefined;

@@ -61,7 +61,7 @@ export interface Row {
   when: string[];
   /** From this moment on recall does not show it; missing where the file does not say. */
   expires?: string;
-  /** Who said it, as the file's `source` names them; missing where it names nobody. */
+  /** Who said it, as the file's `source` names them; missing where the file has no source. */
   by?: string;
   /** What is wrong with the file, in words. */
   problems: string[];
@@ -88,7 +88,7 @@ export interface ShownMemory extends Row {
 /** What a directory holds. */
 export interface Listing {
   rows: Row[];
-  /** What is in the directory and is no memory, with the reason. */
+  /** What is in the directory and is not a memory, with the reason. */
   skipped: Skipped[];
 }
 

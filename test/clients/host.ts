@@ -35,7 +35,7 @@ export interface Host {
   hasReadableTranscript: boolean;
 }
 
-export const ALL_TOOLS = ["recall", "save", "read", "list", "forget", "verify"];
+export const ALL_TOOLS = ["recall", "save", "read", "list", "forget", "undo", "verify"];
 
 /** The layout of hooks that Claude Code, Codex and Gemini CLI share. */
 export function hooksOf(wiring: Wiring, events: Record<Moment, string>, entry: object): object | undefined {

@@ -25,7 +25,7 @@ describeClient("inspector", () => {
     expect(tools.map(({ name }: { name: string }) => name).sort()).toEqual([...ALL_TOOLS].sort());
     for (const tool of tools) {
       expect(tool).toMatchObject({ inputSchema: { type: "object" }, outputSchema: { type: "object" } });
-      expect([tool.name, tool.annotations.readOnlyHint]).toEqual([tool.name, !/save|forget/.test(tool.name)]);
+      expect([tool.name, tool.annotations.readOnlyHint]).toEqual([tool.name, !/save|forget|undo/.test(tool.name)]);
       expect([tool.name, tool._meta?.["anthropic/alwaysLoad"] ?? false]).toEqual([
         tool.name,
         /recall|save/.test(tool.name),

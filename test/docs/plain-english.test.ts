@@ -43,7 +43,8 @@ test("docs are in plain English", () => {
       .split("\n")
       .map((text, at) => ({ text, where: `${file}:${at + 1}` })),
   );
-  expect(lines.flatMap(findBanned)).toEqual([]);
+  // The name of a field in docs/api.md is not prose.
+  expect(lines.filter(({ text }) => !/^\s+\w+\??: \w+;$/.test(text)).flatMap(findBanned)).toEqual([]);
 });
 
 test("messages are in plain English", () => {
