@@ -4,6 +4,8 @@ import type { Config } from "./config.ts";
 import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
+import type { Proposed } from "./learn/team.ts";
+import type { Wish } from "./learn/wish.ts";
 import type { AdoptResult } from "./memory/adopt.ts";
 import type { Check } from "./memory/doctor.ts";
 import type { Named } from "./memory/find.ts";
@@ -51,6 +53,8 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   /** CLAUDE.md files, rules and imports of this session. */
   instructions(options?: InstructionOptions): Promise<Instructions>;
 
+  /** Puts what a model wants of the team's memories into the user's own inbox. `says` is for the model. */
+  propose(team: Store, wish: Wish): Promise<Proposed>;
   /** What memories claim, checked against the code and git; one memory if a name is given. */
   verify(name?: Named, options?: VerifyOptions): Promise<Verification>;
   /** The health of one directory, the first unless told, with what it was measured from. */

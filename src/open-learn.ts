@@ -16,7 +16,8 @@ import { type FindMemory, type LearningModel, openModelExtractor } from "./learn
 import { readUntold } from "./learn/origin.ts";
 import type { Proposal } from "./learn/proposal.ts";
 import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
-import { openTeamInbox, proposeToTeam, wishToForget } from "./learn/team.ts";
+import { openTeamInbox } from "./learn/team.ts";
+import { wishToForget } from "./learn/wish.ts";
 import type { Memdir } from "./memdir.ts";
 import { findNamed } from "./memory/find.ts";
 import { openMemories } from "./memory/memories.ts";
@@ -72,7 +73,7 @@ export async function saveAsModel(memdir: Memdir, { body = "", ...request }: Sav
   if (team.scope !== "team") return null;
   const { type, name, description = "", when = [], reason } = request;
   const wish = { action: "save", file: null, type, name, description, body, reason, by } as const;
-  const { done, says, ...applied } = await proposeToTeam(findOwn(memdir), team, { ...wish, when: [...when] });
+  const { done, says, ...applied } = await memdir.propose(team, { ...wish, when: [...when] });
   const file = applied.file ?? fileNameFor(type, name);
   const action = done === "inbox" ? ("waiting" as const) : ("unchanged" as const);
   return { file, path: join(team.path, file), scope: team.scope, action, notices: [says], undo: null };
@@ -84,7 +85,7 @@ type SaveWish = Pick<SaveRequest, "type" | "name" | "description" | "when" | "re
 export async function forgetAsModel(memdir: Memdir, name: string, reason: string | undefined, by: string) {
   const { directory, file } = await findNamed(memdir.directories, name);
   if (directory.scope !== "team") return null;
-  const { says } = await proposeToTeam(findOwn(memdir), directory, { ...wishToForget(directory, file, by), reason });
+  const { says } = await memdir.propose(directory, { ...wishToForget(directory, file, by), reason });
   return { file, action: "waiting" as const, undo: null, notices: [says] };
 }
 

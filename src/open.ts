@@ -84,6 +84,10 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return buildStartContext(main, await instructions(asked), location, config, warnings, touched);
     },
     instructions,
+    propose: async (team, wish) => {
+      const { proposeToTeam } = await import("./learn/team.ts");
+      return proposeToTeam(findOwn({ config, location, directories }), team, wish);
+    },
     doctor: async () => {
       const { examine, examineModel } = await import("./memory/doctor.ts");
       const { examineCues, examineMeaning } = await import("./recall/recaller.ts");

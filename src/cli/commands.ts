@@ -83,7 +83,7 @@ const PROGRAMS: readonly ProgramRow[] = [
       ),
       pool: text("connections to PostgreSQL (default: 10, and 2 for search)", "N"),
       oidc: text("sign in with an identity provider: its settings (docs/operations.md)", "FILE"),
-      "keep-audit": text("days of the audit log (default: 400; 0: for ever)", "DAYS"),
+      "keep-audit": text("days of the audit log (default: 400; 0: forever)", "DAYS"),
       "keep-versions": text("days of replaced versions (default: as long as they fit)", "DAYS"),
       "keep-tombstones": text("days of removed memories (default: 400)", "DAYS"),
       drain: text("seconds between /ready saying no and the end (default: 0)", "N"),

@@ -7,7 +7,6 @@ import type { Store } from "../store/store.ts";
 import type { MemoryToolHandlers } from "./commands.ts";
 import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText } from "./files.ts";
 import { findItem, missing, ROOT } from "./item.ts";
-import { withTeam } from "./team.ts";
 import { MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
 
 export type { MemoryToolHandlers } from "./commands.ts";
@@ -68,7 +67,22 @@ export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}):
       return `Successfully renamed ${from.shown} to ${to.shown}`;
     },
   };
-  return explainToModel({ ...handlers, ...withTeam(handlers, memdir, maxFileBytes) }, directory);
+  const guarded = openLate(async () => {
+    const { withTeam } = await import("./team.ts");
+    return { ...handlers, ...withTeam(handlers, memdir, maxFileBytes) };
+  });
+  return explainToModel({ ...handlers, ...guarded }, directory);
+}
+
+/** The commands that write: what guards the team's files is loaded with the first of them. */
+function openLate(open: () => Promise<MemoryToolHandlers>): Omit<MemoryToolHandlers, "view"> {
+  return {
+    create: async (command) => (await open()).create(command),
+    str_replace: async (command) => (await open()).str_replace(command),
+    insert: async (command) => (await open()).insert(command),
+    delete: async (command) => (await open()).delete(command),
+    rename: async (command) => (await open()).rename(command),
+  };
 }
 
 /** The model's input is not checked by the SDK. Half a character cannot be kept in a file. */

@@ -3,9 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { proposeToTeam, type Wish, wishOfText, wishToForget } from "../learn/team.ts";
+import { type Wish, wishOfText, wishToForget } from "../learn/wish.ts";
 import type { Memdir } from "../memdir.ts";
-import { findOwn } from "../open.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { isMemoryFile, type Store } from "../store/store.ts";
 import type { MemoryToolHandlers } from "./commands.ts";
@@ -32,7 +31,7 @@ export function withTeam(handlers: MemoryToolHandlers, memdir: Memdir, maxBytes:
   };
   const propose = async (team: Store, wish: Wish): Promise<string> => {
     if (Buffer.byteLength(wish.body) > maxBytes) throw new MemdirError("usage", "Nothing was changed: it is too long");
-    return `Nothing was changed yet: ${(await proposeToTeam(findOwn(memdir), team, wish)).says}`;
+    return `Nothing was changed yet: ${(await memdir.propose(team, wish)).says}`;
   };
   const proposeEdit = (item: Item, edit: (text: string) => string): Promise<string> => {
     const { team, file } = placeOf(item);

@@ -48,13 +48,13 @@ export const trust = verb({
   },
 });
 
-interface Asked {
+export interface Asked {
   /** A directory outside the repository that its settings ask for; null for none. */
   directory: { dir: string; accepted: boolean } | null;
   rules: AskedRule[];
 }
 
-interface AskedRule extends Pick<Enforced, "name" | "file" | "tools" | "pattern" | "paths" | "message"> {
+export interface AskedRule extends Pick<Enforced, "name" | "file" | "tools" | "pattern" | "paths" | "message"> {
   id: string;
   path: string;
   /** In words; null where it is not known. */

@@ -29,7 +29,7 @@ const FIRST = [
 
 const HEAD = `# API
 
-Made of the types in \`src/\`: the same sentences are shown on hover. \`memdir/agent\` and \`memdir/compat\` are described in [agent.md](agent.md) and the README.
+Made of the types in \`src/\`: the same sentences are shown on hover. \`memdir/agent\` and \`memdir/compat\` are described in [console.md](console.md) and the README.
 
 Every function rejects with a \`MemdirError\` for input that it cannot use, also when a model supplied it: \`code\` says what kind of problem it is, the message says what to do. \`recall\` never rejects.
 `;

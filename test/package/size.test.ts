@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { expect, it } from "vitest";
 
 const SRC = path.resolve(import.meta.dirname, "../../src");
-const KB = 1000;
+const KB = 1024;
 
 async function measure(entry: string): Promise<{ all: number; atStart: number }> {
   const { metafile } = await build({

@@ -35,7 +35,7 @@ export function openMetrics() {
       const lines = [
         ...gauge("requests_running", "Requests that are being answered.", running),
         ...gauge("pool_connections", "Connections to the database.", open),
-        ...gauge("pool_idle", "Connections that nobody uses.", idle),
+        ...gauge("pool_idle", "Connections that are not in use.", idle),
         ...gauge("pool_waiting", "Transactions that wait for a connection.", waiting),
         ...gauge("queue_waiting", "Transactions that wait for the turn of their team and token.", queued),
         ...gauge("audit_lost", "Rows of the audit log that could not be written.", auditLost),

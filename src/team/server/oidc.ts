@@ -108,7 +108,7 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
     );
     const { issuer: own, userinfo_endpoint } = await discover();
     if (claims.iss !== own || ![claims.aud].flat().includes(clientId) || claims.exp * 1000 < world.now().getTime())
-      throw misbehaved("its token is for somebody else, or too old");
+      throw misbehaved("its token is for another program, or too old");
     if (groupsClaim in claims || !userinfo_endpoint || !access_token) return claims;
     const { body } = await ask(userinfo_endpoint, undefined, access_token);
     const more = v.safeParse(v.looseObject({ sub: v.literal(claims.sub) }), body);

@@ -91,11 +91,11 @@ const LOGIN_ROUTES = [
     access: OPEN,
     summary: "Begins to sign in with the identity provider of the server",
     reply: [200, "What the person opens and confirms.", LoginAnswer],
-    others: { 404: "Nobody signs in to this team.", 429: "Too many requests.", 503: "The provider is not answering." },
+    others: { 404: "This team has no sign-in.", 429: "Too many requests.", 503: "The provider is not answering." },
     async answer(server, { params: { team = "" }, address }) {
       slowDown(server, address);
       const body = await server.oidc?.start(team);
-      if (!body) throw refuse(404, "not-found", "nobody signs in to this team here: ask one of its admins for a token");
+      if (!body) throw refuse(404, "not-found", "this team has no sign-in here: ask one of its admins for a token");
       return { body };
     },
   }),
@@ -106,7 +106,7 @@ const LOGIN_ROUTES = [
     reply: [200, "The token, or `pending`.", LoginFinished],
     others: {
       403: "They are in none of the groups that have a role.",
-      404: "Nobody signs in to this team.",
+      404: "This team has no sign-in.",
       429: "Too many requests.",
     },
     async answer(server, { params: { team = "" }, address, body: { handle } }) {

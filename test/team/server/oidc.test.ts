@@ -85,7 +85,7 @@ it("refuses who is in no group that has a role, and teams that nobody signs in t
   });
   await expect(asked).rejects.toThrow("no group");
   expect(identities[0]?.roles.size).toBe(0);
-  await expect(signIn(network, { server: server.url, team: "other" }, () => {})).rejects.toThrow("nobody signs in");
+  await expect(signIn(network, { server: server.url, team: "other" }, () => {})).rejects.toThrow("has no sign-in");
   await server.close();
 });
 
