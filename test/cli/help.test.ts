@@ -151,12 +151,16 @@ describe("completion", () => {
     }
     expect(options.out.trim().split(" ").sort()).toEqual(["--reason", "--redact"]);
     expect(common.out.trim().split(" ").sort()).toEqual([
+      "--by",
+      "--cue",
       "--cwd",
       "--help",
       "--json",
       "--memory-dir",
       "--scope",
+      "--since",
       "--type",
+      "--until",
     ]);
   });
 

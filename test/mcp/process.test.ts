@@ -60,7 +60,7 @@ describe("the official client", () => {
     const client = await connect(world, mode);
     expect(client.getInstructions()).toContain("recall");
     // The client checks every structured answer against its schema, once it has seen the list.
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
     const call = async (name: string, input: object = {}): Promise<Json> =>
       client.callTool({ name, arguments: { ...input } });
     expect((await call("save", MEMORY)).structuredContent.action).toBe("created");
@@ -74,6 +74,8 @@ describe("the official client", () => {
     expect((await client.getPrompt({ name: "dream" })).messages).toHaveLength(1);
     expect((await call("forget", { name: "use pnpm" })).structuredContent.action).toBe("removed");
     expect((await call("read", { name: "use pnpm" })).isError).toBe(true);
+    expect((await call("undo")).structuredContent.action).toBe("forget");
+    expect((await call("read", { name: "use pnpm" })).structuredContent.content).toBe("Use pnpm.");
     await expect(call("eat")).rejects.toThrow(/there is no tool "eat"/);
     await expect(client.readResource({ uri: "memory://project/none.md" })).rejects.toThrow(/no resource/);
   });
@@ -195,6 +197,6 @@ describe("the process", () => {
     const client = await connect(world, "legacy");
     const result: Json = await client.callTool({ name: "save", arguments: MEMORY });
     expect(result.isError).toBe(true);
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
   });
 });
