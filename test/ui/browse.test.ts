@@ -99,11 +99,13 @@ it("what a row says on hovering is not covered by its link, and the whole row op
   await ui.show("memories", { verdict: "gone" });
   const verdict = page.locator(".entry .verdict");
   await verdict.waitFor();
-  const isOnTop = await verdict.evaluate((element) => {
-    const { left, top } = element.getBoundingClientRect();
-    return element.contains(document.elementFromPoint(left + 3, top + 6));
-  });
-  expect(isOnTop).toBe(true);
+  const isOnTop = () =>
+    verdict.evaluate((element) => {
+      const { left, top } = element.getBoundingClientRect();
+      return element.contains(document.elementFromPoint(left + 3, top + 6));
+    });
+  // A message of the change before may still be in the way.
+  await expect.poll(isOnTop).toBe(true);
   expect(await verdict.getAttribute("title")).toContain("legacy.ts");
   await page.locator(".entry .col-age").click();
   await expect.poll(title).toBe("old admin panel");
@@ -279,8 +281,8 @@ it("keyboard only: to the search, through the list, into a memory, to editing an
   await expect.poll(() => search().evaluate((field) => field === document.activeElement)).toBe(true);
   await ui.page.keyboard.type("rollback");
   // Names are found at once, the ranking finds more.
-  await expect.poll(async () => (await names()).length).toBeGreaterThan(1);
-  expect((await names())[0]).toBe("rollback");
+  const found = async () => ((await names()).length < 41 ? (await names()).slice(0, 2) : []);
+  await expect.poll(found).toEqual(["rollback", expect.any(String)]);
   await press("ArrowDown", "ArrowDown");
   const focused = () => ui.page.evaluate(() => document.activeElement?.textContent ?? "");
   await expect.poll(focused).toBe((await names())[1]);
