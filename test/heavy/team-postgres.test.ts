@@ -157,7 +157,9 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     const bob = await addCaller(data, ann, "Bob", "reader");
     cluster.sql(
       `insert into memdir_memory select '${team}', 'app', 'm' || n || '.md', 'm' || n || '.md', 1, 'h', false, 1, 'Ann', now(), 'm' || n, '' from generate_series(1, 20000) n;
-       insert into memdir_search select '${team}', 'app', 'm' || n || '.md', array_to_tsvector(array['${team} common', '${team} w' || n]) from generate_series(1, 20000) n;
+       insert into memdir_words select m.id, r.id, memdir_opaque(array_to_tsvector(
+           array['${team} common', '${team} w' || substr(m.name, 2)] || array(select 'x' || (m.id * i) % 5000 from generate_series(1, 60) i)))
+         from memdir_memory m join memdir_repository r on r.team = m.team and r.name = m.repository where m.path <> 'needle.md';
        analyze`,
       "large",
     );
