@@ -17,6 +17,7 @@ import type { Had, RemoteOutcome } from "../remote.ts";
 import { audit, type Call, type Caller, formState, iso, readRepository, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import type { Row } from "./database.ts";
+import { VECTOR_WIDTH } from "./schema.ts";
 
 /** A change over one of the first is refused inside the transaction that would write it; over one of the others, old versions go. */
 export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };
@@ -165,14 +166,13 @@ async function write(
     person,
     token_id,
     at,
-    ...(vectors && { vectors }),
   };
   const { text = null, vector = null } = memory ?? {};
   const [row] = await call<{ done: Written }>(caller, "select memdir_write($1::jsonb, $2, $3, $4) as done", [
     JSON.stringify(all),
     text,
     memory && formatTerms(team, memory),
-    vectors && vector ? formatVector(vector) : null,
+    vectors && vector?.length === VECTOR_WIDTH ? formatVector(vector) : null,
   ]);
   const done = row?.done;
   if (!done || done.kind === "missing") throw missing(repository);

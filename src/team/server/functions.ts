@@ -182,7 +182,8 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
           insert into memdir_words (memory, repository_id, terms) values (memory.id, repo.id, new_terms::tsvector)
             on conflict on constraint memdir_words_pkey do update set terms = excluded.terms;
         end if;
-        if new_vector is not null or asked ? 'vectors' then
+        -- Also where vectors cannot be compared now: an old one must not outlive its text.
+        if to_regclass('memdir_vector') is not null then
           execute 'delete from memdir_vector where team = $1 and repository = $2 and path = $3' using asked_team, asked_repository, asked_path;
         end if;
         if new_vector is not null then

@@ -24,7 +24,7 @@ it("keeps a team in a folder, searches it by meaning, and lets one process in", 
   const { vector } = await import("@electric-sql/pglite-pgvector");
   const database = await openPglite(folder, { load, now, extensions: { vector } });
   const data = openTeamData(database, world);
-  expect(await data.migrate()).toEqual(["2026-11-team", "vectors"]);
+  expect(await data.migrate()).toEqual(["2026-11-team", "vectors", "2026-11-operations", "vectors-without-search"]);
   expect(await database.hasVectors()).toBe(true);
   const { ann, team } = await makeTeam(data);
   const { ann: eve } = await makeTeam(data);
