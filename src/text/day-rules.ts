@@ -219,7 +219,7 @@ ahead / in / dans / dentro de|en
 ago / vor / il y a / hace
 before / vor / avant / antes
 after / nach / après / después
-next / nächste[nrsm]?|kommende[nrsm]? / prochaine? / (?:el |la )?próxim[oa]|que viene|siguiente
+next / (?:über)?nächste[nrsm]?|kommende[nrsm]? / prochaine? / (?:el |la )?próxim[oa]|que viene|siguiente
 last / letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]? / dernière? / pasad[oa]
 this / diese[nrsm]? / ce(?:tte)? / est[ea]
 every / jeden|jedem|jede / chaque|tous les / cada|todos los|los
@@ -234,10 +234,12 @@ function latinRules(words: Parts): DayRule[] {
   const [day, month, unit] = [`(?<day>${days})`, `(?<month>${months})`, `(?<unit>${units})`];
   const any = `${next}|${last}|${words.this}`;
   const [isNext, isLast] = [edged(next!, "iu"), edged(last!, "iu")];
-  const step = (which = "") => (isNext.test(which) ? 1 : isLast.test(which) ? -1 : 0);
+  const step = (which = "") => (/^über/i.test(which) ? 2 : isNext.test(which) ? 1 : isLast.test(which) ? -1 : 0);
   const [dayOf, monthOf] = [(name?: string) => indexIn(days!, name), (name?: string) => indexIn(months!, name)];
   const unitOf = (name?: string) => "dwmqy"[words.letters!.indexOf(name![0]!.toLowerCase())] as Unit;
   const noYear = "(?! (?:del? )?\\d{4})";
+  // "Dienstag, dem 10. November": the day of the month says which Tuesday.
+  const noDate = `(?!,? (?:(?:de[mn]|el|le) )?\\d{1,2}(?:\\.|er)? (?:de )?(?:${months}))`;
   return [
     rule(
       `${COUNT} ${unit}(?= (?:(?<back>${words.before})|${words.after}) (?:[^\\s,.;]+ ){0,4}?${day})`,
@@ -265,7 +267,7 @@ function latinRules(words: Parts): DayRule[] {
       "year",
     ),
     rule(
-      `(?<!(?:${words.every}) )(?:(?:(?<which>${any})|${words.on}) )?${day}(?: (?<_which>${next}|${last}))?`,
+      `(?<!(?:${words.every}) )(?:(?:(?<which>${any})|${words.on}) )?${day}(?: (?<_which>${next}|${last}))?${noDate}`,
       (now, { which, day }) =>
         shift(now, step(which) < 0 ? -daysSince(now, dayOf(day)) : daysUntil(now, dayOf(day)) || 7),
       "bare",

@@ -40,6 +40,13 @@ describe("writeDates", () => {
     ["来週の水曜から", "来週の水曜 (2026-11-25)から"],
     ["다음 주 수요일부터", "다음 주 수요일 (2026-11-25)부터"],
     ["der Stichtag ist der 3.12.", "der Stichtag ist der 3.12. (2026-12-03)"],
+    [
+      "die Unterlagen müssen am Mittwoch übernächster Woche da sein",
+      "die Unterlagen müssen am Mittwoch übernächster Woche (2026-12-02) da sein",
+    ],
+    ["die Messe beginnt am Dienstag, dem 8. Dezember", "die Messe beginnt am Dienstag, dem 8. Dezember (2026-12-08)"],
+    ["la feria empieza el martes 8 de diciembre", "la feria empieza el martes 8 de diciembre (2026-12-08)"],
+    ["die Abnahme ist Montag 10 Uhr", "die Abnahme ist Montag (2026-11-23) 10 Uhr"],
     ["die Abnahme ist Mittwoch nächster Woche", "die Abnahme ist Mittwoch nächster Woche (2026-11-25)"],
     ["eingefroren bis Ende des Monats", "eingefroren bis Ende des Monats (2026-11-30)"],
     ["zwei Tage vor der Sitzung am Freitag", "zwei Tage (2026-11-18) vor der Sitzung am Freitag (2026-11-20)"],
