@@ -113,8 +113,11 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     if (!stat.isFile()) return refuse(path, "not a file");
     if (stat.size > MAX_BYTES) return refuse(path, `too large (${stat.size} bytes, the limit is ${MAX_BYTES})`);
     if (loaded.paths.has(path)) return null;
-    if (isKnown(path))
+    if (isKnown(path)) {
+      // A later touch must not add it under this name.
+      if (!trim) loaded.paths.add(path);
       return refuse(path, `the same file as ${loaded.reals.get(realPath(path))}, which is loaded already`);
+    }
     if (trim && stat.nlink > 1) {
       const inode = `${stat.dev} ${stat.ino}`;
       const other = loaded.inodes.get(inode) ?? path;

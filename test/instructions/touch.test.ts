@@ -78,6 +78,16 @@ describe("touching a file", () => {
     expect(skipped.map((each) => path.basename(each.path))).toEqual(["w.md"]);
   });
 
+  it("B0.19: a folder that is linked into itself brings its file once, also when it is touched again", async () => {
+    const world = makeWorld();
+    put(world.project, "a", "CLAUDE.md", "of a");
+    fs.symlinkSync(".", path.join(world.project, "a", "b"));
+    const instructions = open(world);
+    await instructions.load();
+    expect(texts(await instructions.touch("a/b/y.ts"))).toEqual(["of a"]);
+    expect(await instructions.touch("a/b/y.ts")).toEqual([]);
+  });
+
   it("B0.5 B0.19: rules with paths load on the first match, once", async () => {
     const world = makeWorld();
     const { home, project } = world;
