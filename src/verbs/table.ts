@@ -101,7 +101,7 @@ const TABLE = [
   health("index", "Show what the model sees of MEMORY.md, or rebuild it", () => import("./context.ts"), PAGE),
   health("why", "Show when a memory was shown to a model, and why", () => import("./why.ts"), PAGE, NAMED),
   learning("learn", "Learn from past sessions: proposals come up one by one", () => import("./learn.ts")),
-  learning("extract", "Learn from conversations, with a model or by rules", () => import("./extract.ts")),
+  learning("extract", "Learn from conversations, with a model or offline", () => import("./extract.ts")),
   learning("inbox", "Review proposed memories: accept, edit or reject them", () => import("./inbox.ts"), CONSOLE),
   learning("dream", "Tidy up memories by a plan: merge, rewrite, retire", () => import("./dream.ts"), CONSOLE, LONG),
   learning(
