@@ -23,6 +23,7 @@ export const HEAVY = [
   "test/team/{git-remote,git-remote-contract,repository,server-remote-contract,sync-schedules}.test.ts",
   "test/team/server/{data-folder,data-pglite,security}.test.ts",
   "test/memory/random.test.ts",
+  "test/store/full-index.test.ts",
 ];
 
 export default defineConfig({

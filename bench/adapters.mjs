@@ -184,9 +184,15 @@ function openServer(cwd, env) {
     });
   return {
     hook: async (event) => textOf((await call("hook", event)).content[0].text),
-    recall: async (prompt) => (await call("recall", { prompt })).structuredContent.memories.map(({ file }) => file),
+    recall: async (prompt) => filesIn((await call("recall", { prompt })).content[0].text, env.MEMDIR_MEMORY_DIR),
     close: () => child.kill(),
   };
+}
+
+/** As the headers name them: MCP's recall answers in text. */
+function filesIn(text, memory) {
+  const paths = [...text.matchAll(/^Memory(?: \(.*\))?: (.+):$/gm)].map(([, file]) => file);
+  return paths.map((file) => path.relative(memory, file));
 }
 
 async function openPage(cwd, env) {

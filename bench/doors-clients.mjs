@@ -27,10 +27,10 @@ export const PROMPTS = [
 const REST_MS = 60;
 
 /**
- * Rounds of one prompt with one tool call in each arm in turn, and a bare `node` between them. `store`: the memories; `only`: a client's name, "" for all.
+ * Rounds of one prompt with one tool call in each arm in turn, and a bare `node` between them. `store`: the memories; `only`: a client's name, `arm`: how it is wired, "" for all.
  * @returns {Promise<{ what: string, found: string, target: string, isMissed: boolean }[]>}
  */
-export async function measureClients({ top, store, timeNode, rounds, only = "" }) {
+export async function measureClients({ top, store, timeNode, rounds, only = "", arm = "" }) {
   const { startModelServer } = await loadModelServer(top);
   const rows = [];
   for (const client of [CLAUDE, CODEX, OPENCODE].filter(({ name }) => only === "" || name === only)) {
@@ -42,10 +42,11 @@ export async function measureClients({ top, store, timeNode, rounds, only = "" }
     const server = await startModelServer({ aside: ({ body }) => (body?.tools?.length ? null : { text: "A title" }) });
     const arms = {};
     try {
-      for (const arm of client.arms) arms[arm] = await openArm({ client, program, arm, server, top, store });
+      const names = client.arms.filter((name) => name === "bare" || arm === "" || name === arm);
+      for (const name of names) arms[name] = await openArm({ client, program, arm: name, server, top, store });
       // Two at a time: of three, the one in the middle would never come twice in a row, which is when a client is fastest.
-      for (const arm of client.arms.slice(1))
-        rows.push(...(await takeRounds(client, { bare: arms.bare, [arm]: arms[arm] }, { server, rounds, timeNode })));
+      for (const name of names.slice(1))
+        rows.push(...(await takeRounds(client, { bare: arms.bare, [name]: arms[name] }, { server, rounds, timeNode })));
     } finally {
       for (const arm of Object.values(arms)) arm.close();
       await server.close();
@@ -136,6 +137,11 @@ async function openArm({ client, program, arm, server, top, store }) {
       encoding: "utf8",
     });
     if (status !== 0) throw new Error(`memdir init failed for ${client.name}: ${stderr}`);
+    if (arm === "instant") {
+      const file = path.join(home, client.serverFile);
+      const instant = path.join(root, "bench/doors-instant.mjs");
+      fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(path.join(root, "dist/cli.js"), instant));
+    }
   }
   return client.open(program, { cwd: project, env });
 }
@@ -157,8 +163,10 @@ const CLAUDE = {
   name: "claude-code",
   agent: "claude-code",
   program: "claude",
-  arms: ["bare", "server", "command"],
+  serverFile: ".claude.json",
+  arms: ["bare", "instant", "server", "command"],
   rows: [
+    ["Claude Code: a prompt, a server that answers nothing at once", "instant", "prompt", null],
     ["Claude Code: a prompt through the server", "server", "prompt", 0.5],
     ["Claude Code: a tool call through the server", "server", "tool", 0.4],
     ["Claude Code: a prompt by a command", "command", "prompt", null],
@@ -194,8 +202,10 @@ const CODEX = {
   name: "codex",
   agent: "codex",
   program: "codex",
-  arms: ["bare", "server", "command"],
+  serverFile: ".codex/config.toml",
+  arms: ["bare", "instant", "server", "command"],
   rows: [
+    ["Codex: a prompt, a server that answers nothing at once", "instant", "prompt", null],
     ["Codex: a prompt through the server", "server", "prompt", 0.5],
     ["Codex: a tool call through the server, before and after it", "server", "tool", 0.4],
     ["Codex: a prompt by a command", "command", "prompt", null],

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex]. Needs dist/.
+// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex] [--arm server]. Needs dist/.
 // Events in the real clients, interleaved with a bare client; the warm server's own time; each hook in a fresh process: all as ratios
 // to a bare `node`. With --sizes what an installation takes on disk (installs the packed package into a temporary folder). With
 // --check it ends with 1 when a target is missed.
@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     sizes: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     client: { type: "string", default: "" },
+    arm: { type: "string", default: "" },
   },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
@@ -74,7 +75,8 @@ async function seed(count) {
 }
 
 async function measureInClients() {
-  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS, only: options.client });
+  const { client: only, arm } = options;
+  return measureClients({ top, store: await seed(MEMORIES), timeNode, rounds: STARTS, only, arm });
 }
 
 /** The server's hook, asked as a client asks it, with everything loaded. */

@@ -279,7 +279,7 @@ async function bundleKit() {
       contents: `export { startModelServer } from "./test/model-server/model-server.ts";
         export { approximateTokens } from "./src/context/window.ts";
         export { learn } from "./src/learn/learn.ts";
-        export { hearMessages } from "./src/learn/window.ts";
+        export { hearMessages } from "./src/session/heard.ts";
         export { openMemdir } from "./src/open.ts";
         export { openAgent, openModel } from "./src/open-agent.ts";
         export { openExtractor, openLearning } from "./src/open-learn.ts";

@@ -16,13 +16,20 @@ const MOST_MS = 50;
 const top = fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-library-"));
 const env = { ...process.env, HOME: path.join(top, "home") };
 const lags = [];
+/** Since the projects are opened. */
+const every = [];
 let last = performance.now();
 const timer = setInterval(() => {
   const now = performance.now();
   lags.push(now - last);
+  every.push(now - last);
   last = now;
 }, TICK_MS);
 
+// Beside the others: on a shared machine even an idle process's timer is late.
+await phase("nothing", () => new Promise((done) => setTimeout(done, 3000)));
+every.length = 0;
+const began = performance.now();
 const memdirs = await phase("open", async () => {
   const opened = [];
   for (let i = 0; i < PROJECTS; i++) {
@@ -54,6 +61,7 @@ const before = process.memoryUsage().rss;
 await phase("500 recalls again", () => all((memdir, _, i) => memdir.recall(`rolling out topic ${i}`)));
 const grown = Math.round((process.memoryUsage().rss - before) / 2 ** 20);
 process.stdout.write(`memory grown by the last 500 recalls: ${grown} MB\n`);
+say("all of it", every, performance.now() - began);
 clearInterval(timer);
 fs.rmSync(top, { recursive: true, force: true });
 
@@ -63,13 +71,16 @@ async function phase(name, work) {
   const started = performance.now();
   const result = await work();
   await new Promise((done) => setTimeout(done, 3 * TICK_MS));
-  const sorted = lags.toSorted((a, b) => a - b);
+  say(name, lags, performance.now() - started);
+  return result;
+}
+
+function say(name, late, tookMs) {
+  const sorted = late.toSorted((a, b) => a - b);
   const at = (share) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(0);
   const rss = Math.round(process.memoryUsage().rss / 2 ** 20);
   const verdict = Number(at(0.99)) <= MOST_MS ? "" : `  (over ${MOST_MS} ms)`;
-  const took = Math.round(performance.now() - started);
   process.stdout.write(
-    `${name}: ${took} ms; timer p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)} ms; ${rss} MB${verdict}\n`,
+    `${name}: ${Math.round(tookMs)} ms; timer p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)} ms; ${rss} MB${verdict}\n`,
   );
-  return result;
 }

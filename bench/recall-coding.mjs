@@ -4,8 +4,8 @@ import path from "node:path";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
 
 /** As src/recall/confidence.ts has them. */
-const SHARE_OF_BEST = 0.7;
-const THRESHOLDS = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5];
+const [SHARE_OF_BEST, SHARE_WITHOUT_CUES] = [0.7, 0.85];
+const THRESHOLDS = [0.05, 0.1, 0.15, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5];
 
 export function readCoding(file) {
   const { memories, queries } = JSON.parse(fs.readFileSync(file, "utf8"));
@@ -75,25 +75,23 @@ export function codingRows(paths) {
   ];
 }
 
-/** What each threshold for the best memory would give: silent · found · precision. */
-export function curveRows(paths) {
+/** What each threshold for the best memory would give: silent · found · precision. By words only the scale is another. */
+export function curveRows([full]) {
   const cell = (answers, threshold) => {
     const { silent, found, precision } = figuresOf(answers, ({ order }) => shownAt(order, threshold));
     return `${(100 * silent).toFixed(0)} · ${(100 * found).toFixed(0)} · ${precision.toFixed(2)}`;
   };
   return [
-    `| threshold | ${paths.map(({ name }) => name).join(" | ")} |`,
-    `| ---: |${" --- |".repeat(paths.length)}`,
-    ...THRESHOLDS.map(
-      (threshold) =>
-        `| ${threshold.toFixed(2)} | ${paths.map(({ answers }) => cell(answers, threshold)).join(" | ")} |`,
-    ),
+    `| threshold | ${full.name} |`,
+    "| ---: | --- |",
+    ...THRESHOLDS.map((threshold) => `| ${threshold.toFixed(2)} | ${cell(full.answers, threshold)} |`),
   ];
 }
 
 function shownAt(order, threshold) {
-  const best = Math.max(-1, ...order.map(({ confidence }) => confidence));
-  const least = Math.max(threshold, best * SHARE_OF_BEST);
+  const [best] = order.toSorted((a, b) => b.confidence - a.confidence);
+  const share = best?.when.length > 0 ? SHARE_OF_BEST : SHARE_WITHOUT_CUES;
+  const least = Math.max(threshold, (best?.confidence ?? 0) * share);
   return order.filter(({ confidence }) => confidence >= least).map(({ file }) => file);
 }
 

@@ -3,6 +3,8 @@
 // packages for tests and PostgreSQL. Polls, lists and writes of 100 and 300 clients against a bare hono + pg endpoint in the same
 // run (team-bare.mjs), the server's memory, and search as the owner against search as a superuser. With --check it ends with 1 when a
 // target is missed. --model SECONDS instead runs a tenth of the model in docs/operations.md: 500 people who watch 50 repositories.
+// --soak MINUTES instead keeps 100 clients listing and writing, and ends with 1 when the server's memory grows, it uses more
+// connections than its pool has, or a request fails or takes longer than a client waits.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -23,10 +25,13 @@ const { values: options } = parseArgs({
     check: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     model: { type: "string" },
+    soak: { type: "string" },
   },
 });
 const MODEL = { people: 500, repositories: 50, memories: 300, pollMs: 15_000, writesPerSecond: 3.5 };
-const [FEW, MANY] = options.model ? [0, MODEL.people] : [100, 300];
+/** As `memdir serve` says and its clients: ten connections and two for search; the client gives up after 30 seconds. */
+const SOAK = { connections: 12, requestMs: 30_000, growth: 1.2, samples: 30 };
+const [FEW, MANY] = options.model ? [0, MODEL.people] : [100, options.soak ? 100 : 300];
 const REPOSITORIES = options.model ? MODEL.repositories : 10;
 /** In each repository, as a project has after some months. */
 const MEMORIES = options.model ? MODEL.memories : 200;
@@ -69,6 +74,7 @@ async function main() {
     let server = await begin(...serverAt(plain));
     const clients = await makeTeam(sources, server);
     if (options.model) return await runModel(server, clients, cluster);
+    if (options.soak) return await soak(server, clients, cluster);
     const loads = await measureLoads(bare, server, clients);
     const busy = residentMegabytes(server);
     await end(server.child);
@@ -167,18 +173,7 @@ async function end(child) {
 async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
   const at = { server: url, team: "default", timeoutMs: 60_000 };
   const admin = openAdministration(NETWORK, { ...at, token });
-  for (let i = 0; i < REPOSITORIES; i++) {
-    await admin.addRepository(`project-${i}`);
-    const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({
-      kind: "put",
-      path: memory.file,
-      text: format(memory),
-      expected: null,
-    }));
-    const store = openServerRemote(NETWORK, { ...at, token, repository: `project-${i}` });
-    for (const outcome of await store.apply(changes))
-      if (outcome.kind !== "done") throw new Error(`a memory was not taken: ${outcome.reason}`);
-  }
+  for (let i = 0; i < REPOSITORIES; i++) await admin.addRepository(`project-${i}`);
   const clients = [];
   for (let i = 0; i < MANY; i++) {
     await admin.addPerson(`person-${i}`, "writer");
@@ -194,6 +189,20 @@ async function makeTeam({ openAdministration, openServerRemote }, { url, token }
       revision: null,
     });
   }
+  // Each by a person of its own, as one token may send 50 a second.
+  const fill = async (i) => {
+    const store = openServerRemote(NETWORK, { ...at, token: clients[i].token, repository: `project-${i}` });
+    const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({
+      kind: "put",
+      path: memory.file,
+      text: format(memory),
+      expected: null,
+    }));
+    for (const outcome of await store.apply(changes))
+      if (outcome.kind !== "done") throw new Error(`a memory was not taken: ${outcome.reason}`);
+  };
+  for (let i = 0; i < REPOSITORIES; i += 5)
+    await Promise.all(Array.from({ length: Math.min(5, REPOSITORIES - i) }, (_, next) => fill(i + next)));
   return clients;
 }
 
@@ -253,8 +262,7 @@ async function runModel(server, clients, cluster) {
   const until = performance.now() + seconds * 1000;
   const found = { 200: [], 304: [], write: [] };
   let bytes = 0;
-  const size = () => Number(cluster.sql("select pg_database_size('plain')"));
-  const before = size();
+  const before = readWork(server, cluster);
   const watch = async (client) => {
     await sleep(Math.random() * MODEL.pollMs);
     while (performance.now() < until) {
@@ -280,10 +288,65 @@ async function runModel(server, clients, cluster) {
     print(`${what}: ${times.length}, median ${at(0.5)} ms, 99 % ${at(0.99)} ms`);
   }
   const used = Number(cluster.sql("select count(*) from pg_stat_activity where datname = 'plain'"));
+  // What a connection did is counted when it has been quiet for a moment.
+  await sleep(2_000);
+  const after = readWork(server, cluster);
+  const grown = (key) => after[key] - before[key];
   print(
     `${MODEL.people} people, ${MODEL.repositories} repositories of ${MODEL.memories}, ${seconds} s: lists ${(bytes / 1e6).toFixed(1)} MB, ` +
-      `connections ${used}, server ${residentMegabytes(server)} MB, database ${(before / 1e6).toFixed(0)} MB + ${((size() - before) / 1e6).toFixed(1)} MB, load ${os.loadavg()[0].toFixed(1)}`,
+      `connections ${used}, server ${residentMegabytes(server)} MB and ${grown("serverSeconds").toFixed(1)} s of CPU, ` +
+      `database ${grown("transactions")} transactions, ${grown("rows")} rows added, ${(before.bytes / 1e6).toFixed(0)} MB + ${(grown("bytes") / 1e6).toFixed(1)} MB, load ${os.loadavg()[0].toFixed(1)}`,
   );
+}
+
+/** What server and database have done so far. */
+function readWork({ child }, cluster) {
+  const counted = cluster.sql(
+    "select xact_commit, tup_inserted, pg_database_size('plain') from pg_stat_database where datname = 'plain'",
+  );
+  const [transactions, rows, bytes] = counted.split("|").map(Number);
+  const { stdout } = spawnSync("ps", ["-o", "cputimes=", "-p", String(child.pid)], { encoding: "utf8" });
+  return { transactions, rows, bytes, serverSeconds: Number(stdout) };
+}
+
+/** 100 clients without a pause. Every request has to succeed; a sample of memory and connections every few seconds. */
+async function soak(server, clients, cluster) {
+  const { change } = makeWork(server);
+  const seconds = Number(options.soak) * 60;
+  const until = performance.now() + seconds * 1000;
+  const times = [];
+  const failures = new Map();
+  const samples = [];
+  const run = async (client) => {
+    while (performance.now() < until) {
+      await timed(() => change(client)).then(
+        (time) => times.push(time),
+        (error) => failures.set(error.message.slice(0, 80), (failures.get(error.message.slice(0, 80)) ?? 0) + 1),
+      );
+    }
+  };
+  const sample = async () => {
+    while (performance.now() < until) {
+      await sleep((seconds * 1000) / SOAK.samples);
+      const connections = Number(cluster.sql("select count(*) from pg_stat_activity where datname = 'plain'"));
+      samples.push({ megabytes: residentMegabytes(server), connections });
+    }
+  };
+  await Promise.all([...clients.map(run), sample()]);
+  times.sort((a, b) => a - b);
+  const median = (part) => part.map(({ megabytes }) => megabytes).sort((a, b) => a - b)[part.length >> 1];
+  // The first third is for warming up.
+  const third = Math.floor(samples.length / 3);
+  const [middle, last] = [median(samples.slice(third, 2 * third)), median(samples.slice(2 * third))];
+  const connections = Math.max(...samples.map((one) => one.connections));
+  const longest = times.at(-1);
+  print(
+    `${clients.length} clients, ${options.soak} min: ${times.length} changes (${(times.length / seconds).toFixed(0)}/s), median ${times[times.length >> 1].toFixed(0)} ms, ` +
+      `99 % ${times[Math.floor(times.length * 0.99)].toFixed(0)} ms, longest ${longest.toFixed(0)} ms; failed ${[...failures].map(([what, count]) => `${count} × ${what}`).join("; ") || 0}; ` +
+      `server ${samples.map(({ megabytes }) => megabytes).join(" ")} MB (median of the second third ${middle}, of the last ${last}); connections at most ${connections}; load ${os.loadavg()[0].toFixed(1)}`,
+  );
+  const isGood = failures.size === 0 && longest < SOAK.requestMs && connections <= SOAK.connections;
+  if (!isGood || last > middle * SOAK.growth) process.exitCode = 1;
 }
 
 async function measureLoads(bare, server, clients) {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run once by the container of PostgreSQL: an ordinary user who owns one database, and a role for backups.
-set -eu
-psql -v ON_ERROR_STOP=1 -v password="$(cat "$POSTGRES_PASSWORD_FILE")" <<'SQL'
+# Sourced once by the entrypoint of PostgreSQL's container, which has read POSTGRES_PASSWORD_FILE into POSTGRES_PASSWORD by then:
+# an ordinary user who owns one database, and a role for backups.
+psql -v ON_ERROR_STOP=1 -v password="$POSTGRES_PASSWORD" <<'SQL'
 create role memdir login nosuperuser nocreaterole nocreatedb password :'password';
 create database memdir owner memdir;
 create role memdir_backup login bypassrls password :'password';

@@ -19,6 +19,8 @@ const ENTRIES = {
   anthropic: "src/anthropic.ts",
   compat: "src/compat.ts",
   memoryTool: "src/memory-tool/memory-tool.ts",
+  verbs: "src/library/verbs.ts",
+  meaningThread: "src/meaning/thread-side.ts",
 };
 /** Commands that few calls need: many times the code of all others together, which must not pay for it at their start. */
 const APART = {
@@ -67,7 +69,6 @@ const LATER = [
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
 const ALONE = [
-  "memory/merge",
   "recall/surface-log",
   "memory/statement",
   "team/authors",
@@ -187,9 +188,11 @@ async function bundle() {
         anthropic: ENTRIES.anthropic,
         compat: ENTRIES.compat,
         "memory-tool": ENTRIES.memoryTool,
+        verbs: ENTRIES.verbs,
+        "meaning-thread": ENTRIES.meaningThread,
       },
       { plugins: [apart(VENDOR)], splitting: true },
-    ),
+    ).then(withoutSdks),
     build(Object.fromEntries(vendor), { splitting: true }),
     buildPage(),
   ]);
@@ -203,6 +206,16 @@ async function bundle() {
   if (cli && !String(cli[1]).startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
   files.push(["THIRD-PARTY.txt", thirdParty(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]);
   return files;
+}
+
+/**
+ * A program that is bundled with the library takes on none of the model SDKs, which are as large as all of memdir: it has
+ * its own and gives `ask`. A bundler follows no address that is made at run time.
+ */
+function withoutSdks({ outputFiles, metafile }) {
+  const sdk = /\bimport\("(\.\/vendor\/(?:anthropic|openai)\.js)"\)/g;
+  const apart = ({ path, text }) => ({ path, text: text.replace(sdk, 'import(new URL("$1",import.meta.url).href)') });
+  return { outputFiles: outputFiles.map(apart), metafile };
 }
 
 /** Short names spare the command line milliseconds at every start; the library keeps its own for stack traces. */
@@ -369,7 +382,7 @@ function declarations() {
       const text = fs.readFileSync(path.join(outDir, name), "utf8");
       return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
     });
-    const entries = ["index", "agent-kit", "ai", "anthropic", "compat", "memory-tool/memory-tool"];
+    const entries = ["index", "agent-kit", "ai", "anthropic", "compat", "memory-tool/memory-tool", "library/verbs"];
     return reachable(
       new Map(all),
       entries.map((name) => `types/${name}.d.ts`),

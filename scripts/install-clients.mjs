@@ -8,6 +8,9 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
+/** Where npm has Node itself. */
+const NODE = `node-${process.platform.replace("win32", "win")}-${os.arch()}`;
+
 /** The versions that spec and tests speak of. `program`: below node_modules, the first that is there; .js runs on Node. */
 const CLIENTS = {
   "claude-code": {
@@ -34,12 +37,20 @@ const CLIENTS = {
     version: "2.12.0",
     programs: ["@modelcontextprotocol/inspector/clients/launcher/build/index.js"],
   },
-  // Runtimes other than Node that the library is used on.
+  // The later ones import what Node 20 lacks.
+  conformance: {
+    package: "@modelcontextprotocol/conformance",
+    version: "0.1.13",
+    programs: ["@modelcontextprotocol/conformance/dist/index.js"],
+  },
+  // Runtimes other than the Node of the tests that the library is used on.
   bun: {
     package: "bun",
     version: "1.4.4",
     programs: ["", "-baseline", "-musl"].map((kind) => `@oven/bun-${process.platform}-${os.arch()}${kind}/bin/bun`),
   },
+  "node-22": { package: NODE, version: "22.23.3", programs: [`${NODE}/bin/node`] },
+  "node-24": { package: NODE, version: "24.21.0", programs: [`${NODE}/bin/node`] },
   deno: {
     package: "deno",
     version: "2.9.6",

@@ -9,7 +9,15 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 /** Every page has its place here; a document that is missing is a dead link of whoever refers to it. */
 const GROUPS = {
-  Start: { "README.md": "Overview", "docs/connect.md": "Connect your agents", "docs/faq.md": "Questions and trouble" },
+  Start: {
+    "README.md": "Overview",
+    "docs/install.md": "Install and first day",
+    "docs/how-it-works.md": "How it works",
+    "docs/guides.md": "Guides by agent",
+    "docs/connect.md": "Connect your agents",
+    "docs/comparison.md": "Comparison",
+    "docs/faq.md": "Questions and trouble",
+  },
   Use: {
     "docs/learning.md": "Learning",
     "docs/recall.md": "Recall",
@@ -26,6 +34,7 @@ const GROUPS = {
     "docs/format.md": "File format",
     "docs/library.md": "Library",
     "docs/api.md": "API",
+    "docs/mcp.md": "MCP server",
   },
   Background: {
     "docs/security.md": "Security and privacy",

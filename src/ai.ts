@@ -2,7 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { jsonSchema, type LanguageModelMiddleware, type Tool, tool } from "ai";
-import type { Library, MemoryToolName, ToolsOptions } from "./library.ts";
+import type { Library } from "./library/library.ts";
+import type { MemoryToolName, ToolsOptions } from "./library/tools.ts";
+import { checkOpened } from "./memdir.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
 import { openRecallSession } from "./recall/budget.ts";
 import type { Recalled, RecallOptions } from "./recall/recall.ts";
@@ -38,6 +40,7 @@ export async function openAiMemory<const Name extends MemoryToolName = MemoryToo
   memdir: Library,
   options: AiMemoryOptions<Name> = {},
 ): Promise<AiMemory<Name>> {
+  checkOpened("openAiMemory", memdir);
   const tools = (await memdir.tools(options)).map(({ name, title, description, inputSchema, run }) => [
     name,
     tool({

@@ -2,7 +2,9 @@
 
 import type { BetaMemoryTool20250818 } from "@anthropic-ai/sdk/resources/beta";
 import { MemdirError } from "./errors.ts";
-import type { Library, MemoryToolName, ToolsOptions } from "./library.ts";
+import type { Library } from "./library/library.ts";
+import type { MemoryToolName, ToolsOptions } from "./library/tools.ts";
+import { checkOpened } from "./memdir.ts";
 import { type MemoryToolHandlers, type MemoryToolOptions, openMemoryTool } from "./memory-tool/memory-tool.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
@@ -18,22 +20,30 @@ export interface AnthropicMemoryOptions extends ToolsOptions {
 
 /** A tool as `client.beta.messages.toolRunner` takes it. */
 export interface RunnableTool {
+  /** What the model calls it by. */
   name: MemoryToolName;
+  /** What it does and when to use it, for the model. */
   description: string;
+  /** JSON Schema of its input. */
   input_schema: { type: "object"; properties: Record<string, unknown>; required: string[] };
+  /** Runs it and resolves with text for the model; rejects with a `MemdirError` for wrong input. */
   run(input: unknown, context?: { signal?: AbortSignal | null | undefined }): Promise<string>;
+  /** Passes the input through unchanged, as `run` checks it. */
   parse(content: unknown): unknown;
 }
 
 /** The API's memory tool, `memory_20250818`, as the tool runner takes it. */
 export interface RunnableMemoryTool extends BetaMemoryTool20250818 {
+  /** Runs one command of the model and resolves with the result for it. */
   run(command: unknown): ReturnType<MemoryToolHandlers[keyof MemoryToolHandlers]>;
+  /** Passes the command through unchanged, as `run` checks it. */
   parse(content: unknown): unknown;
 }
 
 /** A message of the user with the memories that help with it before their words. */
 export interface UserMessage {
   role: "user";
+  /** The memories, if there are any, then the prompt. */
   content: { type: "text"; text: string }[];
 }
 
@@ -63,6 +73,7 @@ export async function openAnthropicMemory(
   memdir: Library,
   options: AnthropicMemoryOptions = {},
 ): Promise<AnthropicMemory> {
+  checkOpened("openAnthropicMemory", memdir);
   const session = openRecallSession();
   const tools = await memdir.tools(options);
   const handlers = openMemoryTool(memdir, options.memoryTool);

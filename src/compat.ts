@@ -39,6 +39,7 @@ export { formatDocument as formatFrontmatter };
 
 /** Every function takes these last; without them the working directory, environment and clock of the process count. Recall logs its failures instead of throwing. */
 export interface Options extends Partial<Pick<World, "env" | "now" | "log">> {
+  /** The project's folder, or one inside it; default: the process's working directory. */
   cwd?: string;
 }
 
@@ -46,25 +47,36 @@ export interface Options extends Partial<Pick<World, "env" | "now" | "log">> {
 export const MemoryType = { USER: "user", FEEDBACK: "feedback", PROJECT: "project", REFERENCE: "reference" } as const;
 export type MemoryType = Type;
 
+/** A memory with its content. */
 export interface MemoryEntry {
+  /** Its title. */
   name: string;
+  /** One line on what it is about. */
   description: string;
+  /** What it is about: the user, feedback, the project or a reference. */
   type: MemoryType;
+  /** The Markdown below the frontmatter. */
   content: string;
+  /** Path below the memory directory. */
   filename: string;
+  /** Absolute path. */
   filePath: string;
 }
 
 /** An entry without its body. */
 export type MemoryHeader = Omit<MemoryEntry, "content"> & { mtimeMs: number };
 
+/** Clients load this many lines of MEMORY.md. */
 export const MAX_INDEX_LINES = CLIENT_LIMITS.maxLines;
+/** Clients load this many characters of MEMORY.md. */
 export const MAX_INDEX_BYTES = CLIENT_LIMITS.maxChars;
 
+/** Absolute path of the project's memory directory; it need not exist. */
 export function getMemoryDir(projectRoot?: string, options: Options = {}): string {
   return locate(projectRoot === undefined ? options : { ...options, cwd: projectRoot }).location.dir;
 }
 
+/** Absolute path of the project's MEMORY.md; it need not exist. */
 export function getIndexPath(projectRoot?: string, options: Options = {}): string {
   return join(getMemoryDir(projectRoot, options), INDEX_FILE);
 }
@@ -85,6 +97,7 @@ export async function saveMemory(
   return (await (await openProject(options)).save({ name, description, type, body: content })).file;
 }
 
+/** All memories of the project with their content; "" for a file that cannot be read. */
 export async function listMemories(options: Options = {}): Promise<MemoryEntry[]> {
   const memdir = await openProject(options);
   const rows = await memdir.list();
@@ -130,6 +143,7 @@ export function parseFrontmatter(content: string): { meta: Record<string, string
   return { meta, body: document.body };
 }
 
+/** The frontmatter's fields as texts; lists are joined with commas. */
 export function parseMemoryFrontmatter(content: string): Record<string, string> {
   return parseFrontmatter(content).meta;
 }
@@ -139,6 +153,7 @@ export function memoryAge(mtimeMs: number, now: Date = new Date()): string {
   return ageInWords(memoryAgeDays(mtimeMs, now));
 }
 
+/** Whole days since the file was changed. */
 export function memoryAgeDays(mtimeMs: number, now: Date = new Date()): number {
   return ageInDays(mtimeMs, now.getTime());
 }
@@ -153,12 +168,19 @@ export const MAX_MEMORY_CHARACTER_COUNT = MAX_CHARACTERS;
 
 /** An instruction file as seed 000 describes it. */
 export interface MemoryFileInfo {
+  /** Absolute path. */
   path: string;
+  /** The text without frontmatter and block comments; "" if it cannot be read. */
   content: string;
+  /** Whose file it is; `project` for one that cannot be read. */
   source: "managed" | "user" | "project" | "local";
+  /** Whether it is directly in the project's working directory. */
   isRoot: boolean;
+  /** Path from the project's root; null for a file outside it. */
   relativePath: string | null;
+  /** The number of characters in the content. */
   size: number;
+  /** Why it could not be read; empty when it was. */
   errors: string[];
 }
 
@@ -204,15 +226,19 @@ export function getLargeMemoryFiles(files: readonly MemoryFileInfo[]): MemoryFil
 
 // --- Recall and prompts
 
+/** A memory that helps with a query, as it is shown. */
 export interface RelevantMemory {
+  /** Absolute path. */
   path: string;
   /** Neutralised, and cut to `MAX_MEMORY_BYTES_PER_FILE`. */
   content: string;
+  /** When it was last changed, in milliseconds since 1970. */
   mtimeMs: number;
   /** What is shown above the content: age, path, provenance. */
   header: string;
 }
 
+/** A recall that runs while the model is already answering. */
 export type MemoryPrefetch = Prefetch<RelevantMemory>;
 
 /** What the model chooses. [] when it fails, is late or names nothing that exists; it is not asked when nothing is left to show. */
@@ -249,23 +275,33 @@ export function startMemoryPrefetch(
 
 /** A message of the API, or one that a host has wrapped. */
 export interface Message {
+  /** `user`, `assistant` or what the host uses. */
   role?: string;
+  /** A text, or the blocks of the message. */
   content?: string | readonly MessageBlock[];
+  /** The message itself, where a host has wrapped it. */
   message?: Pick<Message, "role" | "content">;
 }
 
+/** A part of a message: a text, a tool call or a result. */
 export interface MessageBlock {
+  /** Such as `text` or `tool_use`. */
   type: string;
+  /** The text of a `text` block. */
   text?: string;
   /** Of a `tool_use`. */
   name?: string;
+  /** What a `tool_use` passes to the tool. */
   input?: unknown;
 }
 
+/** What a host knows about the tools of a session. */
 export interface ToolUseContext {
+  /** Names of the tools used last. */
   recentTools?: readonly string[];
   /** Paths as keys. */
   readFileState?: { keys(): Iterable<string> };
+  /** Its signal ends the recall. */
   abortController?: AbortController;
 }
 
@@ -301,6 +337,7 @@ export async function scanForMemories(
   return findOffline(topic, { ...signals, signal: context.toolUseContext?.abortController?.signal }, options);
 }
 
+/** A memory found by its words, with its score and best line. */
 export type KeywordMatch = SearchHit;
 
 /** Without model and meaning: those with the most of the words first. [] for no words. */
@@ -313,6 +350,7 @@ export function memoryFreshnessWarning(mtimeMs: number, now: Date = new Date()):
   return freshnessWarning(ageInDays(mtimeMs, now.getTime()));
 }
 
+/** What the text about memory is made for. */
 export interface PromptOptions extends Options, Omit<MemoryPromptOptions, "memories" | "teamDir"> {
   /** What the user asks: the memories that help with it are added. */
   query?: string;

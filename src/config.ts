@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { attempt, MemdirError } from "./errors.ts";
 import type { Env } from "./world.ts";
 
 export type { Env };
@@ -212,23 +213,29 @@ export type ProjectScope = "repository" | "worktree" | "cwd";
 
 /** The table's values; those that the profile decides are never null here. */
 export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "keying" | "projectScope"> {
+  /** The user's home directory. */
   home: string;
   /** `~/.claude`, or CLAUDE_CONFIG_DIR or the profile's own directory instead. */
   claudeDir: string;
+  /** Where an administrator's settings and instructions are, such as `/etc/claude-code`. */
   managedDir: string;
   /** Our own user file, which also holds what the user approved. */
   userFile: string;
+  /** How the folder name of a project's memories is made: from its path, from a hash of it, or fixed. */
   keying: Keying;
+  /** What counts as one project: the repository with all its worktrees, one worktree, or the working directory. */
   projectScope: ProjectScope;
   /** The folder below the project's folder that holds the memories; code-assist has none. */
   memoryFolder: "memory" | "";
   /** Whether a model is told the state of the git repository. */
   gitInstructions: boolean;
+  /** What was read from each settings file of Claude Code. */
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
   /** The environment as given, then the `env` blocks of settings for names that it lacks. */
   env: Env;
   /** Why Claude Code's auto memory is off, else null. */
   disabled: string | null;
+  /** True when instruction files and the index are switched off (CLAUDE_CODE_DISABLE_CLAUDE_MDS or CLAUDE_CODE_SIMPLE). */
   claudeMdsDisabled: boolean;
   /** Settings files that could not be read and values that were ignored. */
   problems: string[];
@@ -248,11 +255,18 @@ export function processEnv(): Env {
   return process.env;
 }
 
-/** Must not throw: what is wrong with a file or a value goes to `problems`, and the default is used. */
+/** Throws `usage` for a user without one, as containers with a bare user id have it. */
+export function homeOf(env: Env): string {
+  const home = env.HOME || env.USERPROFILE || attempt(os.homedir, "");
+  if (home) return home;
+  throw new MemdirError("usage", "this user has no home directory; set HOME to a folder for settings and memories");
+}
+
+/** Must not throw but where there is no home: what is wrong with a file or a value goes to `problems`, and the default is used. */
 export function readConfig(options: ConfigOptions): Config {
   const { cwd, env, projectRoot, platform = process.platform } = options;
   const problems: string[] = [];
-  const home = env.HOME || env.USERPROFILE || os.homedir();
+  const home = homeOf(env);
 
   const asked = fromEnv(env, "MEMDIR_PROFILE", PRIVATE.profile.kind, problems);
   const userFile = path.join(claudeDirOf(asked ?? "claude", home, cwd, env), "memdir.json");
@@ -394,11 +408,10 @@ const CLAUDE_KEYS = {
 };
 /** What commits and pull requests end with; "" is nothing. */
 const ATTRIBUTION_KEYS = { commit: TEXT, pr: TEXT };
-const PERMISSION_KEYS = { additionalDirectories: TEXTS };
 
 type Taken<Keys> = { [Key in keyof Keys]?: Keys[Key] extends Kind<infer T> ? T : never };
 
-export interface ClaudeSettings extends Taken<typeof CLAUDE_KEYS>, Taken<typeof PERMISSION_KEYS> {
+export interface ClaudeSettings extends Taken<typeof CLAUDE_KEYS> {
   /** Where it was read, for messages; the file need not exist. */
   file: string;
   attribution?: Taken<typeof ATTRIBUTION_KEYS>;
@@ -441,7 +454,6 @@ function pickSettings(file: JsonFile): ClaudeSettings {
   return {
     file: file.path,
     ...takeAll(file, CLAUDE_KEYS),
-    ...takeAll({ ...inside(file, "permissions"), path: file.path }, PERMISSION_KEYS),
     ...(objectOf(file.values.attribution) && { attribution: takeAll(attribution, ATTRIBUTION_KEYS) }),
   };
 }

@@ -28,6 +28,7 @@ export class MemdirError extends Error {
   }
 
   readonly [MARK] = true;
+  /** What kind of problem it is, for programs that react to it. */
   readonly code: ErrorCode;
   /** For programs, e.g. the rule and line of every secret found. Never holds a secret's value. */
   readonly details: unknown;
@@ -61,6 +62,11 @@ export function onDisk<T>(doing: string, file: string, work: () => T): T {
   } catch (error) {
     throw diskError(error, doing, file);
   }
+}
+
+/** What the types say, for programs without types. */
+export function checkGivenType(isRight: boolean, caller: string, what: string): void {
+  if (!isRight) throw new MemdirError("usage", `${caller}: ${what}`);
 }
 
 /** For a file that the user named with `option` and that cannot be read; ours pass through. */

@@ -6,23 +6,17 @@ export { type ErrorCode, MemdirError } from "./errors.ts";
 export type { InstructionFile, InstructionSource, SkippedFile } from "./instructions/file.ts";
 export { type RenderedInstructions, renderInstructions } from "./instructions/file.ts";
 export type { Instructions } from "./instructions/instructions.ts";
-export {
-  type Library,
-  type MemoryTool,
-  type MemoryToolName,
-  type OpenOptions,
-  openMemdir,
-  type ToolsOptions,
-} from "./library.ts";
+export type { OpenOptions } from "./library/arguments.ts";
+export { type Library, openMemdir, type Verbs } from "./library/library.ts";
+export type { MemoryTool, MemoryToolName, ToolsOptions } from "./library/tools.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
 export type { AdoptResult } from "./memory/adopt.ts";
 export type { Check } from "./memory/doctor.ts";
-export type { RebuiltIndex } from "./memory/edit.ts";
+export type { MergeRequest, RebuiltIndex } from "./memory/edit.ts";
 export type { MemoryRef } from "./memory/find.ts";
 export type { ForgetResult, PruneRequest, PruneResult } from "./memory/forget.ts";
 export type { LintProblem } from "./memory/lint.ts";
 export type { ForgetOptions, ListFilter, Memories } from "./memory/memories.ts";
-export type { MergeRequest } from "./memory/merge.ts";
 export type { SaveRequest, SaveResult } from "./memory/save.ts";
 export type { Location } from "./project/locate.ts";
 export type { PlaceOptions } from "./project/scopes.ts";
@@ -61,5 +55,6 @@ export {
 } from "./store/store.ts";
 export { editFields, formatDocument, parseDocument } from "./text/frontmatter.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
-export type { Problem as VerifyProblem, Verification } from "./truth/verify.ts";
-export type { CallOptions, Verbs } from "./verbs/table.ts";
+export type { FurtherProblem as FurtherVerifyProblem, Problem as VerifyProblem } from "./truth/problems.ts";
+export type { Verification } from "./truth/verify.ts";
+export type { CallOptions } from "./verbs/rows.ts";

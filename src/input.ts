@@ -94,9 +94,13 @@ export function readInput<F extends Fields>(
 ): Input<F> {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new MemdirError("usage", `give the input as an object, such as { ${Object.keys(fields)[0] ?? ""}: … }`);
+  const known = Object.keys(fields).join(", ");
   const problems = Object.keys(given)
     .filter((name) => !Object.hasOwn(fields, name))
-    .map((name) => `there is no input ${nameOf(name.slice(0, 80))} (there are: ${Object.keys(fields).join(", ")})`);
+    .map(
+      (name) =>
+        `there is no input ${nameOf(name.slice(0, 80))} (${known === "" ? "it takes none" : `there are: ${known}`})`,
+    );
   const input: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     const value = Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined;

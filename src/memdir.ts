@@ -2,6 +2,7 @@
 
 import type { Config } from "./config.ts";
 import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
+import { MemdirError } from "./errors.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
 import type { Proposed } from "./learn/team.ts";
@@ -67,4 +68,10 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[]; top: string | null }>;
   /** Copies the memories of such a directory into this project's. */
   adopt(from: string): Promise<AdoptResult>;
+}
+
+/** For programs without types, which forget the `await` now and then. */
+export function checkOpened(caller: string, memdir: Memdir): void {
+  if (!Array.isArray(memdir?.directories))
+    throw new MemdirError("usage", `${caller}: the first argument must be what \`await openMemdir()\` gives`);
 }

@@ -17,7 +17,9 @@ import { openPermissions, type PermissionOptions } from "./tools/permission.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
+/** What an agent works with; only `memdir` is required. */
 export interface AgentOptions {
+  /** The project and its memories. */
   memdir: Memdir;
   /** Default: the process's own. */
   env?: Env;
@@ -27,14 +29,19 @@ export interface AgentOptions {
   askPermission?: PermissionOptions["ask"];
   /** "edit", "read", "bash", "bash git status", "all". */
   allow?: readonly string[];
+  /** More directories that may be read without asking, and whose instruction files count. */
   addDirs?: readonly string[];
   /** A session to continue. */
   from?: ResumedSession | null;
+  /** The clock; default: the system's. */
   now?: () => Date;
+  /** Takes messages for a log; by default they are dropped. */
   log?: (message: string) => void;
+  /** Whether the model chooses the memories; default: only if MEMDIR_RECALL is `model`. */
   recallWithModel?: boolean;
   /** Whether the agent learns in the background, as configured; default true. */
   learn?: boolean;
+  /** The most answers of the model in one turn, 100 by default. */
   maxSteps?: number;
 }
 
@@ -47,13 +54,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const env = options.env ?? processEnv();
   const model = options.model === null ? NO_MODEL : (options.model ?? openModel(env));
   if ("problem" in model) throw new MemdirError("usage", model.problem);
-  if (model.takesTools === false) {
-    const known = "name a provider's model in MEMDIR_MODEL: anthropic/<model>, openai/<model> or ollama/<model>";
-    throw new MemdirError(
-      "usage",
-      `${model.provider} can be the model of background work, but not of an agent; ${known}`,
-    );
-  }
+  if (model.takesTools === false) throw new MemdirError("usage", whyNoAgent(model));
   const { permitted, permit: keep } = memdir;
   const learns = options.learn !== false && options.model !== null;
   return makeAgent(
@@ -85,12 +86,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 /** The model that the environment names, else the one of the settings; what it needs is loaded with the first question. */
 export function openModel(env: Env, setting: string | null = null): AgentModel | { problem: string } {
   const choice = chooseModel(env, setting);
-  if (!choice) {
-    return {
-      problem:
-        "no model is configured; name one, such as MEMDIR_MODEL=anthropic/<model> with ANTHROPIC_API_KEY, or MEMDIR_MODEL=ollama/<model>",
-    };
-  }
+  if (!choice) return { problem: whyNoAgent(null) };
   if ("problem" in choice) return choice;
   const windowTokens = countOf(env.MEMDIR_CONTEXT_TOKENS) ?? WINDOW_TOKENS[choice.provider];
   return {
@@ -102,6 +98,15 @@ export function openModel(env: Env, setting: string | null = null): AgentModel |
     takesTools: choice.takesTools,
     cutoff: env.MEMDIR_MODEL_CUTOFF?.trim() || null,
   };
+}
+
+const NAME_ONE =
+  "set MEMDIR_MODEL to anthropic/<model> with ANTHROPIC_API_KEY, openai/<model> with OPENAI_API_KEY, or ollama/<model>";
+
+/** For an agent there is none, or one that only answers: why, and how to name one. */
+export function whyNoAgent(model: AgentModel | null): string {
+  if (model === null) return `no model is configured; ${NAME_ONE}`;
+  return `${model.provider} can be the model of background learning, but not of an agent; ${NAME_ONE}`;
 }
 
 /** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS overrides it. Local models are mostly run with small windows. */

@@ -17,16 +17,12 @@ import { readUntold } from "./learn/origin.ts";
 import type { Proposal } from "./learn/proposal.ts";
 import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
 import { openTeamInbox } from "./learn/team.ts";
-import { wishToForget } from "./learn/wish.ts";
 import type { Memdir } from "./memdir.ts";
-import { findNamed } from "./memory/find.ts";
 import { openMemories } from "./memory/memories.ts";
-import type { SaveRequest } from "./memory/save.ts";
 import { usedNothing } from "./model/ask.ts";
 import { findOwn, findTeam } from "./open.ts";
 import { formatManifest } from "./recall/select.ts";
-import type { HeardSession } from "./session/transcripts.ts";
-import { fileNameFor, findBytes, isShared, type Store, signEntry } from "./store/store.ts";
+import { findBytes, isShared, signEntry } from "./store/store.ts";
 
 export function openLearning(memdir: Memdir): Learning {
   const [directory] = memdir.directories;
@@ -65,28 +61,6 @@ export function memoriesFor(memdir: Memdir, { scope, file }: Proposal): Memories
     put: (...given) => signed(memories.put(...given)),
     forget: (...given) => signed(memories.forget(...given)),
   };
-}
-
-/** What a model saves for the team, as a proposal; null where it is not for the team. */
-export async function saveAsModel(memdir: Memdir, { body = "", ...request }: SaveWish, by: string) {
-  const [team] = memdir.directories as [Store];
-  if (team.scope !== "team") return null;
-  const { type, name, description = "", when = [], reason } = request;
-  const wish = { action: "save", file: null, type, name, description, body, reason, by } as const;
-  const { done, says, ...applied } = await memdir.propose(team, { ...wish, when: [...when] });
-  const file = applied.file ?? fileNameFor(type, name);
-  const action = done === "inbox" ? ("waiting" as const) : ("unchanged" as const);
-  return { file, path: join(team.path, file), scope: team.scope, action, notices: [says], undo: null };
-}
-
-type SaveWish = Pick<SaveRequest, "type" | "name" | "description" | "when" | "reason"> & { body?: string };
-
-/** What a model wants the team to forget, as a proposal; null where the memory is not the team's. */
-export async function forgetAsModel(memdir: Memdir, name: string, reason: string | undefined, by: string) {
-  const { directory, file } = await findNamed(memdir.directories, name);
-  if (directory.scope !== "team") return null;
-  const { says } = await memdir.propose(directory, { ...wishToForget(directory, file, by), reason });
-  return { file, action: "waiting" as const, undo: null, notices: [says] };
 }
 
 /** `model` is the one to ask now: it may change. */
@@ -133,9 +107,9 @@ export async function enrichBeside(memdir: Memdir, model: LearningModel, signal:
 }
 
 /** Without a model. The sentence model is opened when there is something to read. */
-export function openOfflineExtractor(memdir: Memdir, learning: Learning, prompts: HeardSession["prompts"]): Extractor {
+export function openOfflineExtractor(memdir: Memdir, learning: Learning): Extractor {
   const find = async () => (memdir.config.meaning ? (await import("./meaning/meaning.ts")).findEmbed() : null);
-  return openRulesExtractor(learning, prompts, find);
+  return openRulesExtractor(learning, find);
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */

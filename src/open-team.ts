@@ -45,7 +45,7 @@ export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
   const { config, location } = memdir;
   const membership = findMembership(config, location.project);
   const alone =
-    "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; your own memories travel with `memdir sync --git REMOTE`";
+    "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; `memdir sync --git REMOTE` syncs your own memories";
   if (!membership) throw new MemdirError("usage", alone);
   const token = findToken(config, membership);
   const url = formatMembership(membership);

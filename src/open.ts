@@ -1,7 +1,8 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
 import { type Config, type Env, processEnv } from "./config.ts";
-import { yielding } from "./disk/breathe.ts";
+import { waitForTurn, yielding, yieldTurn } from "./disk/breathe.ts";
+import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
 import { findNamed } from "./memory/find.ts";
 import { openMemories } from "./memory/memories.ts";
@@ -23,8 +24,16 @@ export interface OpenOptions extends PlaceOptions {
   embed?: AnyEmbed | null | undefined;
 }
 
+/** Opens the sentence model: why there is none where `embed` is null. */
+type FindMeaning = () => Promise<{ embed: AnyEmbed | null; problem: string | null }>;
+
+const findMeaningHere: FindMeaning = async () => {
+  const { meaning, problem } = (await import("./meaning/meaning.ts")).openMeaning();
+  return { embed: meaning?.embed ?? null, problem };
+};
+
 /** What is not needed to read memories is loaded when it is called: reading must start fast. */
-export async function openMemdir(options: OpenOptions): Promise<Memdir> {
+export async function openMemdir(options: OpenOptions, findMeaning = findMeaningHere): Promise<Memdir> {
   const env = options.env ?? processEnv();
   const { config, location } = findPlace(options, env);
   const { main, directories, older } = openOwn(findStores(options, config, location));
@@ -33,12 +42,18 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...warningsOf(location), ...(ownerWarning ? [ownerWarning] : [])];
 
-  const { recaller, note } = openLate(options, config, env, directories);
-  /** A directory is recorded as this project's when something was written into it. */
+  const { recaller, note } = openLate({ ...options, findMeaning }, config, env, directories);
+  let claimed: Promise<void> | null = null;
+  /** A directory is recorded as this project's when something was written into it; by many writers at once only once. */
   const claim = async (directory: Store) => {
+    if (!isProject || directory !== main) return;
     // Only a record of whose the directory is: what was asked for is done.
-    if (isProject && directory === main)
-      await claimDirectory(location, env, main).catch((error: Error) => main.log(error.message));
+    claimed ??= claimDirectory(location, env, main)
+      .catch((error: Error) => main.log(error.message))
+      .finally(() => {
+        claimed = null;
+      });
+    await claimed;
   };
   const memories = openMemories(directories, async (directory, file) => {
     await claim(directory);
@@ -161,21 +176,28 @@ function isOpen(main: Store, path: string, recursive: boolean): boolean {
 }
 
 /** Recall, opened when it is first asked for. */
-function openLate(options: OpenOptions, config: Config, env: Env, directories: readonly Store[]) {
+function openLate(
+  options: OpenOptions & { findMeaning: FindMeaning },
+  config: Config,
+  env: Env,
+  directories: readonly Store[],
+) {
   const { now, log } = directories[0] as Store;
   const given = options.embed;
   let problem: string | null = null;
   const findEmbed = async () => {
     if (given !== undefined) return given;
     if (!config.meaning) return null;
-    const state = (await import("./meaning/meaning.ts")).openMeaning();
-    problem = state.problem;
-    return state.meaning?.embed ?? null;
+    const found = await options.findMeaning();
+    problem = found.problem;
+    return found.embed;
   };
   const whyWords = () => problem;
   let opened: Recaller | null = null;
   const recaller = async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
+    // All who waited for the module go on at the same moment.
+    await yieldTurn();
     const ask = options.ask === undefined ? await findAsk(env, log) : options.ask;
     opened ??= openRecaller(directories, { findEmbed, whyWords, ask, now, ticks: () => performance.now(), log });
     return opened;
@@ -185,8 +207,11 @@ function openLate(options: OpenOptions, config: Config, env: Env, directories: r
   const note = (directory: Store, file: string): void => {
     opened?.note(directory, file);
     if (opened || waiting.push([directory, file]) > 1) return;
-    const noteAll = ({ note }: Recaller) => {
-      for (const [at, name] of waiting.splice(0)) note(at, name);
+    const noteAll = async ({ note }: Recaller) => {
+      for (const [at, name] of waiting.splice(0)) {
+        await waitForTurn();
+        note(at, name);
+      }
     };
     setTimeout(() => void recaller().then(noteAll, (error: Error) => log(error.message)), QUIET_MS).unref();
   };
@@ -205,7 +230,12 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
   if (!choice || "problem" in choice) return null;
   let query: Promise<SideQuery> | null = null;
   return async (...question) => {
-    query ??= choice.open().then((ask) => sideQuery(ask));
+    query ??= choice.open().then(sideQuery, (cause) => {
+      const remedy = "give `ask` to openMemdir, or leave memdir out of the bundle";
+      throw new MemdirError("model", `memdir's files for ${choice.provider} are not beside this program: ${remedy}`, {
+        cause,
+      });
+    });
     return (await query)(...question);
   };
 }

@@ -52,6 +52,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   show(said: Said, value?: unknown): void;
   /** The whole of standard input; null where there is none, or a person is typing. */
   readInput: (() => Promise<string>) | null;
+  /** What a person who saved a rule should know about the agents that are to obey it. Missing in a program, whose bundle has no wiring. */
+  ruleNotices?: (() => Promise<string[]>) | undefined;
   /** Another store than the one the verb was called on, for verbs that work on two. */
   open(options: {
     scope?: string;
@@ -60,7 +62,7 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   }): Promise<Memdir>;
 }
 
-/** One of the answers to a question: the key to press, and what it means. */
+/** One of the answers to a question: the key to press (with more than one character only arrows reach it), and what it means. */
 export interface Choice {
   key: string;
   label: string;

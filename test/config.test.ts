@@ -170,7 +170,7 @@ describe("Claude Code's settings", () => {
       "managed/managed-settings.d/20.json": { autoMemoryEnabled: false, claudeMdExcludes: ["b"], env: { A: "2" } },
       "managed/managed-settings.d/10.json": { autoMemoryDirectory: "/m", enabledPlugins: { p: true, q: ["1"] } },
       "managed/managed-settings.d/.hidden.json": { autoMemoryDirectory: "/hidden" },
-      "home/.claude/settings.json": { autoMemoryDirectory: "~/u", permissions: { additionalDirectories: ["/x"] } },
+      "home/.claude/settings.json": { autoMemoryDirectory: "~/u" },
       "repo/.claude/settings.json": { memoryDir: "/p", autoMemoryEnabled: "no" },
       "repo/.claude/settings.local.json": { claudeMdExcludes: ["l"] },
     });
@@ -182,7 +182,7 @@ describe("Claude Code's settings", () => {
       env: { A: "2", B: "1" },
       enabledPlugins: { p: true },
     });
-    expect(settings.user).toMatchObject({ autoMemoryDirectory: "~/u", additionalDirectories: ["/x"] });
+    expect(settings.user).toMatchObject({ autoMemoryDirectory: "~/u" });
     expect(settings.project).toEqual({ file: f.at("repo/.claude/settings.json"), memoryDir: "/p" });
     expect(settings.local.claudeMdExcludes).toEqual(["l"]);
     expect(problems).toEqual([expect.stringContaining('"autoMemoryEnabled" must be true or false')]);

@@ -70,7 +70,8 @@ describe("openTeam", () => {
     fs.writeFileSync(path.join(world.home, ".claude", "memdir.json"), JSON.stringify({ teams }));
     const joined = await world.open();
     expect(() => openTeam(joined)).toThrow("there is no token");
-    const team = openTeam(await world.open({ env: { ...world.env, MEMDIR_TOKEN: "memdir_0123456789abcdef" } }));
+    const env = { ...world.env, MEMDIR_TOKEN: "memdir_0123456789abcdef" };
+    const team = openTeam(await world.open({ env: { ...env, MEMDIR_TOKEN_SERVER: "https://memory.example" } }));
     expect(team.directory).toMatchObject({ scope: "team", path: world.path("team"), inRepository: false });
   });
 });

@@ -14,8 +14,20 @@ export function makeTemporary(prefix: string, base: "disk" | "memory" = "disk"):
   return folder;
 }
 
+/** A process that a test started, and waited for only until its work was visible, may write its last file meanwhile: then it is tried again. */
 export function removeTemporary(): void {
-  for (const folder of made.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
+  for (const folder of made.splice(0)) remove(folder, 40);
+}
+
+/** Each time from the start: Node's own retries do not look for files that are new. */
+function remove(folder: string, tries: number): void {
+  try {
+    fs.rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (tries === 0) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    remove(folder, tries - 1);
+  }
 }
 
 function memory(): string {

@@ -9,18 +9,30 @@ const LOOK_MS = 5;
 const { setTimeout } = globalThis;
 const now = performance.now.bind(performance);
 
-/** What the condition says once it is true. `what` is for the failure's message. */
+/**
+ * What the condition says once it is true. `what` is for the failure's message.
+ * A file that another process moves away between listing and reading it means "not yet".
+ */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string | (() => string) = String(condition),
 ): Promise<T> {
+  const look = async () => condition();
   for (const started = now(); ; ) {
-    const value = await condition();
+    const value = await look().catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return false as const;
+      throw error;
+    });
     if (value) return value;
     if (now() - started > PATIENCE_MS)
       throw new Error(`it did not happen in ${PATIENCE_MS / 1000} s: ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** For what must not happen, or has happened and may have echoes: rounds of the event loop, since a machine that stands still stalls both alike. */
+export async function settle(rounds = 10): Promise<void> {
+  for (let round = 0; round < rounds; round++) await new Promise((resolve) => setTimeout(resolve, 2 * LOOK_MS));
 }
 
 /** For `expect.poll`. */

@@ -38,21 +38,27 @@ import {
 import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
 
+/** What a model would be shown with a prompt. */
 export interface Preview {
+  /** The memories that would be recalled. */
   memories: Recalled[];
   /** Names of memories that did not fit. */
   leftOut: string[];
+  /** The instruction files that would be loaded. */
   instructions: InstructionFile[];
 }
 
 /** One thing at a time: a second call waits for the first. */
 export interface Agent {
+  /** The id of the current session; another one after `clear` and `resume`. */
   readonly sessionId: string;
+  /** Absolute path of the current session's transcript. */
   readonly transcriptPath: string;
   /** Never throws because of the model or its tools: `ended` and `error` describe the outcome. */
   say(words: string, options?: TurnOptions): Promise<TurnResult>;
   /** What a model would be shown for this prompt in a new session. */
   preview(words: string): Promise<Preview>;
+  /** Replaces the conversation with a summary, now; never throws. */
   compact(options?: Partial<CompactOptions> & { onEvent?: Tell }): Promise<CompactResult>;
   /** A new session; the old one stays on disk. */
   clear(): Promise<void>;
@@ -60,9 +66,13 @@ export interface Agent {
   resume(from: ResumedSession): Promise<void>;
   /** What fills the window. */
   window(): Promise<WindowView>;
+  /** What the user said in the current conversation, oldest first. */
   prompts(): readonly Prompt[];
+  /** The moments to which files can be rewound, oldest first. */
   checkpoints(): Checkpoint[];
+  /** Returns files, conversation or both to what they were before a prompt, by its id or that of a checkpoint. */
   rewind(id: string, what: RewindWhat): Promise<Rewound>;
+  /** Tokens and requests spent since the agent was opened, over all its sessions. */
   usage(): SessionUsage;
   /** The current model; replaced from now on if one is given. */
   model(model?: AgentModel): AgentModel;
@@ -74,6 +84,7 @@ export interface Agent {
   isLearning(): boolean;
   /** Waits until that is done, the time is up or the signal aborts; unfinished work is then stopped and picked up another time. */
   drain(options?: { ms?: number; signal?: AbortSignal }): Promise<void>;
+  /** Writes what is left of the transcript; call it last. */
   close(): void;
 }
 
@@ -244,8 +255,10 @@ function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<str
   return shown;
 }
 
+/** What a rewind changes: the files, what was said, or both. */
 export type RewindWhat = "code" | "conversation" | "both";
 
+/** What a rewind did. */
 export interface Rewound {
   /** Null when only the conversation was rewound. */
   files: RewindReport | null;

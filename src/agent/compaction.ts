@@ -47,6 +47,7 @@ export interface CompactOptions {
   signal?: AbortSignal;
 }
 
+/** What became of a compaction: tokens before and after, the source of the summary and the files attached again, or why it failed. */
 export type CompactResult =
   | { ok: true; from: "notes" | "model"; before: number; after: number; files: string[] }
   | { ok: false; problem: string };

@@ -42,9 +42,8 @@ export interface Learnt {
 }
 
 interface EndedTurn extends Required<Pick<LearnRequest, "messages" | "conversation">>, Pick<LearnRequest, "isWanted"> {
-  /** What the user said, and what the agent had said before it. */
+  /** What the user said. */
   prompt: Prompt;
-  answerBefore: string;
   memoryWritten: boolean;
 }
 

@@ -6,12 +6,11 @@ import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
 import { proposeToTeam } from "../learn/team.ts";
-import { hearSession } from "../learn/window.ts";
 import { wishOfText } from "../learn/wish.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByPath } from "../memory/find.ts";
 import type { Conversation } from "../model/agent-loop.ts";
-import { type Message, type ToolUse, textOf } from "../model/ask.ts";
+import type { Message, ToolUse } from "../model/ask.ts";
 import { buildNestedInstructions } from "../prompts/conversation.ts";
 import { formatInjection, formatReminder } from "../recall/injection.ts";
 import { freshnessWarning } from "../recall/neutral.ts";
@@ -19,6 +18,7 @@ import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import type { FileState } from "../session/file-state.ts";
+import { hearSession } from "../session/heard.ts";
 import { ageInDays, formatSource, INDEX_FILE, isMemoryFile } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
@@ -121,12 +121,10 @@ async function offerTurn(state: AgentState, words: string): Promise<void> {
   if (!learner || !state.memoryOn) return;
   // A turn that was compacted midway has lost its prompt and everything before it.
   const prompt = prompts.at(-1) ?? { id: transcript.leaf ?? "", at: setup.now().toISOString(), index: 0 };
-  const before = messages.slice(0, prompt.index).findLast(({ role }) => role === "assistant");
   learner.ended({
     messages: hearSession({ messages, prompts: prompts.map(({ id, index, at }) => ({ uuid: id, index, at })) }),
     conversation: await capture(state, messages, sent),
     prompt: { id: prompt.id, text: words, at: prompt.at },
-    answerBefore: before ? textOf(before.content) : "",
     memoryWritten,
     isWanted: () => state.memoryOn,
   });

@@ -7,16 +7,16 @@ import { dirname, join, normalize } from "node:path";
 import { PRIVATE_MODE, replaceSame, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { buildSchema, filled, flag, readInput, required, text } from "../input.ts";
-import { countAnswers } from "../learn/budget.ts";
+import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
 import { buildNotesPrompt, buildSizeReminders } from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { applyMatches, findMatches, hintFor } from "../tools/edit.ts";
+import { applyMatches, EDIT_FIELDS, findMatches, hintFor } from "../tools/edit.ts";
 import { decodeText, encodeText, openFolderAt } from "../tools/file.ts";
 import type { World } from "../world.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
@@ -159,23 +159,18 @@ export interface NotesDraft {
   edits: number;
 }
 
-/** As the agent's own Edit declares them: a fork that declares another tool would lose the provider's cache. */
-const FIELDS = {
-  file_path: required(filled(text())),
-  old_string: required(text()),
-  new_string: required(text()),
-  replace_all: flag(),
-};
-
-/** Nothing is written to disk until the whole run succeeds. Synchronous, so that the calls of one turn do not mix. */
+/**
+ * Declared as the agent's own Edit: a fork that declares another tool would lose the provider's cache. Nothing is written to disk
+ * until the whole run succeeds. Synchronous, so that the calls of one turn do not mix.
+ */
 export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
   const begun = draft.text;
   return {
     name: "Edit",
     description: TOOL_WORDS.Edit.description,
-    schema: buildSchema(FIELDS, TOOL_WORDS.Edit.inputs),
+    schema: buildSchema(EDIT_FIELDS, TOOL_WORDS.Edit.inputs),
     run(input) {
-      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
+      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(EDIT_FIELDS, input);
       if (normalize(file_path) !== path) throw new Error(`only ${path} can be edited here`);
       draft.text = edit(draft.text, begun, { old, fresh, all });
       draft.edits++;

@@ -21,11 +21,13 @@ import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
 import type { Learnt, SessionLearner } from "./learner.ts";
 
+/** A model that can run an agent, with its limits. */
 export interface AgentModel {
   /** Retries on its own where that helps. */
   ask: Ask;
   /** The provider's name for it; "" for none. */
   name: string;
+  /** Whose model it is, such as `anthropic` or `ollama`. */
   provider: string;
   /** The most tokens that a request and its answer may have together. */
   windowTokens: number;
@@ -179,6 +181,7 @@ export function restoreShown({ attachments, recalled }: AgentState, shown: Shown
   recalled.bytes = shown.bytes;
 }
 
+/** What an agent reports while it works. */
 export type AgentEvent =
   | LoopEvent
   /** Memories that the model is shown now. */
@@ -189,8 +192,11 @@ export type AgentEvent =
   | { type: "saved"; file: string; action: string; notices: readonly string[] }
   /** What was learnt from a turn that has ended, perhaps while the next one is being typed. */
   | ({ type: "learnt" } & Learnt)
+  /** The conversation is about to be summarised. */
   | { type: "compacting"; trigger: "manual" | "auto" }
+  /** It was: `before` and `after` are tokens. */
   | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
+  /** What an agent that this one started reports. */
   | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }
   /** Nothing stops, but the user should know. */
   | { type: "problem"; message: string };

@@ -14,19 +14,27 @@ import { buildOpening, putOpening } from "./opening.ts";
 import { type AgentState, recordEvent, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { announce } from "./sub-agent.ts";
 
+/** How one turn can be stopped and watched. */
 export interface TurnOptions {
+  /** Stops the turn, which then ends with "aborted". */
   signal?: AbortSignal;
+  /** Called for everything that happens in the turn. */
   onEvent?: Tell;
 }
 
+/** What became of one turn. */
 export interface TurnResult {
   /** The model's last text; after a failure, as much of it as had arrived. */
   text: string;
+  /** Why it ended; `done` when the model finished its answer. */
   ended: LoopResult["ended"];
+  /** What went wrong, where a request to the model failed. */
   error?: AskError;
+  /** Tokens spent in this turn. */
   usage: Usage;
   /** The memories the model was shown. */
   memories: Recalled[];
+  /** How many answers the model gave. */
   steps: number;
 }
 

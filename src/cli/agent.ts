@@ -7,6 +7,7 @@ import { textOf } from "../model/ask.ts";
 import { openAgent } from "../open-agent.ts";
 import { type ResumedSession, readSession } from "../session/session-reader.ts";
 import { cutLine, plainLine } from "../text/sanitise.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import type { PermissionOptions } from "../tools/permission.ts";
 import { agentModel } from "../verbs/model.ts";
 import { findOne } from "../verbs/sessions.ts";
@@ -36,9 +37,9 @@ export function describeSession({ id, title, messages, prompts, problems }: Resu
   const last = prompts.at(-1)?.text ?? "";
   const answer = messages.findLast(({ role }) => role === "assistant");
   const lines = [
-    `resumed ${id.slice(0, 8)}${title ? `: ${plainLine(title)}` : ""} ${color.dim(`(${messages.length} messages)`)}`,
-    ...(last === "" ? [] : [color.dim(`> ${cutLine(last, MAX_CHARS)}`)]),
-    ...(answer ? [color.dim(cutLine(textOf(answer.content), MAX_CHARS))] : []),
+    `resumed ${id.slice(0, 8)}${title ? `: ${plainLine(redactSecrets(title))}` : ""} ${color.dim(`(${messages.length} messages)`)}`,
+    ...(last === "" ? [] : [color.dim(`> ${cutLine(redactSecrets(last), MAX_CHARS)}`)]),
+    ...(answer ? [color.dim(cutLine(redactSecrets(textOf(answer.content)), MAX_CHARS))] : []),
     ...problems.map((problem) => color.yellow(`note: ${plainLine(problem)}`)),
   ];
   return lines.join("\n");

@@ -3,7 +3,9 @@
 import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
+import { whyNoAgent } from "../open-agent.ts";
 import { plainLine } from "../text/sanitise.ts";
+import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { previewText } from "./console/line.ts";
@@ -26,6 +28,7 @@ async function say(call: Call, text: string): Promise<number> {
   if (offline) {
     const preview = await agent.preview(text);
     const said = previewText(preview, memdir, call.terminal.color);
+    call.terminal.warn(`memdir: ${whyNoAgent(configuredModel(call.env))}`);
     // Nothing was answered: a script must not take this for an answer.
     return answer(call, { text: said, sessionId: null, usage: null, memories: preview.memories }, () => said, 2);
   }

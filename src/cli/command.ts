@@ -1,6 +1,7 @@
 /** What a command is and what it is called with; what commands have in common; and a verb as a command. */
 
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
@@ -69,7 +70,11 @@ export function readWords(fields: Fields, words: string[], hint = ""): Words {
     { type: value === undefined ? "boolean" : "string", multiple: isList, ...(short && { short }) } as const,
   ]);
   try {
-    const read = parseArgs({ args: words, options: Object.fromEntries(options), allowPositionals: true });
+    const read = parseArgs({
+      args: joinNegatives(fields, words),
+      options: Object.fromEntries(options),
+      allowPositionals: true,
+    });
     const values: Record<string, unknown> = read.values;
     return {
       args: read.positionals,
@@ -78,9 +83,30 @@ export function readWords(fields: Fields, words: string[], hint = ""): Words {
       values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
     };
   } catch (error) {
-    const message = (error as Error).message.split(/\.(?:\s|$)/)[0];
-    throw new MemdirError("usage", `${message}${hint}`, { cause: error });
+    throw new MemdirError("usage", `${describeMistake((error as Error).message, fields)}${hint}`, { cause: error });
   }
+}
+
+/** What `parseArgs` says, in our words. */
+function describeMistake(message: string, fields: Fields): string {
+  const option = /'(?:-\w, )?(--?[^'\s<]+)/.exec(message)?.[1] ?? "";
+  if (/does not take an argument/.test(message)) return `${option} takes no value`;
+  if (/argument (?:missing|is ambiguous)/.test(message)) return `${option} needs a value`;
+  if (!message.startsWith("Unknown option")) return message.split(/\.(?:\s|$)/)[0] as string;
+  const near = option.length > 3 && Object.keys(fields).find((name) => `--${name}`.startsWith(option));
+  return `there is no option ${option}${near ? ` (did you mean --${near}?)` : ""}`;
+}
+
+/** A negative number behind an option is its value, which the check of the option refuses in its own words. */
+function joinNegatives(fields: Fields, words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const option = joined.at(-1) ?? "";
+    const isValue = option.startsWith("--") && fields[option.slice(2)]?.value !== undefined && /^-\d+$/.test(word);
+    if (isValue && !joined.includes("--")) joined.push(`${joined.pop()}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /** The name of the argument that is missing, or the word that is one too many. */
@@ -107,8 +133,12 @@ export function note({ terminal }: Pick<Call, "terminal">, notices: readonly str
   for (const notice of notices) terminal.warn(`memdir: note: ${notice}`);
 }
 
+/** One line, however many there are: doctor has all of them. */
 export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly string[]): void {
-  for (const one of warnings) terminal.warn(`memdir: warning: ${one}`);
+  const [first, ...others] = warnings;
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more: memdir doctor shows them)`;
+  terminal.warn(`memdir: warning: ${first}${more}`);
 }
 
 /** As a shell says it of a program that Ctrl-C ended. */
@@ -216,6 +246,7 @@ async function runVerb<F extends Fields, R>(
         return !json && isCommand && terminal.interactive ? terminal.choose : undefined;
       },
       readInput: () => terminal.readInput(),
+      ruleNotices: () => findRuleNotices({ env, now, log, cwd }),
       open: (options) => call.open({ quiet: true, ...options }),
     });
     const elsewhere = ["cwd", "memory-dir", "scope"].flatMap((name) => {
@@ -243,4 +274,18 @@ async function runVerb<F extends Fields, R>(
 /** They are for people beside a JSON answer, too. */
 function isWarning(line: Line): boolean {
   return typeof line === "object" && "warning" in line;
+}
+
+/** Loaded here: few memories are rules. */
+async function findRuleNotices(given: Pick<Context, "cwd" | "env" | "now" | "log">): Promise<string[]> {
+  try {
+    const { findRuleGaps } = await import("../wiring/hook-form.ts");
+    const { openMachine } = await import("../wiring/machine.ts");
+    return findRuleGaps(openMachine(fileURLToPath(import.meta.url), given)).map(
+      ({ title }) =>
+        `${title} checks rules through memdir's server: \`memdir init\` makes them hold when that is switched off, too`,
+    );
+  } catch {
+    return []; // an incomplete installation, which `memdir doctor` reports
+  }
 }

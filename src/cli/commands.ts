@@ -7,10 +7,10 @@ import { VERBS } from "../verbs/table.ts";
 import type { CommandRow, Program } from "./command.ts";
 
 const AGENT = {
-  resume: text("go on with this session; the beginning of its id is enough", "ID"),
-  continue: flag("go on with the last session here"),
+  resume: text("continue this session; the beginning of its id is enough", "ID"),
+  continue: flag("continue the last session here"),
   allow: list('let tools do this without asking: edit, read, bash, "bash git status" or all', "KIND"),
-  "add-dir": list("a further directory to work in", "DIR"),
+  "add-dir": list("another directory to work in", "DIR"),
 };
 
 type ProgramRow = Pick<CommandRow, "name" | "group" | "summary"> &
@@ -87,7 +87,7 @@ const PROGRAMS: readonly ProgramRow[] = [
       "keep-versions": text("days of replaced versions (default: as long as they fit)", "DAYS"),
       "keep-tombstones": text("days of removed memories (default: 400)", "DAYS"),
       drain: text("seconds between /ready saying no and the end (default: 0)", "N"),
-      team: text("the team; made if it is not there (default: default)", "NAME"),
+      team: text("the team; created if it is missing (default: the one that exists, else `default`)", "NAME"),
       admin: text("the first admin of a new team (default: your user name)", "NAME"),
       "tls-cert": text("certificate, with --tls-key", "FILE"),
       "tls-key": text("its key", "FILE"),

@@ -6,10 +6,10 @@ import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
 import { endingDay } from "../learn/budget.ts";
 import { findNew, type Learning, type LearnRequest, learn, type Prompt } from "../learn/learn.ts";
 import { understandSaid } from "../learn/said.ts";
-import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
 import { enrichBeside, openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
+import { type HeardMessage, hearSession, ownWords } from "../session/heard.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
@@ -108,23 +108,15 @@ async function learnTurn(run: HookRun, session: HeardSession, messages: readonly
     return false;
   }
   const model = run.model && endingDay(run.model, ledger, "extraction", session.id);
-  const extractor = model
-    ? openExtractor(learning, () => model)
-    : openOfflineExtractor(memdir, learning, session.prompts);
+  const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning);
   const request: LearnRequest = {
     ...{ session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal },
     // When there is a budget again, a model looks at the rest.
     asked: asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid),
   };
-  for (let left = messages.length; left > 0; ) {
-    const result = await learn(learning, extractor, request);
-    run.hasFailed ||= result.failed !== null;
-    if (result.skipped !== null || result.failed !== null || result.left >= left) return result.skipped === null;
-    left = result.left;
-    // The rest of a long turn has no prompt of its own, and the throttle has been passed.
-    request.trailing = true;
-  }
-  return true;
+  const { skipped, failed } = await learn(learning, extractor, request);
+  run.hasFailed ||= failed !== null;
+  return skipped === null;
 }
 
 /** In whatever words: what the rules take for an explicit request. */

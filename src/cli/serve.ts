@@ -3,6 +3,7 @@
 import { createWriteStream, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
@@ -117,33 +118,60 @@ async function readOidc(call: Call): Promise<TeamServer["oidc"]> {
   if (file === undefined) return null;
   const { OidcSettings, openOidc } = await import("../team/server/oidc.ts");
   const fail = (problem: string) => new MemdirError("usage", `--oidc ${file}: ${problem}`);
-  const settings = readAs(OidcSettings, parseJson(readGiven(call, "oidc").toString("utf8")), fail);
-  const { clientSecretFile } = settings;
-  const secret =
-    clientSecretFile === undefined ? null : readFileSync(resolve(call.cwd, clientSecretFile), "utf8").trim();
-  return openOidc(settings, secret, { fetch: globalThis.fetch, now: call.now });
+  const text = readGiven(call, "oidc").toString("utf8");
+  const value = attempt<unknown, undefined>(() => JSON.parse(text), undefined);
+  if (value === undefined) throw fail("it is not valid JSON");
+  const settings = readAs(OidcSettings, value, fail);
+  const oidc = openOidc(settings, readClientSecret(call, settings), { fetch: globalThis.fetch, now: call.now });
+  // Said now, and not when the first person signs in. The provider may also be away for a moment, so the server starts.
+  void oidc.check().catch(({ message }) => call.terminal.warn(`memdir: --oidc ${file}: ${message}`));
+  return oidc;
 }
 
-function parseJson(text: string): unknown {
-  return attempt(() => JSON.parse(text), null);
+function readClientSecret({ cwd }: Call, { clientSecretFile: file }: { clientSecretFile?: string | undefined }) {
+  if (file === undefined) return null;
+  try {
+    return readFileSync(resolve(cwd, file), "utf8").trim();
+  } catch (error) {
+    throw givenFileError(error, "clientSecretFile of --oidc:", file);
+  }
 }
 
 /** A certificate is renewed every few weeks; connections that are open keep the old one. */
 function renewOnSignal(call: Call, server: RunningServer): void {
-  if (call.value("tls-cert") === undefined) return;
+  const { warn, interactive } = call.terminal;
+  if (call.value("tls-cert") === undefined) {
+    // A service that is told to reload goes on; a terminal that is closed ends what runs in it.
+    if (!interactive) process.on("SIGHUP", () => warn("memdir: there is no certificate to read again"));
+    return;
+  }
   process.on("SIGHUP", () => {
     try {
-      server.renew({ cert: readGiven(call, "tls-cert"), key: readGiven(call, "tls-key") });
+      server.renew(readTls(call));
     } catch (error) {
-      call.terminal.warn(`memdir: the certificate was not renewed: ${(error as Error).message}`);
+      warn(`memdir: the certificate was not renewed: ${(error as Error).message}`);
     }
   });
+}
+
+/** Both files, which must belong together. */
+function readTls(call: Call): NonNullable<ServerOptions["tls"]> {
+  const tls = { cert: readGiven(call, "tls-cert"), key: readGiven(call, "tls-key") };
+  try {
+    createSecureContext(tls);
+    return tls;
+  } catch (error) {
+    const files = `--tls-cert ${call.value("tls-cert")} and --tls-key ${call.value("tls-key")}`;
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown reason";
+    const advice = "they must be PEM files, the key without a passphrase, and belong to each other";
+    throw new MemdirError("usage", `${files} cannot be used (${reason}): ${advice}`, { cause: error });
+  }
 }
 
 function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "behindTls"> {
   const host = call.value("host") ?? "127.0.0.1";
   const hasTls = call.value("tls-cert") !== undefined;
-  const tls = hasTls ? { cert: readGiven(call, "tls-cert"), key: readGiven(call, "tls-key") } : null;
+  const tls = hasTls ? readTls(call) : null;
   const behindTls = call.flag("behind-tls");
   checkHost(host, tls !== null || behindTls);
   return { host, port: portOf(call) ?? DEFAULT_PORT, tls, behindTls };
@@ -179,7 +207,7 @@ async function issue(call: Call, { data }: OpenedData, folder: string): Promise<
   const person = call.value("issue-token") ?? "";
   const named = call.value("token-file");
   const file = await issueToken(data, {
-    team: call.value("team") ?? "default",
+    team: call.value("team"),
     person,
     file: named === undefined ? join(folder, `token-${person.replace(/[^\w-]+/g, "-")}`) : resolve(call.cwd, named),
     isNamed: named !== undefined,

@@ -27,15 +27,19 @@ import {
 
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {
+  /** Instruction files loaded at start, in the order they are shown. */
   instructions: InstructionFile[];
   /** What the touched files add, in order. */
   nested: InstructionFile[];
   /** Candidates that are not loaded, each with the reason. */
   skipped: SkippedFile[];
+  /** The memory directory (null when memory is off), its index as loaded (null when empty or off), and whether and why that was cut. */
   memory: { dir: string | null; index: string | null; truncated: boolean; warning: IndexWarning | null };
   /** Touched memories, and their age in days if the host mentions it. */
   recallAge: { path: string; days: number | null }[];
+  /** Working directory (`cwd`), project root (`root`), `platform`, and the folder with transcripts (`transcripts`). */
   environment: Record<string, string>;
+  /** Problems with settings, the directory and instruction files, in words. */
   warnings: string[];
 }
 
@@ -51,10 +55,11 @@ export async function buildStartContext(
   touched: readonly string[],
 ): Promise<StartContext> {
   const on = config.disabled === null;
-  // A host that trusts the repository follows its settings; memdir itself does not, and the warnings say so.
+  // A host that trusts the repository follows its settings, as recorded cases demand; memdir itself does not, and the warnings say
+  // so. Nothing but MEMORY.md is read there, to show what the host would load.
   const shown = location.untrusted ? { ...directory, path: location.untrusted.dir, readOnly: true } : directory;
   // The switch that drops all instruction files drops the index with them; memory itself stays on.
-  const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: true }) : null;
+  const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: !location.untrusted }) : null;
   const off = config.claudeMdsDisabled;
   const nested: InstructionFile[] = [];
   for (const path of off ? [] : touched) nested.push(...(await instructions.touch(path)));
@@ -91,30 +96,31 @@ function staleDays(path: string, nowMs: number): number | null {
 /** What the text about memory is made for. */
 export interface MemoryPromptOptions {
   /** Builds only this section. */
-  section?: SectionName;
+  section?: SectionName | undefined;
   /** What the host calls its tools. */
-  tools?: Partial<ToolNames>;
+  tools?: Partial<ToolNames> | undefined;
   /** False leaves the index out, for the user context. */
-  withIndex?: boolean;
+  withIndex?: boolean | undefined;
   /** Also every memory that the index names, as in the oldest layout; within this many bytes if a number is given. */
-  files?: boolean | number;
+  files?: boolean | number | undefined;
   /** Memories that were recalled for this prompt, formatted. */
-  memories?: string;
+  memories?: string | undefined;
   /** Where transcripts of sessions are kept; null for nowhere. */
-  transcriptsDir?: string | null;
+  transcriptsDir?: string | null | undefined;
   /** The team's directory; null for none. */
-  teamDir?: string | null;
-  /** False changes nothing. By default the directory is created, since the model is told that it exists. */
-  makeDirectory?: boolean;
+  teamDir?: string | null | undefined;
+  /** False changes nothing. By default the directory is created, since the model is told that it exists, and a missing index is written. */
+  makeDirectory?: boolean | undefined;
 }
 
 /** Equal files give equal bytes; ages are only shown with the files themselves. */
 export async function buildMemoryPrompt(directory: Store, options: MemoryPromptOptions = {}): Promise<string> {
   const { section, files, memories, makeDirectory = true, ...rest } = options;
-  if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
+  const readOnly = directory.readOnly || !makeDirectory;
+  if (!readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
   // The other parts do not need it, and reading it takes longer than building them.
   const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
-  const view = wanted ? loadIndex(directory, { generate: true }) : null;
+  const view = wanted ? loadIndex({ ...directory, readOnly }, { generate: true }) : null;
   const referenced =
     files && view ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
   const shown = [referenced, memories ?? ""].filter((text) => text !== "").join("\n\n");

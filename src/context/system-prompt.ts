@@ -1,16 +1,15 @@
-/** The system prompt from named sections: a prefix that stays the same from turn to turn, and what changes after it. */
+/** The system prompt from named sections: the same bytes from turn to turn. */
 
 import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../config.ts";
 import type { SystemBlock } from "../model/ask.ts";
 import {
-  type AgentTools,
   type Attribution,
   buildCommitSection,
   buildResultClearingSection,
-  buildToolsSection,
   IDENTITY_SECTION,
   SUMMARIZE_TOOL_RESULTS_SECTION,
   TONE_SECTION,
+  TOOLS_SECTION,
 } from "../prompts/agent.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 
@@ -20,56 +19,52 @@ export interface Section {
   name: string;
   /** Null or "" leaves it out. */
   build: () => Built | Promise<Built>;
-  /** True, the default, is built once and kept until `clear`; false is built for every request. */
-  stable?: boolean;
+}
+
+interface Part {
+  name: string;
+  text: string;
 }
 
 export interface SystemPrompt {
-  /** Rejects when a section's `build` fails; that section is built again next time. */
+  /** Built once and kept until `clear`. Rejects when a section's `build` fails; then all is built again next time. */
   blocks(): Promise<SystemBlock[]>;
   /** What the last blocks were made of, in order; empty before the first. */
-  parts(): { name: string; text: string }[];
-  /** Builds the stable sections again: after clear and compact. */
+  parts(): Part[];
+  /** Builds the sections again: after clear and compact. */
   clear(): void;
 }
 
 export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
-  const ordered = [...sections.filter(isStable), ...sections.filter((section) => !isStable(section))];
-  let kept = new Map<Section, Promise<Built>>();
-  let last: { name: string; text: string }[] = [];
-  /** Async, so that an error thrown by `build` is a rejection, too. */
-  const build = async (section: Section) => section.build();
-  const read = (section: Section): Promise<Built> => {
-    if (!isStable(section)) return build(section);
-    // Captured here: a `clear` meanwhile starts another map, which this one must not fill.
-    const mine = kept;
-    const building = mine.get(section) ?? build(section);
-    mine.set(section, building);
-    building.catch(() => mine.delete(section));
-    return building;
-  };
+  let kept: Promise<Part[]> | null = null;
+  let last: Part[] = [];
   return {
     async blocks() {
-      const texts = await Promise.all(ordered.map(read));
-      const parts = ordered.map((section, i) => ({ section, text: texts[i] ?? "" })).filter(({ text }) => text !== "");
-      last = parts.map(({ section, text }) => ({ name: section.name, text }));
-      const join = (stable: boolean) =>
-        parts
-          .filter(({ section }) => isStable(section) === stable)
-          .map(({ text }) => text)
-          .join("\n\n");
-      const [prefix, rest] = [join(true), join(false)];
-      return [...(prefix === "" ? [] : [{ text: prefix, cache: true }]), ...(rest === "" ? [] : [{ text: rest }])];
+      const building = kept ?? buildParts(sections);
+      kept = building;
+      try {
+        const parts = await building;
+        last = parts;
+        return parts.length === 0 ? [] : [{ text: parts.map(({ text }) => text).join("\n\n"), cache: true }];
+      } catch (error) {
+        // After a `clear` meanwhile it is another one.
+        if (kept === building) kept = null;
+        throw error;
+      }
     },
     parts: () => last.map((part) => ({ ...part })),
     clear() {
-      kept = new Map();
+      kept = null;
     },
   };
 }
 
+async function buildParts(sections: readonly Section[]): Promise<Part[]> {
+  const parts = sections.map(async ({ name, build }) => ({ name, text: (await build()) ?? "" }));
+  return (await Promise.all(parts)).filter(({ text }) => text !== "");
+}
+
 interface AgentPrompt {
-  tools?: AgentTools;
   /** What the agent is told about its memory, without the index, which is in the user context. */
   memory?: Section["build"];
   /** Without it nothing is said about commits. */
@@ -83,22 +78,18 @@ interface AgentPrompt {
 /** The name of the memory section, by which `/context` recognises it. */
 export const MEMORY_SECTION = "memory";
 
-/** The agent's own sections, all of them stable. */
+/** The agent's own sections. */
 export function agentSections(options: AgentPrompt = {}): Section[] {
-  const { tools, memory = () => null, attribution = null, keptResults = null, noteResults = false } = options;
+  const { memory = () => null, attribution = null, keptResults = null, noteResults = false } = options;
   return [
     { name: "identity", build: () => IDENTITY_SECTION },
-    { name: "tools", build: () => buildToolsSection(tools) },
+    { name: "tools", build: () => TOOLS_SECTION },
     { name: "tone", build: () => TONE_SECTION },
     { name: "commits", build: () => attribution && buildCommitSection(attribution) },
     { name: "result-clearing", build: () => (keptResults === null ? null : buildResultClearingSection(keptResults)) },
     { name: "result-notes", build: () => (noteResults ? SUMMARIZE_TOOL_RESULTS_SECTION : null) },
     { name: MEMORY_SECTION, build: memory },
   ];
-}
-
-function isStable({ stable = true }: Section): boolean {
-  return stable;
 }
 
 export type { Attribution };

@@ -28,6 +28,7 @@ interface WindowPart {
   tokens?: number;
 }
 
+/** How much of the model's window each part takes, in tokens and bytes. */
 export type WindowView = ReturnType<typeof measureWindow>;
 
 /** `used` is the provider's count of the last request: input, cached and output. The parts are then scaled to that total. */

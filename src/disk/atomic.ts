@@ -18,6 +18,8 @@ import { openToAppend } from "./fence.ts";
 export const PRIVATE_MODE = 0o600;
 export const SHARED_MODE = 0o644;
 
+/** In the names of this process's temporary files: another one may have had the same number. */
+const OWN = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
 let counter = 0;
 
 /** A file in `directory` that nobody else uses; its name tells who wrote it, so that leftovers of the dead can be swept. */
@@ -45,8 +47,13 @@ export function writeTemporary(
 
 /** The same, empty and open, for what is written in pieces. */
 export function openTemporary(directory: string, mode: number, kind = "file", mark = ""): { path: string; fd: number } {
-  const path = join(directory, `${kind}-${process.pid}-${process.hrtime.bigint().toString(36)}-${counter++}${mark}`);
+  const path = join(directory, `${kind}-${OWN}-${counter++}${mark}`);
   return { path, fd: openSync(path, "wx", mode) };
+}
+
+/** Whether a temporary file of this name is this process's own. */
+export function isOwnTemporary(name: string): boolean {
+  return name.includes(`-${OWN}-`);
 }
 
 /** Moves a temporary file over `target`; it is on disk when this returns, unless the caller flushes the directory itself. */
@@ -193,7 +200,6 @@ export function removeQuietly(path: string): void {
 
 export interface Native {
   tryLock(fd: number): boolean;
-  unlock(fd: number): void;
   /** Exchanges two paths in one step (renameat2, renamex_np). Not atomic on Windows. */
   swapSync(from: string, to: string): void;
 }

@@ -10,6 +10,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, sta
 import { join } from "node:path";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { isAlive, loadNative, type Native, removeQuietly } from "./atomic.ts";
+import { yieldTurn } from "./breathe.ts";
 
 export interface Lock {
   release(): void;
@@ -51,6 +52,8 @@ export async function acquireLock(directory: string, options: LockOptions = {}):
   const started = performance.now();
   try {
     await turn(before, name, options);
+    // Else the writers of a queue would all follow one another without a pause.
+    await yieldTurn();
     const lock = await poll(path, name, options, started);
     return {
       release: () => {

@@ -47,6 +47,11 @@ export function prepare(imported: Imported, asked: MemoryType | undefined, now: 
     said: asked ? null : type,
     body,
     when: (imported.when ?? []).map((cue) => oneLine(well(cue))).filter((cue) => cue !== ""),
+    links: (imported.links ?? []).map((link) => oneLine(well(link))),
+    pinned: imported.pinned,
+    expires: imported.expires,
+    /** Names of the source's fields that are not kept. */
+    left: imported.text === undefined ? (imported.left ?? []).map(well) : [],
     at: imported.at && imported.at <= now.toISOString() ? imported.at : null,
     /** `from#id`, as the memory keeps it. */
     origin: (own && importedFrom(own)) || formatOrigin(imported),
@@ -74,14 +79,12 @@ export function importedFrom({ metadata }: Pick<Memory, "metadata">): string | n
 
 /** What is written: the source's own file with its origin added, else our strict form. */
 export function formatArrival(arrival: Arrival): string {
-  const { name, description, type, body, when, at, now, origin, trust, text } = arrival;
+  const { name, description, type, body, when, links, pinned, expires, at, now, origin, trust, text } = arrival;
   const time = at ?? now;
   if (text === null) {
     const source = formatSource({ by: trust, session: null, message: null });
-    return formatDocument(
-      { name, description, type, created: time, modified: time, when, source, importedFrom: origin },
-      body,
-    );
+    const own = { name, description, type, created: time, modified: time, when, links, pinned, expires };
+    return formatDocument({ ...own, source, importedFrom: origin }, body);
   }
   const own = parseMemory("x.md", text);
   const source = trustOf(own.source) === trust ? null : formatSource({ by: trust, session: null, message: null });

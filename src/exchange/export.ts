@@ -2,12 +2,14 @@
 
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join, relative } from "node:path";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
+import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { formatAuthorship, MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
+import { readAuthors } from "../team/authors.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -19,6 +21,8 @@ interface ExportRequest {
   /** A file or a folder; null: only the text. */
   output: string | null;
   force?: boolean;
+  /** Also the team's memories in a file of instructions, each with its author; otherwise only with the scope `team`. */
+  team?: boolean;
 }
 
 /** What is about working here; what is about the user is exported only when it is asked for by name. */
@@ -26,19 +30,19 @@ const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
 /** `text` is null when it went to a folder; `removed` are files that an earlier export wrote and whose memories are gone. */
 export async function exportMemories(
-  memdir: Pick<Memdir, "directories" | "list">,
-  { format, type, output, force = false }: ExportRequest,
+  memdir: Pick<Memdir, "config" | "directories" | "list">,
+  { format, type, output, force = false, team = false }: ExportRequest,
 ) {
   // There it would be a memory itself, and another scope's among the project's.
   if (output !== null && memdir.directories.some(({ path }) => isWithin(realPath(path), realPath(output))))
     throw new MemdirError("usage", `${output} is in a memory directory: choose another --output`);
   const instructing = format === "agents-md";
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
-  const { memories, left } = await collectMemories(memdir, { types, instructing });
+  const { memories, left } = await collectMemories(memdir, { types, instructing, team });
   const exported = memories.map(({ file }) => file);
   const done = (text: string | null, removed: string[] = []) => ({ exported, left, text, removed });
   if (format === "agents-md") {
-    const section = formatSection(memories);
+    const section = formatSection(await signTeam(memdir, memories));
     const file = output !== null && statOrNull(output)?.isDirectory() ? join(output, "AGENTS.md") : output;
     const isEmpty = (text: string) => memories.length === 0 && !hasSection(text);
     if (file !== null) editFile(file, (text) => (isEmpty(text) ? text : putSection(file, text, section)));
@@ -60,12 +64,12 @@ function isFolder(output: string): boolean {
 }
 
 /** `file` is the path in a folder of the export: scopes beside the main one have folders of their own. */
-type Collected = { file: string; scope: string; text: string; memory: Memory };
+type Collected = { file: string; scope: string; text: string; memory: Memory; path: string };
 
-/** `types`: only these. `instructing`: for a file where every sentence is an instruction. `left`: what is not exported, and why. */
+/** `types`: only these. `instructing`: for a file where every sentence is an instruction; `team`: also the team's. `left`: what is not exported, and why. */
 async function collectMemories(
   memdir: Pick<Memdir, "directories" | "list">,
-  { types, instructing }: { types: readonly MemoryType[] | undefined; instructing: boolean },
+  { types, instructing, team }: { types: readonly MemoryType[] | undefined; instructing: boolean; team: boolean },
 ) {
   const main = memdir.directories[0]?.scope ?? "project";
   const memories: Collected[] = [];
@@ -79,17 +83,25 @@ async function collectMemories(
     const memory = parseMemory(row.file, text);
     // Older layouts are listed under the same scope: the first one found counts.
     const known = seen.has(file) ? "another directory has a memory in a file of this name" : null;
-    const foreign = instructing ? objectToInstruction(scope, main, memory) : null;
+    const foreign = instructing ? objectToInstruction(memory, { scope, main, team }) : null;
     const reason = foreign ?? objectToText(data, text) ?? known;
-    if (reason === null) memories.push({ file, scope, text, memory });
+    if (reason === null) memories.push({ file, scope, text, memory, path: row.path });
     else left.push({ file, reason });
     seen.add(file);
   }
   return { memories, left };
 }
 
-/** A project's instructions are for everyone who works on it: what the user or one agent keeps for itself is not. */
-function objectToInstruction(scope: string, main: string, { source }: Memory): string | null {
+/**
+ * A project's instructions are for everyone who works on it: what the user or one agent keeps for itself is not. What others wrote
+ * into a cloned repository must not become an instruction of the user's unasked.
+ */
+function objectToInstruction(
+  { source }: Memory,
+  { scope, main, team }: { scope: string; main: string; team: boolean },
+): string | null {
+  if (scope === "team" && main !== "team" && !team)
+    return "others may have written the team's memories: --team adds them, each with its author";
   if (scope !== main && scope !== "team")
     return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
   const trust = trustOf(source);
@@ -157,6 +169,25 @@ function formatSection(memories: readonly Collected[]): string {
     return [`### ${heading}`, own.map(formatItem).join("\n").trimEnd()];
   });
   return [BEGIN, "## Memory", ...parts, END].join("\n\n");
+}
+
+/** The team's memories with their authors, and without anything that could pass for words of the user or the host. */
+async function signTeam(memdir: Pick<Memdir, "config" | "directories">, memories: readonly Collected[]) {
+  const signed: Collected[] = [];
+  for (const one of memories) {
+    const directory = memdir.directories.find(({ path, scope }) => scope === "team" && isWithin(path, one.path));
+    if (!directory) {
+      signed.push(one);
+      continue;
+    }
+    // One call of git for a whole directory, and then kept.
+    const author = (await readAuthors(directory, memdir.config.env)).get(relative(directory.path, one.path));
+    const by = (author && formatAuthorship(author)) || "author unknown";
+    const { name, description, body } = one.memory;
+    const clean = { description: neutraliseLine(description), body: neutralise(body) };
+    signed.push({ ...one, memory: { ...one.memory, ...clean, name: `${neutraliseLine(name)} (team: ${by})` } });
+  }
+  return signed;
 }
 
 /** Inside a list item nothing of a body can end the section or open another one. */

@@ -4,12 +4,14 @@ import { lstatSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
+  fileKey,
   fileNameFor,
   findObjections,
   INDEX_FILE,
   isDailyLog,
   MAX_MEMORY_BYTES,
   type MemoryType,
+  noteLeft,
   OVERFLOW_FILE,
   oneLine,
   parseMemory,
@@ -57,12 +59,12 @@ export async function importMemories(
   options.onProgress?.(arrivals.length, arrivals.length);
   const preview = choose(directory, checked);
   if (options.dryRun || preview.accepted.size === 0) return { ...report(preview, notices), undo: null };
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     // Others may have written meanwhile, another import of the same among them.
     const chosen = choose(directory, checked);
     if (chosen.accepted.size === 0) return { ...report(chosen, notices), undo: null };
     const where = options.path === undefined ? "" : ` (${options.path})`;
-    const applied = directory.apply({
+    const applied = await directory.apply({
       action: "import",
       reason: `from ${arrivals[0]?.from}${where}`,
       writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
@@ -111,7 +113,8 @@ function choose(directory: Store, checked: readonly ReturnType<typeof check>[]) 
 
 function report({ accepted, skipped }: ReturnType<typeof choose>, notices: readonly string[]) {
   const imported = [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin }));
-  return { imported, skipped, notices: [...notices, ...noteTypes(accepted)] };
+  const left = [...accepted.values()].flatMap((arrival) => arrival.left);
+  return { imported, skipped, notices: [...notices, ...noteTypes(accepted), ...noteLeft(left)] };
 }
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;
@@ -142,21 +145,16 @@ function keepAge(directory: Store, file: string, { at }: Arrival): void {
 function openFileNames(directory: Store): (arrival: Arrival) => string {
   const taken = new Set<string>();
   const isFree = (file: string) =>
-    !taken.has(keyOf(file)) && lstatSync(join(directory.path, file), { throwIfNoEntry: false }) === undefined;
+    !taken.has(fileKey(file)) && lstatSync(join(directory.path, file), { throwIfNoEntry: false }) === undefined;
   return ({ file, type, name }) => {
     let chosen = file !== null && isPlain(file) && isFree(file) ? file : "";
     for (let number = 1; chosen === ""; number++) {
       const candidate = fileNameFor(type, name, number);
       if (isFree(candidate)) chosen = candidate;
     }
-    taken.add(keyOf(chosen));
+    taken.add(fileKey(chosen));
     return chosen;
   };
-}
-
-/** Disks that know no case and no other spelling would put one over the other. */
-function keyOf(file: string): string {
-  return file.normalize("NFC").toLowerCase();
 }
 
 /** Names that every system takes, in folders of ours that are listed. */
@@ -164,7 +162,7 @@ function isPlain(file: string): boolean {
   if (findNameProblem(file) !== null || !file.endsWith(".md") || isDailyLog(file)) return false;
   const parts = file.split("/");
   if (parts.length > 4 || parts.slice(0, -1).some((part) => part.endsWith(".md"))) return false;
-  if ([INDEX_FILE, OVERFLOW_FILE].some((own) => keyOf(parts.at(-1) as string) === keyOf(own))) return false;
+  if ([INDEX_FILE, OVERFLOW_FILE].some((own) => fileKey(parts.at(-1) as string) === fileKey(own))) return false;
   return parts.every((part) => /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]{0,99}$/u.test(part) && !RESERVED.test(part));
 }
 

@@ -14,7 +14,13 @@ export interface Imported {
   type?: MemoryType | null;
   body: string;
   /** Cues: situations in which it should come to mind. */
-  when?: readonly string[];
+  when?: readonly string[] | undefined;
+  links?: readonly string[] | undefined;
+  pinned?: boolean | undefined;
+  /** The last day on which it holds. */
+  expires?: string | undefined;
+  /** Names of fields that are not kept. */
+  left?: readonly string[];
   /** ISO time of its last change at the source. */
   at?: string | null;
   /** Kept in the memory as `importedFrom: from#id`, so that a second import knows it. */

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
-import { isMemoryType, parseMemory, stemOf, type Trust, walk } from "../store/store.ts";
+import { isMemoryType, readGivenFields, stemOf, type Trust, walk } from "../store/store.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import {
@@ -22,15 +22,18 @@ import {
 
 /** What others wrote down is data: it never becomes a rule or a fact about the user by itself. */
 export function readMarkdown(path: string): Harvest {
-  return readNotes(path, "markdown", "document", (_, file) => file);
+  return readNotes(path, "markdown", "document");
 }
 
 /** An agent writes them for the user; a note is known by its permalink, wherever its file moves. */
 export function readBasicMemory(path: string): Harvest {
-  return readNotes(path, "basic-memory", "inferred", (text, file) => textOf(fieldIn(text, "permalink")) || file);
+  return readNotes(path, "basic-memory", "inferred", "permalink");
 }
 
-function readNotes(path: string, from: string, trust: Trust, idOf: (text: string, file: string) => string): Harvest {
+/** Read into the body, the name and the time of a note. */
+const READ_FIELDS = ["title", "summary", "tags", "updated", "date"];
+
+function readNotes(path: string, from: string, trust: Trust, idField = ""): Harvest {
   const isFolder = statOrNull(path)?.isDirectory() === true;
   const { files, links, skipped } = isFolder
     ? walk(path, true, MAX_WALKED)
@@ -39,7 +42,12 @@ function readNotes(path: string, from: string, trust: Trust, idOf: (text: string
   const { found, problems } = readFiles(folder, files, { follow: !isFolder }, (file, { text, modified }) => {
     const note = readNote(text, stemOf(file));
     if (note.body === "" && note.description === "") return `${file} is empty: skipped`;
-    return [{ ...note, at: note.at ?? modified, origin: { from, id: idOf(text, file) }, trust }];
+    const id = textOf(fieldIn(text, idField)) || file;
+    const { links, pinned, expires, ...given } = readGivenFields(text);
+    // A document's word is not enough to rank other memories under it, nor for who said it.
+    const left = [...given.left, ...(["supersedes", "source"] as const).filter((key) => given[key] !== undefined)];
+    const unread = left.filter((key) => key !== idField && !READ_FIELDS.includes(key));
+    return [{ ...note, links, pinned, expires, left: unread, at: note.at ?? modified, origin: { from, id }, trust }];
   });
   const passed = skipped.map((each) => `${each.path} is skipped: ${each.reason}`);
   return { found, problems: [...links.map((file) => `${file} is a symbolic link: skipped`), ...passed, ...problems] };
@@ -176,7 +184,7 @@ export function readNote(text: string, stem: string): Omit<Imported, "origin" | 
     description: first("description", "summary") || describeBody(content),
     type: isMemoryType(type) ? type : null,
     body: withTags(content, tagsOf(fields)),
-    when: parseMemory("x.md", text).when,
+    when: readGivenFields(text).when ?? [],
     at: ["modified", "updated", "date", "created"].map((key) => timeOf(fieldOf(fields, key))).find(Boolean) ?? null,
   };
 }

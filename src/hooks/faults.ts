@@ -54,7 +54,9 @@ export function describe(error: unknown, env: Env): string {
 
 function append(env: Env, line: Fault | { told: true; at: string }): void {
   quietly(() => {
-    makeCacheFolder(cacheFolder(env));
+    const folder = cacheFolder(env);
+    // One by one: a missing home is not created, and Node's `recursive` never returns under an automounter.
+    for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
     logOf(env).append([line]);
   });
 }
@@ -74,11 +76,6 @@ function parse(value: unknown): Fault | { told: true } | null {
 export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
   if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
   return join(isAbsolute(HOME) ? HOME : homedir(), ".cache", "memdir");
-}
-
-/** One by one: a missing home is not created, and Node's `recursive` never returns under an automounter. */
-export function makeCacheFolder(folder: string): void {
-  for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
 }
 
 /** Older errors have been fixed, or would have occurred again. */

@@ -80,7 +80,8 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
     });
     rest = lazily(async () => {
       await (async () => after?.())().catch(onFault);
-      if (faults.length > 0) await note(env, { at, event: nameOf(input), faults });
+      const event = String((input as EventInput | null)?.hook_event_name ?? "");
+      if (faults.length > 0) await note(env, { at, event, faults });
     });
     return { out, after: rest };
   };
@@ -91,10 +92,6 @@ async function answer(input: unknown, host: Host): Promise<Answer> {
   if (typeof input !== "object" || input === null) throw new TypeError("the event is not a JSON object");
   const event = eventOf((input as EventInput).hook_event_name);
   return event === null ? NOTHING : (await ANSWERERS[event]())(input, host);
-}
-
-function nameOf(input: unknown): string {
-  return String((input as EventInput | null)?.hook_event_name ?? "");
 }
 
 /** If even this part is missing, nothing can be recorded. */

@@ -1,7 +1,7 @@
 /** A prompt of another agent comes in, the memories that help go out: what `memdir recall` shows, from rows and a model that stay loaded. */
 
 import type { Config, Env } from "../config.ts";
-import { findEmbed, openMeaning } from "../meaning/meaning.ts";
+import { findEmbed, openMeaning, wakeMeaning } from "../meaning/meaning.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { openRecaller, type Recaller } from "../recall/recaller.ts";
@@ -29,7 +29,9 @@ const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 export async function answerPrompt(input: PromptInput, host: Host): Promise<Answer> {
   const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
   const cwd = cwdOf(input);
-  const opened = isTooShort(prompt) ? null : open(cwd, host);
+  if (isTooShort(prompt)) return NOTHING;
+  wakeMeaning();
+  const opened = open(cwd, host);
   if (!opened) return NOTHING;
   const { config, main, recaller } = opened;
   const session = sessionOf(input);
@@ -43,11 +45,24 @@ export async function answerPrompt(input: PromptInput, host: Host): Promise<Answ
   return { out: text === "" ? "" : formatContext(name, text), after };
 }
 
-/** Before the first prompt of a process that lives on: what a prompt needs is loaded and has run once, and nobody waits for it. */
+/** After so many the engine has compiled what a prompt runs through: the first prompts took twice as long as the thirtieth, and what is not the model a quarter longer than the sixtieth. */
+const REHEARSALS = 60;
+/** Some hundred memories; the rest is made behind the answers. */
+const WARM_MS = 5000;
+/** A prompt that comes meanwhile waits for one rehearsal at most. */
+const PAUSE_MS = 10;
+
+/** Before the first prompt of a process that lives on: what a prompt needs is loaded and compiled, and nobody waits for it. */
 export async function prepare(input: EventInput, host: Host): Promise<Answer> {
-  const opened = open(cwdOf(input), host);
-  if (opened?.config.meaning) openMeaning().meaning?.help();
-  await opened?.recaller.recall("which memories does this project have?");
+  // Rehearsals put off what works on vectors, and a short session would never come to it.
+  await open(cwdOf(input), host)?.recaller.warm({ budgetMs: WARM_MS });
+  for (let i = 0; i < REHEARSALS; i++) {
+    const opened = open(cwdOf(input), host);
+    if (!opened) break;
+    if (opened.config.meaning) openMeaning().meaning?.help();
+    await opened.recaller.recall("which memories does this project have? ".repeat(1 + (i % 3)));
+    await new Promise((done) => setTimeout(done, PAUSE_MS));
+  }
   return NOTHING;
 }
 
@@ -59,15 +74,12 @@ function open(cwd: string, host: Host) {
   return { config, main, recaller: keepRecaller(withoutAdopted(main, directories), config, host) };
 }
 
-interface Asked {
-  prompt: string;
-  session: string | null;
-  /** The path of the directory that records what the session was shown. */
-  main: string;
-}
-
-/** `note` records what was shown. Nobody needs to wait for it. */
-async function recallFor(recaller: Recaller, { prompt, session, main }: Asked, host: Host) {
+/** `main`: the path of the directory that records what the session was shown. `note` does that; nobody needs to wait for it. */
+async function recallFor(
+  recaller: Recaller,
+  { prompt, session, main }: { prompt: string; session: string | null; main: string },
+  host: Host,
+) {
   const { now, deadline } = host;
   const shown = readSurfaced(main, session);
   const found = await deadline.race(recaller.recall(prompt, { session: shown, maxBytes: MAX_CHARS }));

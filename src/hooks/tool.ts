@@ -48,7 +48,6 @@ export function answerTool(input: ToolInput, host: ToolHost): Answer {
 function textFor(input: ToolInput, host: ToolHost): string {
   const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
   const session = sessionOf(input);
-  if (!isBefore && session === null) return "";
   const start = startOf(input, host);
   if (!isBefore) return session === null ? "" : answerAt(start, input, host, (open) => addFound(open, session));
   // In another folder the rules of the session's own still apply.
@@ -100,11 +99,10 @@ function denyBroken(open: Open): string {
   if (rules.length === 0) return "";
   const root = location.project.worktreeRoot ?? location.project.cwd;
   const onSkip = ({ file }: Rule) => host.onFault(new Error(`the rule in ${basename(file)} took too long`));
-  const isLate = host.deadline.isMissed;
   const consent = openConsent(config, location.project);
   const isInForce = (rule: Rule) => IN_FORCE.has(consent(rule));
   const place = { cwd: cwdOf(input), root, home: config.home };
-  const broken = findBroken(rules, callOf(input), { ...place, onSkip, isLate, isInForce });
+  const broken = findBroken(rules, callOf(input), { ...place, onSkip, isLate: host.deadline.isMissed, isInForce });
   if (late === 0 && host.deadline.missed > 0)
     host.onFault(new Error("time was up before all of the team's rules were checked"));
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken, all)) : "";

@@ -2,6 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { processEnv } from "../config.ts";
+import { checkGivenType } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -10,9 +11,11 @@ export type InstructionSource = "managed" | "user" | "project" | "local";
 
 /** One instruction file that counts in this session. */
 export interface InstructionFile {
+  /** Absolute path. */
   path: string;
   /** How the host introduces it. */
   label: string;
+  /** Whose file it is: the administrator's, the user's, the project's, or the user's own for this project. */
   source: InstructionSource;
   /** Without frontmatter and block comments; at start also without surrounding blank space. */
   content: string;
@@ -24,7 +27,9 @@ export interface InstructionFile {
 
 /** An instruction file that was found and not loaded, with the reason. */
 export interface SkippedFile {
+  /** Absolute path. */
   path: string;
+  /** Why it was not loaded, in words. */
   reason: string;
 }
 
@@ -46,6 +51,8 @@ export type RenderedInstructions =
 
 /** No clock and no random order: an unchanged disk gives the same bytes, so that prompt caches hold. "" for no files. */
 export function renderInstructions(files: readonly InstructionFile[]): string {
+  const isGiven = Array.isArray(files) && files.every((file) => typeof file?.content === "string");
+  checkGivenType(isGiven, "renderInstructions", "`files` must be a list of files, such as `load()` gives");
   if (files.length === 0) return "";
   return [PREAMBLE, ...files.map((file) => `${headerOf(file)}\n\n${file.content}`)].join("\n\n");
 }

@@ -29,6 +29,7 @@ export interface Instructions {
   cached(): RenderedInstructions | null;
   /** Every candidate that was not loaded, with the reason. */
   skipped(): Promise<SkippedFile[]>;
+  /** What is wrong with the loaded files: too large, with a secret in them, or private and tracked by git. */
   problems(): Promise<InstructionProblem[]>;
   /** After a clear or compact of the session: the next call reads everything again, and touches count again. */
   clear(): void;

@@ -29,13 +29,13 @@ export interface InstructionScope {
 }
 
 export interface ScopeOptions {
-  addDirs?: readonly string[];
-  settingSources?: readonly ("user" | "project" | "local")[];
+  addDirs?: readonly string[] | undefined;
+  settingSources?: readonly ("user" | "project" | "local")[] | undefined;
   /** Seed 000's switches. */
-  includeManaged?: boolean;
-  includeUser?: boolean;
+  includeManaged?: boolean | undefined;
+  includeUser?: boolean | undefined;
   /** Also AGENTS.md next to a CLAUDE.md, and the files of other agents: GEMINI.md, Cursor's and Copilot's. */
-  allAgents?: boolean;
+  allAgents?: boolean | undefined;
 }
 
 const AGENTS_PLUGIN = "cc-plugin-agents-md@builtin";

@@ -3,8 +3,9 @@
  * while a call runs, so each running process may exceed a limit by one call.
  */
 
-import { type Ask, NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
-import { type Ledger, type SpentKind, sumUp } from "./ledger.ts";
+import type { Ask } from "../model/ask.ts";
+import { sumUp } from "../model/cost.ts";
+import type { Ledger, SpentKind } from "./ledger.ts";
 
 export interface Limits {
   /** Tokens as `countTokens` counts them. A limit of 0 stops all background calls, Infinity none. */
@@ -69,30 +70,4 @@ export function endingDay<Model extends { ask: Ask; provider: string; name: stri
 /** Tokens that background work may still take today. */
 export function tokensLeft(ledger: Ledger, limits: Limits): number {
   return Math.max(0, limits.tokensPerDay - ledger.today().tokens);
-}
-
-/** The usual ratio for code and text in Latin letters. */
-const CHARS_PER_TOKEN = 4;
-
-/**
- * A model whose every answer counts: if the provider does not report usage, it is estimated, so that a budget still
- * works.
- */
-export function countAnswers(ask: Ask): Ask {
-  return async (request) => {
-    const answer = await ask(request);
-    if (!answer.ok || isCounted(answer.usage)) return answer;
-    const { system, messages, tools = [] } = request;
-    const usage = { ...NO_USAGE, input: guess([system, messages, tools]), output: guess(answer.content) };
-    return { ...answer, usage };
-  };
-}
-
-/** No answer costs less than this. */
-function isCounted(usage: Usage): boolean {
-  return !usedNothing(usage) && Object.values(usage).every((amount) => Number.isFinite(amount) && amount >= 0);
-}
-
-function guess(value: unknown): number {
-  return Math.ceil(JSON.stringify(value).length / CHARS_PER_TOKEN);
 }

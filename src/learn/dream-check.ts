@@ -145,7 +145,8 @@ async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<s
     problems.push("the new text has no description");
   if (next.pinned && !parts.some(({ pinned }) => pinned)) problems.push("only people can pin a memory: omit `pinned`");
   // The gate lets a block pass that is not enforced because of its source; a person's edit could wake it up.
-  if (hasBlock(next) && !parts.some(hasBlock)) problems.push("only people can write enforced rules: omit `enforce`");
+  if (isEnforced(next) && !parts.some(isEnforced))
+    problems.push("only people can write enforced rules: omit `enforce`");
   const known = new Set(parts.flatMap(({ supersedes }) => supersedes));
   if (isUntold(trustOf(next.source)) && next.supersedes.some((name) => !known.has(name)))
     problems.push("text from a tool or a document cannot supersede a memory: omit `supersedes`");
@@ -160,7 +161,7 @@ async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<s
 }
 
 /** At the top level or under `metadata`, as it is read in both places. */
-function hasBlock({ metadata: { enforce, metadata } }: Memory): boolean {
+export function isEnforced({ metadata: { enforce, metadata } }: Memory): boolean {
   return (enforce ?? (metadata as { enforce?: unknown } | null | undefined)?.enforce ?? null) !== null;
 }
 

@@ -2,12 +2,12 @@
  * Whether it is time for a dream, and one dream at a time. The answer is usually no, so the cheapest check comes first.
  */
 
-import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
+import { lstatSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { openState, type StateText, type Store, statePath } from "../store/store.ts";
+import { openState, type Store, statePath } from "../store/store.ts";
 
 /** At most once a day. */
 const BETWEEN_DREAMS_MS = 24 * 3_600_000;
@@ -21,7 +21,7 @@ const MIN_SESSIONS = 5;
 export interface DreamGates extends Pick<Processes, "isAlive"> {
   /** Why dreaming is off (a setting, log mode, a remote directory), or null. */
   off: string | null;
-  /** How many sessions other than the present one were touched since; see `countSessions`. */
+  /** How many sessions other than the present one were touched since. */
   touchedSince: (sinceMs: number) => number;
 }
 
@@ -40,11 +40,16 @@ export function checkDreamGates(gates: DreamGates, directory: Store, options: { 
   // The running dream set the time, so the next check would only say that it was a moment ago.
   if (dreamer !== null) return closed(`another dream is running (process ${dreamer})`);
   if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago; 24 h must pass`);
-  const scanned = scannedAt(directory);
-  if (!options.onlyLook && now - scanned < BETWEEN_SCANS_MS)
-    return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
+  // Only the file's time counts. Do not wait for one in the future: the clock was set back.
+  const scan = openState(directory.path, { parents: true }).text("dream-scan");
+  const ago = now - (scan.time()?.getTime() ?? 0);
+  if (!options.onlyLook && ago >= 0 && ago < BETWEEN_SCANS_MS)
+    return closed(`sessions were counted ${spanOf(ago)} ago`);
   try {
-    if (!options.onlyLook) noteScan(directory);
+    if (!options.onlyLook) {
+      scan.write("");
+      scan.touch(directory.now());
+    }
     const sessions = gates.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
     return closed(`${sessions} other sessions since the last dream; ${MIN_SESSIONS} are needed`);
@@ -53,39 +58,8 @@ export function checkDreamGates(gates: DreamGates, directory: Store, options: { 
   }
 }
 
-/** Transcripts in a project's folder that were written to since, except the current session's. */
-export function countSessions(folder: string, sinceMs: number, present: string | null): number {
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    return 0; // there are none yet
-  }
-  return names.filter((name) => {
-    if (!name.endsWith(".jsonl") || name === "prompts.jsonl" || name === `${present}.jsonl`) return false;
-    const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    return stat?.isFile() === true && stat.mtimeMs > sinceMs;
-  }).length;
-}
-
 function closed(reason: string): Gate {
   return { open: false, reason };
-}
-
-/** Only its time counts. */
-function scanFile(directory: Store): StateText {
-  return openState(directory.path, { parents: true }).text("dream-scan");
-}
-
-function scannedAt(directory: Store): number {
-  const ms = scanFile(directory).time()?.getTime() ?? 0;
-  // Do not wait for a time in the future: the clock was set back.
-  return ms <= directory.now().getTime() ? ms : 0;
-}
-
-function noteScan(directory: Store): void {
-  scanFile(directory).write("");
-  scanFile(directory).touch(directory.now());
 }
 
 function spanOf(ms: number): string {

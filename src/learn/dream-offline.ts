@@ -6,19 +6,18 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import {
-  findName,
+  arrangeIndex,
+  findDeadLines,
   formatSource,
-  type Header,
   indexPath,
   isConflictCopy,
   leastTrust,
   type Memory,
   mayBecome,
-  parseIndexLine,
+  openHeaders,
   parseMemory,
   peekIndex,
   readBytes,
-  readHeader,
   type Source,
   type Store,
   stemOf,
@@ -26,13 +25,11 @@ import {
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
-import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/health-findings.ts";
 import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { arrangeIndex, isDead } from "./dream-apply.ts";
-import { keepsRule, ruleOf } from "./dream-check.ts";
+import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 
 /** A memory with what it is compared by. */
@@ -82,11 +79,6 @@ function findOutlived(directory: Store, known: readonly Known[]): Op[] {
     const reason = findExpiry(memory, directory.now()) ?? findEmptied(directory, verdicts, file);
     return reason === null ? [] : [{ kind: "retire", file, successor: null, reason }];
   });
-}
-
-/** At the top level or under `metadata`, as it is read in both places. */
-function isEnforced({ metadata }: Memory): boolean {
-  return (metadata.enforce ?? (metadata.metadata as { enforce?: unknown } | null | undefined)?.enforce) !== undefined;
 }
 
 /** One name may have been a detail. */
@@ -162,19 +154,6 @@ function mergeInto(first: Known, others: readonly Known[], now: Date): Op & { ki
   };
 }
 
-/** The text of the first plus what only the second says, as a dream would merge them. Both must be readable. */
-export function joinTexts(
-  first: { file: string; text: string },
-  other: { file: string; text: string },
-  now: Date,
-): string {
-  const [one, two] = [first, other].map(({ file, text }): Known => {
-    const memory = parseMemory(file, text);
-    return { memory, text, weight: weigh(memory, termsOf) };
-  }) as [Known, Known];
-  return mergeInto(one, [two], now).text;
-}
-
 /** Paragraphs that hold a word the text does not have are kept, and the rule of a correction is kept as it was said. */
 function addWhatIsNew(body: string, memory: Memory): string {
   if (memory.type === "feedback" && !keepsRule(memory, { body })) return `${body}\n\n${memory.body.trim()}`;
@@ -187,23 +166,10 @@ function addWhatIsNew(body: string, memory: Memory): string {
   return [body, ...fresh].join("\n\n");
 }
 
-/** Files that the index points to but that do not exist. */
-export function findDeadLines(directory: Store): string[] {
-  return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
-    const file = parseIndexLine(line)?.file;
-    return file !== undefined && isDead(line, (each) => findHeader(directory, each)) ? [file] : [];
-  });
-}
-
-function findHeader(directory: Store, file: string): Header | null {
-  const name = findName(directory, file);
-  return name === null ? null : readHeader(directory, name);
-}
-
 function findIndexWork(directory: Store): Op[] {
   const index = peekIndex(indexPath(directory));
   const dead = findDeadLines(directory);
-  const arranged = arrangeIndex(index, (file) => findHeader(directory, file));
+  const arranged = arrangeIndex(index, openHeaders(directory));
   if (arranged === index) return [];
   const some = dead.slice(0, 3).join(", ") + (dead.length > 3 ? ` and ${dead.length - 3} more` : "");
   const reason =

@@ -5,20 +5,21 @@ import { relative, sep } from "node:path";
 import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { readLogs } from "../memory/daily-log.ts";
-import type { LoopResult } from "../model/agent-loop.ts";
-import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { askTwice, type LoopResult } from "../model/agent-loop.ts";
+import { NO_USAGE, say, type Usage } from "../model/ask.ts";
+import { countAnswers, countTokens } from "../model/cost.ts";
 import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, PLAN_SCHEMA, readPlan } from "../prompts/dream.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { formatManifest } from "../recall/select.ts";
-import { findText, isDailyLog, type Store } from "../store/store.ts";
+import { findDeadLines, findText, isDailyLog, type Store } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
-import { countAnswers } from "./budget.ts";
+import { openFencedTools } from "../tools/tools.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
 import { checkDreamGates, type DreamGates, lastDream, type Processes, withDreamLock } from "./dream-gates.ts";
-import { dreamOffline, findDeadLines } from "./dream-offline.ts";
+import { dreamOffline } from "./dream-offline.ts";
 import {
   countOps,
   describeOp,
@@ -32,9 +33,8 @@ import {
   type Snapshot,
   takeSnapshot,
 } from "./dream-plan.ts";
-import { countTokens, type Ledger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
-import { askTwice, openFencedTools, say } from "./side-task.ts";
 
 /** The cost is reported even if there is no plan. */
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
@@ -206,12 +206,20 @@ async function findTexts(directory: Store, hints: Plan): Promise<Shown[]> {
   const order = rows.toSorted(
     (a, b) => Number(hinted.has(b.file)) - Number(hinted.has(a.file)) || (a.modified < b.modified ? 1 : -1),
   );
-  let room = TEXT_CHARS;
-  return order.flatMap(({ file }) => {
+  const texts = order.flatMap(({ file }) => {
     const text = findText(directory, file);
-    if (text === null || text.length > room || findSecrets(text).length > 0) return [];
-    room -= text.length;
-    return [{ file, text: neutraliseTags(text) }];
+    return text === null || findSecrets(text).length > 0 ? [] : [{ file, text: neutraliseTags(text) }];
+  });
+  return takeFitting(texts, TEXT_CHARS);
+}
+
+/** The first ones that there is room for; one that is too long is left out. */
+function takeFitting(all: readonly Shown[], chars: number): Shown[] {
+  let room = chars;
+  return all.filter(({ text }) => {
+    const fits = text.length <= room;
+    if (fits) room -= text.length;
+    return fits;
   });
 }
 
@@ -224,26 +232,16 @@ const LOG_CHARS = 80_000;
 async function buildRequest(directory: Store, sinceMs: number, hints: Plan, texts: Shown[] | null): Promise<string> {
   const { rows } = await directory.rows();
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
-  const logs: Shown[] = [];
-  let room = LOG_CHARS;
-  for (const { path, text } of readLogs(
-    directory,
-    sinceMs > 0 ? { since: localDay(new Date(sinceMs)) } : {},
-  ).toReversed()) {
-    if (text.length > room) break;
-    room -= text.length;
-    const file = relative(directory.path, path).split(sep).join("/");
-    logs.unshift({ file: neutraliseTags(file).replaceAll('"', "'"), text: neutraliseTags(text) });
-  }
+  const written = readLogs(directory, sinceMs > 0 ? { since: localDay(new Date(sinceMs)) } : {}).map(
+    ({ path, text }) => {
+      const file = relative(directory.path, path).split(sep).join("/");
+      return { file: neutraliseTags(file).replaceAll('"', "'"), text: neutraliseTags(text) };
+    },
+  );
+  const logs = takeFitting(written.toReversed(), LOG_CHARS).toReversed();
   const findings = hints.ops.map((op) => neutraliseTags(describeOp(op)));
-  return buildDreamRequest({
-    today: directory.now().toISOString().slice(0, 10),
-    manifest,
-    left,
-    findings,
-    logs,
-    texts,
-  });
+  const today = directory.now().toISOString().slice(0, 10);
+  return buildDreamRequest({ today, manifest, left, findings, logs, texts });
 }
 
 async function judge(

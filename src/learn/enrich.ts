@@ -4,14 +4,16 @@
  */
 
 import { type AddedCues, addCues, type Cued, withCues } from "../memory/cues.ts";
-import { addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
+import { addUsage, NO_USAGE, say, textOf, type Usage } from "../model/ask.ts";
+import { countAnswers } from "../model/cost.ts";
 import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { findText, hasFrontmatter, isConflictCopy, parseMemory, type Row, type Store } from "../store/store.ts";
+import { stripBlockComments } from "../text/client-markdown.ts";
 import { sha256 } from "../text/hash.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { type BudgetAnswer, countAnswers } from "./budget.ts";
+import type { BudgetAnswer } from "./budget.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
@@ -114,7 +116,8 @@ function takeNotes({ directory, inbox }: Enriching, files: string[], options: En
     // A trial shows whether the file can take cues before a model is paid for them.
     if (isConflictCopy(memory) || "problem" in withCues(file, text, ["x"])) continue;
     const { name, description, body } = memory;
-    const shown = harmless(body).slice(0, MAX_BODY_CHARS);
+    // A banner in a comment would take the room of what the memory says.
+    const shown = harmless(stripBlockComments(body)).slice(0, MAX_BODY_CHARS);
     notes.push({ file, text, name: harmless(name), description: harmless(description), body: shown });
   }
   return notes;
@@ -133,7 +136,7 @@ async function enrichBatch(
 ): Promise<void> {
   const answer = await countAnswers(ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
-    messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(notes) }] }],
+    messages: [say(buildCueQuestion(notes))],
     schema: buildCueSchema(notes.length),
     maxTokens: MAX_TOKENS,
     ...(signal && { signal }),

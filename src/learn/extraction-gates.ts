@@ -46,7 +46,7 @@ export function checkGates(state: GateState): GateAnswer {
   if (!state.explicit) {
     if (state.memoryWrittenInTurn) return stop("a memory was written in this turn", true);
     const { turnsSince: turn, everyTurns: every } = state;
-    if (turn < every) return stop(`turn ${turn} of ${every}: extraction runs on every ${ordinal(every)} turn`);
+    if (turn < every) return stop(`turn ${turn} of ${every}: extraction runs every ${every} turns`);
   }
   if (!state.budget.ok) return stop(state.budget.reason);
   return { go: true };
@@ -54,11 +54,6 @@ export function checkGates(state: GateState): GateAnswer {
 
 function stop(reason: string, advance = false): GateAnswer {
   return { go: false, reason, advance };
-}
-
-function ordinal(number: number): string {
-  const teen = number % 100 >= 11 && number % 100 <= 13;
-  return `${number}${(teen ? undefined : ["th", "st", "nd", "rd"][number % 10]) ?? "th"}`;
 }
 
 export interface Cursor {

@@ -13,28 +13,13 @@ type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } |
 
 export type Amendment = Partial<Pick<Proposal, "type" | "name" | "description" | "body" | "when">>;
 
-/** Safe for several processes. Files are validated: one that is not a proposal is skipped and logged. */
-export interface Inbox {
-  /** The id is derived from the content, so the same thing proposed twice is one file. Refuses secrets. */
-  add(proposal: Proposal): Promise<Added>;
-  /** Oldest first. */
-  list(): Proposal[];
-  /** By id or a prefix of one; throws `ambiguous` if several match. */
-  find(idOrPrefix: string): Proposal | null;
-  wasRejected(proposal: Proposal): boolean;
-  /** Removes it as done; called after it was applied, so that a crash in between loses nothing. */
-  accept(id: string): Promise<Proposal>;
-  /** Removes it; the same content is not accepted again. */
-  reject(id: string): Promise<Proposal>;
-  /** Puts back what was accepted or rejected. */
-  restore(proposal: Proposal): Promise<void>;
-  amend(id: string, changes: Amendment): Promise<Proposal>;
-}
-
 /** More than a person reviews. */
 const MAX_WAITING = 200;
 
-export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "log">): Inbox {
+export type Inbox = ReturnType<typeof openInbox>;
+
+/** Safe for several processes. Files are validated: one that is not a proposal is skipped and logged. */
+export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "log">) {
   const files = openInboxFiles(directory.state(), log);
   const take = (id: string, work: (proposal: Proposal) => void) =>
     directory.change(() => {
@@ -44,29 +29,34 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
       return proposal;
     });
   return {
+    /** Oldest first. */
     list: files.list,
-    wasRejected: (proposal) => files.rejected().has(fingerprint(proposal)),
-    find: (prefix) => findOne(files.list(), prefix),
-    async add(proposal) {
+    wasRejected: (proposal: Proposal) => files.rejected().has(fingerprint(proposal)),
+    /** By id or a prefix of one; throws `ambiguous` if several match. */
+    find: (prefix: string) => findOne(files.list(), prefix),
+    /** The id is derived from the content, so the same thing proposed twice is one file. Refuses secrets. */
+    async add(proposal: Proposal): Promise<Added> {
       const kept = { ...proposal, id: fingerprint(proposal) };
       check(kept);
       return directory.change(() => addChecked(files, kept, log));
     },
-    accept: (id) => take(id, () => files.remove(id)),
-    reject: (id) =>
+    /** Removes it as done; called after it was applied, so that a crash in between loses nothing. */
+    accept: (id: string) => take(id, () => files.remove(id)),
+    /** Removes it; neither the original nor a person's edited version is accepted again. */
+    reject: (id: string) =>
       take(id, (proposal) => {
-        // Neither the original nor a person's edited version comes back.
         files.noteRejected(idsOf(proposal), now());
         files.remove(id);
       }),
-    async restore(proposal) {
+    /** Puts back what was accepted or rejected. */
+    async restore(proposal: Proposal): Promise<void> {
       check(proposal);
       await directory.change(() => {
         if (idsOf(proposal).some((id) => files.rejected().has(id))) files.noteRejected(idsOf(proposal), now(), true);
         files.write(proposal);
       });
     },
-    async amend(id, changes) {
+    async amend(id: string, changes: Amendment): Promise<Proposal> {
       const found = files.list().find((proposal) => proposal.id === id);
       if (!found) throw missing(id);
       const amended = { ...found, ...changes };

@@ -5,6 +5,7 @@
 
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
+import { type HeardMessage, hearSession } from "../session/heard.ts";
 import type { HeardSession } from "../session/transcripts.ts";
 import type { Store } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -24,7 +25,6 @@ import {
 import type { Inbox } from "./inbox.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LearnMode, Proposal } from "./proposal.ts";
-import { type HeardMessage, hearSession } from "./window.ts";
 
 /** Where memdir learns, and what it may do there. */
 export interface Learning {
@@ -95,6 +95,8 @@ export interface LearnRequest {
   asked?: readonly Prompt[];
   /** It waited for another run, so the throttle no longer applies. */
   trailing?: boolean;
+  /** Called after every run with how many messages are done, of how many. */
+  onProgress?: (done: number, total: number) => void;
   /** Checked again before anything is written; false once the user has turned memory off. */
   isWanted?: () => boolean;
   signal?: AbortSignal;
@@ -117,11 +119,14 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   calls: number;
 }
 
-const nothing = () => ({ saved: [], refused: [], skipped: null, failed: null, turns: 0, usage: NO_USAGE });
+const nothing = (): LearnResult => ({
+  ...{ saved: [], refused: [], skipped: null, failed: null },
+  ...{ turns: 0, usage: NO_USAGE, calls: 0, left: 0 },
+});
 
-/** Must not throw: it runs in the background. */
+/** Reads all that is new, in as many runs as it takes. Must not throw: it works in the background. */
 export async function learn(learning: Learning, given: Extractor, request: LearnRequest): Promise<LearnResult> {
-  const result: LearnResult = { ...nothing(), calls: 0, left: 0 };
+  const result = nothing();
   const { directory, ledger } = learning;
   let extractor = given;
   try {
@@ -135,9 +140,7 @@ export async function learn(learning: Learning, given: Extractor, request: Learn
     const release = takeExtractionLock(directory, request.session);
     if (!release) return { ...result, skipped: recordSkip(learning, request.session, LOCKED) };
     try {
-      // The previous holder of the lock may have moved the cursor.
-      const fresh = findFresh(run);
-      if (passes(run, fresh)) await extract(run, fresh);
+      await extractAll(run);
     } finally {
       release();
     }
@@ -198,6 +201,25 @@ function passes({ learning, extractor, request, result }: Run, { from, fresh }: 
   return false;
 }
 
+/** Until nothing is left. The throttle is for the first run: the rest of a long turn has no prompt of its own. */
+async function extractAll(run: Run): Promise<void> {
+  const { request, result } = run;
+  let total: number | undefined;
+  let before = Number.POSITIVE_INFINITY;
+  do {
+    if (total !== undefined) before = result.left;
+    // Read again: the previous holder of the lock may have moved the cursor.
+    const fresh = findFresh(run);
+    total ??= fresh.fresh.length;
+    if (!passes(run, fresh)) return;
+    await extract(run, fresh);
+    if (result.skipped !== null || result.failed !== null) return;
+    request.onProgress?.(total - result.left, total);
+    run.request = { ...request, trailing: true };
+    // Without progress the next run would ask the same.
+  } while (result.left > 0 && result.left < before);
+}
+
 function countPrompts(messages: readonly HeardMessage[]): number {
   const isSaid = (block: { type: string; attachment?: string }) =>
     block.type === "text" && block.attachment === undefined;
@@ -210,9 +232,8 @@ function advance({ directory }: Learning, request: LearnRequest, from: Cursor | 
   try {
     moveCursor(directory.path, request.session, { from, to, ids: request.messages.map(({ id }) => id) });
   } catch (error) {
-    directory.log(
-      `extraction: the cursor could not be moved, so the next run reads the same messages: ${reasonOf(error)}`,
-    );
+    const why = reasonOf(error);
+    directory.log(`extraction: the cursor could not be moved, so the next run reads the same messages: ${why}`);
   }
 }
 
@@ -222,21 +243,23 @@ async function extract({ learning, extractor, request, result }: Run, { from, fr
   const { session, isWanted = () => true, signal } = request;
   const isStopped = () => signal?.aborted === true || !isWanted();
   const extracted = await extractor.extract({ ...request, fresh, isStopped }, openKeep(learning));
-  const { saved, spent, last, left, skipped } = extracted;
+  const { spent, last, left, skipped } = extracted;
   if (skipped !== undefined) {
     result.skipped = recordSkip(learning, session, skipped);
     return advance(learning, request, from, last);
   }
   const failed = isWanted() ? extracted.failed : SWITCHED_OFF;
   const refused = extracted.refused.map((why) => redactSecrets(why));
-  Object.assign(result, { saved, refused, failed: failed && redactSecrets(failed), left });
-  if (spent) {
+  Object.assign(result, { failed: failed && redactSecrets(failed), left });
+  result.saved.push(...extracted.saved);
+  result.refused.push(...refused);
+  if (spent && spent.turns > 0) {
     const { model, usage, turns, calls } = spent;
-    Object.assign(result, { usage, turns, calls });
-    if (turns > 0) {
-      ledger.spend({ kind: "extraction", session, model, usage, produced: describeOutcome(result) });
-      for (const reason of refused) directory.log(`extraction: not saved: ${reason}`);
-    }
+    Object.assign(result, { turns: result.turns + turns, calls: result.calls + calls });
+    result.usage = addUsage(result.usage, usage);
+    const produced = describeOutcome(extracted.saved, result.failed);
+    ledger.spend({ kind: "extraction", session, model, usage, produced });
+    for (const reason of refused) directory.log(`extraction: not saved: ${reason}`);
   }
   if (result.failed === null) advance(learning, request, from, last);
 }
@@ -255,7 +278,7 @@ function openKeep({ store, inbox, mode }: Learning): Keep {
 }
 
 /** For the ledger. */
-function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed">): string {
+function describeOutcome(saved: readonly Kept[], failed: string | null): string {
   const written = saved.filter(({ action }) => action !== "inbox");
   const count = (action: Proposal["action"]) => written.filter(({ proposal }) => proposal.action === action).length;
   const inInbox = saved.length - written.length;
@@ -266,55 +289,23 @@ function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed"
 
 export { NOTHING_NEW };
 
-export interface SessionResult extends Omit<LearnResult, "calls" | "left" | "saved"> {
-  /** Messages that were new when it began. */
-  messages: number;
-  saved: { file: string; action: string }[];
-}
-
-export interface SessionOptions {
-  signal?: AbortSignal;
-  /** Called after every run with how many messages are done, of how many. */
-  onProgress?: (done: number, total: number) => void;
-}
-
 /** What has not been learnt from yet. */
 export function findNew(dir: string, session: HeardSession): readonly HeardMessage[] {
   return sinceCursor(hearSession(session), readCursor(dir, session.id));
 }
 
-/**
- * Extracts from a session on disk, in as many runs as it takes. The user asked for it, so the throttle and the switch
- * for automatic runs do not apply. Must not throw.
- */
+/** Of a session on disk. The user asked for it, so the throttle and the switch for automatic runs do not apply. Must not throw. */
 export async function learnSession(
   learning: Learning,
   extractor: Extractor,
   session: HeardSession,
-  { signal, onProgress = () => {} }: SessionOptions = {},
-): Promise<SessionResult> {
-  const { mode, directory } = learning;
-  const messages = findNew(directory.path, session).length;
-  const done: SessionResult = { messages, ...nothing() };
-  if (mode === "off" || mode === "read-only") return { ...done, skipped: `learning is ${mode} here (learn.mode)` };
-  if (messages === 0) return { ...done, skipped: NOTHING_NEW };
+  options: Pick<LearnRequest, "signal" | "onProgress"> = {},
+): Promise<LearnResult> {
+  const { mode } = learning;
+  // Not even the ledger is written to.
+  if (mode === "off" || mode === "read-only") return { ...nothing(), skipped: `learning is ${mode} here (learn.mode)` };
   const asked: Learning = { ...learning, gates: (id) => ({ ...learning.gates(id), enabled: true }) };
-  const request = { session: session.id, messages: hearSession(session), trailing: true, ...(signal && { signal }) };
-  for (let left = messages; left > 0; ) {
-    const result = await learn(asked, extractor, request);
-    done.saved.push(...result.saved.map(({ file, action }) => ({ file, action })));
-    done.refused.push(...result.refused);
-    done.turns += result.turns;
-    done.usage = addUsage(done.usage, result.usage);
-    done.skipped = result.skipped;
-    done.failed = result.failed;
-    if (result.skipped !== null || result.failed !== null) break;
-    onProgress(messages - result.left, messages);
-    // No progress: the next run would ask the same.
-    if (result.left >= left) break;
-    left = result.left;
-  }
-  return done;
+  return learn(asked, extractor, { session: session.id, messages: hearSession(session), trailing: true, ...options });
 }
 
 export function reasonOf(error: unknown): string {

@@ -6,8 +6,9 @@
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { choice, filled, list, readInput, required, text } from "../input.ts";
-import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import type { Ask } from "../model/ask.ts";
+import { askTwice, fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
+import { type Ask, say } from "../model/ask.ts";
+import { countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
 import {
   buildExtractionCorrection,
@@ -22,15 +23,14 @@ import { neutraliseTags } from "../recall/neutral.ts";
 import { fileNameFor, MEMORY_TYPES } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter.ts";
 import { redactSecrets } from "../text/secrets.ts";
+import { openFencedTools } from "../tools/tools.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
 import { rewrite, type Target } from "./apply.ts";
-import { countAnswers } from "./budget.ts";
 import { type Draft, type Keeper, openKeeper, type Sources } from "./draft.ts";
 import { type Extractor, type Keep, NOTHING_NEW, reasonOf, type Turns } from "./learn.ts";
 import type { Spoken } from "./origin.ts";
 import { findFileProblem, type Proposal } from "./proposal.ts";
-import { askTwice, openFencedTools, say } from "./side-task.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 
 /** The part of a model that learning needs. */
@@ -106,17 +106,9 @@ async function extractFrom(
     : await askWithTools(ask, prompt, memory.dir, keeper, turns);
   // A stopped loop does not wait for its tools, but a save that is running will finish.
   await keeper.settle();
-  return {
-    saved: keeper.saved(),
-    refused: keeper.refused(),
-    failed: findFailure(asked, keeper),
-    spent: {
-      model: `${model.provider}/${model.name}`,
-      usage: asked.loop.usage,
-      turns: asked.loop.turns,
-      calls: asked.calls,
-    },
-  };
+  const { calls, loop } = asked;
+  const spent = { model: `${model.provider}/${model.name}`, usage: loop.usage, turns: loop.turns, calls };
+  return { saved: keeper.saved(), refused: keeper.refused(), failed: findFailure(asked, keeper), spent };
 }
 
 /** In a fork of the conversation, if there is one. It reads what it wants to update, and is told at once why a file is refused. */

@@ -3,21 +3,22 @@
  * installed, these are explicit requests only.
  */
 
-import { textOf } from "../model/ask.ts";
-import type { HeardSession } from "../session/transcripts.ts";
+import { type Block, type TextBlock, type ToolResult, textOf } from "../model/ask.ts";
+import { type HeardMessage, ownWords } from "../session/heard.ts";
 import { type Header, sameName } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { overlap, stanceOf } from "../text/likeness.ts";
+import { writeDates } from "../text/relative-dates.ts";
+import { splitSpeech } from "../text/speech.ts";
 import { termsOf } from "../text/terms.ts";
 import { isFinal } from "./apply.ts";
 import { type Extracted, type Extractor, type Keep, type Learning, type Prompt, reasonOf } from "./learn.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
-import { MEANT, type Said, understandSaid } from "./said.ts";
-import type { Embed } from "./said-classifier.ts";
+import { MEANT, type Said, takesBackEarlier, understandSaid } from "./said.ts";
+import type { Embed, Sure } from "./said-classifier.ts";
 import { callsItAJoke, forbidsKeeping, isTakenBack } from "./said-refusals.ts";
 import { RETRACTED } from "./said-requests.ts";
-import { type HeardMessage, ownWords } from "./window.ts";
 
 export interface SpokenMessage extends Prompt {
   role: "user" | "assistant" | "tool";
@@ -32,48 +33,62 @@ export async function extractByRules(
   existing: readonly Existing[],
   session: string | null = null,
   embed: Embed | null = null,
+  sure?: Sure,
 ): Promise<Proposal[]> {
   let proposals: Proposal[] = [];
   let answer = "";
   let asked = "";
   let before: string | null = null;
   const written: string[] = [];
+  const ids: string[] = [];
+  const earlier: string[] = [];
   for (const message of messages) {
-    if (message.role === "assistant") answer = message.text;
+    const at = new Date(message.at);
+    if (message.role === "assistant") {
+      answer = message.text;
+      earlier.push(...date(message.text, at));
+    }
     if (message.role !== "tool" && callsItAJoke(message.text))
       proposals = proposals.filter((proposal) => proposal.message !== before);
     if (message.role === "tool" && INSTRUCTIONS.test(message.text)) written.push(message.text);
     if (message.role !== "user") continue;
-    const at = new Date(message.at);
     // Without its date a message's "tomorrow" means nothing.
     if (Number.isNaN(at.getTime())) continue;
     if (takesBack(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
+    if (embed && takesBackEarlier(message.text, answer, embed)) {
+      const last = proposals.findLast((proposal) => ids.slice(-REACH).includes(proposal.message ?? ""))?.message;
+      if (last) proposals = proposals.filter((proposal) => proposal.message !== last);
+    }
     before = message.id;
-    for (const said of await understandSaid(message.text, at, { answer, asked, embed })) {
+    ids.push(message.id);
+    const heard = { answer, asked, earlier, embed, ...(sure && { sure }) };
+    for (const said of await understandSaid(message.text, at, heard)) {
       if (isWritten(said.body, written)) continue;
       if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
       proposals = next(proposals, existing, said, propose(said, message, session));
     }
     asked = message.text;
+    earlier.push(...date(message.text, at));
   }
   return proposals;
 }
 
-/** In place of a model. `prompts`: what the user typed in the session. `findEmbed`: the sentence model, if it is installed. */
-export function openRulesExtractor(
-  { store }: Learning,
-  prompts: HeardSession["prompts"],
-  findEmbed: () => Promise<Embed | null>,
-): Extractor {
+/** What was said, with its days: a later message may count from them. */
+function date(text: string, at: Date): string[] {
+  return Number.isNaN(at.getTime()) ? [] : splitSpeech(text).map((sentence) => writeDates(sentence.text, at));
+}
+
+/** In place of a model. `findEmbed`: the sentence model, if it is installed. */
+export function openRulesExtractor({ store }: Learning, findEmbed: () => Promise<Embed | null>): Extractor {
   return {
     isFree: true,
     extract: async ({ session, messages, fresh }, keep) => {
-      const spoken = speak(prompts, messages, fresh);
+      const spoken = speak(messages, fresh);
       // Opening the sentence model takes longer than all the rest.
       const embed = spoken.some(({ role }) => role === "user") ? await findEmbed() : null;
-      const proposals = await extractByRules(spoken, await store.list(), session, embed);
-      return { ...(await keepAll(proposals, keep)), last: messages.at(-1) ?? null, left: 0, spent: null };
+      const kept = await keepAll(await extractByRules(spoken, await store.list(), session, embed), keep);
+      return { ...kept, last: messages.at(-1) ?? null };
     },
   };
 }
@@ -84,15 +99,14 @@ export function openAskedExtractor({ store }: Learning): Extractor {
     isFree: true,
     extract: async ({ session, asked = [] }, keep) => {
       const said = asked.map((prompt): SpokenMessage => ({ ...prompt, role: "user" }));
-      const proposals = await extractByRules(said, await store.list(), session);
-      return { ...(await keepAll(proposals, keep)), last: null, left: 0, spent: null };
+      return keepAll(await extractByRules(said, await store.list(), session), keep);
     },
   };
 }
 
 /** One after the other: a later one may change what an earlier one wrote. */
-async function keepAll(proposals: readonly Proposal[], keep: Keep) {
-  const all: Pick<Extracted, "saved" | "refused" | "failed"> = { saved: [], refused: [], failed: null };
+async function keepAll(proposals: readonly Proposal[], keep: Keep): Promise<Extracted> {
+  const all: Extracted = { saved: [], refused: [], failed: null, last: null, left: 0, spent: null };
   for (const proposal of proposals) {
     try {
       const { done, file, reason } = await keep(proposal);
@@ -107,18 +121,20 @@ async function keepAll(proposals: readonly Proposal[], keep: Keep) {
   return all;
 }
 
-/**
- * What the user and the agent said to each other. Includes the answer before it: "yes, always like that" refers back to
- * it.
- */
-function speak(prompts: HeardSession["prompts"], all: readonly HeardMessage[], fresh: readonly HeardMessage[]) {
-  const typed = new Map(prompts.map(({ uuid, text }) => [uuid, ownWords(text)]));
+/** What the user typed, the agent said and tools printed, from the answer before it on: "yes, always like that" refers back to it. */
+function speak(all: readonly HeardMessage[], fresh: readonly HeardMessage[]): SpokenMessage[] {
   const before = all.slice(0, all.length - fresh.length).findLast(({ message }) => message.role === "assistant");
-  return [...(before ? [before] : []), ...fresh].flatMap(({ id, at, message }): SpokenMessage[] => {
-    const text = message.role === "assistant" ? textOf(message.content) : typed.get(id);
-    return text === undefined ? [] : [{ id, role: message.role, text, at: at ?? "" }];
+  return [...(before ? [before] : []), ...fresh].flatMap(({ id, at, message: { role, content } }) => {
+    const blocks = content as readonly (Block | TextBlock | ToolResult)[];
+    const own = blocks.filter((block) => block.type === "text" && !("attachment" in block && block.attachment));
+    const printed = blocks.flatMap((block) => (block.type === "tool_result" ? [block.content] : []));
+    const said = [{ role, text: ownWords(textOf(own)) }, ...printed.map((text) => ({ role: "tool" as const, text }))];
+    return said.flatMap((one) => (one.text.trim() === "" ? [] : [{ id, at: at ?? "", ...one }]));
   });
 }
+
+/** A question or two may come in between: "wait, does the app parse it?" */
+const REACH = 3;
 
 /** Right after something, "forget it" and "never mind" retract it; anywhere else they are just talk. */
 function takesBack(message: string): boolean {

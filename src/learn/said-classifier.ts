@@ -1,4 +1,4 @@
-/** Whether a sentence is worth keeping and as what: a network over its meaning, that of the answer before it and its form, and beside it a weight for each of its words. Trained by training/extraction. */
+/** Whether a sentence is worth keeping and as what: a network over its meaning and its form, and beside it a weight for each of its words. Trained by training/extraction. */
 
 import type { MemoryType } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
@@ -11,6 +11,8 @@ export interface Judged {
   /** How likely it is worth keeping, 0 to 1. */
   keep: number;
   kind: Kind;
+  /** How likely it takes back what was said before, 0 to 1. */
+  takesBack: number;
   /** How likely it is of that kind, and of a kind with the same type, if it is worth keeping. */
   share: number;
   typeShare: number;
@@ -27,8 +29,12 @@ export const TYPE_OF: Readonly<Record<Kind, MemoryType>> = {
   person: "user",
 };
 
-/** From `UNSURE` on it is shown to the user in the inbox, from `SURE` on it is kept. */
-export const { unsure: UNSURE, sure: SURE } = CLASSIFIER;
+/** From which score on it is kept, by the type of memory: what a program must do is easily taken for a fact about the project. */
+export type Sure = Readonly<Record<MemoryType, number>>;
+
+export const SURE: Sure = CLASSIFIER.sure;
+/** From here on it is shown to the user in the inbox. */
+export const UNSURE = CLASSIFIER.unsure;
 
 const weights = lazily(() => ({
   hidden: unpack(CLASSIFIER.hidden),
@@ -58,8 +64,11 @@ export function judge(place: Place, embed: Embed): Judged {
       words[i]![BUCKETS]!,
   );
   const most = Math.max(...scores);
-  const [skip = 0, ...kinds] = scores.map((score) => Math.exp(score - most));
+  const [skip = 0, ...rest] = scores.map((score) => Math.exp(score - most));
+  const withdrawn = rest.at(-1)!;
+  const kinds = rest.slice(0, -1);
   const kept = kinds.reduce((sum, x) => sum + x, 0);
+  const all = skip + kept + withdrawn;
   // Worth keeping or not, then as what type, then as what kind of it. Only an answer can be confirmed.
   const allowed = KINDS.map((kind, i) => ({ kind, x: kind === "confirmation" && place.answer === "" ? 0 : kinds[i]! }));
   const sumOf = (type: MemoryType | null) =>
@@ -68,7 +77,8 @@ export function judge(place: Place, embed: Embed): Judged {
   const ofType = allowed.map(({ kind }) => sumOf(TYPE_OF[kind]));
   const typeSum = Math.max(...ofType);
   const best = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
-  return { keep: kept / (skip + kept), kind: best.kind, share: best.x / total, typeShare: typeSum / total };
+  const { kind, x } = best;
+  return { keep: kept / all, takesBack: withdrawn / all, kind, share: x / total, typeShare: typeSum / total };
 }
 
 export type Embed = (text: string) => Float32Array;
@@ -117,9 +127,9 @@ const FORMS: readonly ((place: Place, text: string) => number | boolean)[] = [
   ({ answer }) => /[?？]\s*$/.test(answer),
 ];
 
-export const DENSE = 2 * WIDTH + FORMS.length + 1;
+export const DENSE = WIDTH + FORMS.length + 1;
 
-/** The two vectors one after the other, then the form, then how much the sentence is about the answer. */
+/** The vector, then the form, then how much the sentence is about the answer; what the answer says made it no better. */
 export function featuresOf(place: Place, embed: Embed): Float32Array {
   const { sentences, at, answer } = place;
   const { text, plain } = sentences[at]!;
@@ -127,16 +137,15 @@ export function featuresOf(place: Place, embed: Embed): Float32Array {
   const before = answer === "" ? null : embed(answer.slice(0, MAX_ANSWER));
   const dense = new Float32Array(DENSE);
   dense.set(own);
-  if (before) dense.set(before, WIDTH);
   FORMS.forEach((form, i) => {
-    dense[2 * WIDTH + i] = Number(form(place, plain));
+    dense[WIDTH + i] = Number(form(place, plain));
   });
   dense[DENSE - 1] = before ? own.reduce((sum, x, i) => sum + x * before[i]!, 0) : 0;
   return dense;
 }
 
-/** So many weights for words: a word has the weight of its hash, which it shares with others. */
-export const BUCKETS = 4096;
+/** So many weights for words and parts of words: each has the weight of its hash, which it shares with others. */
+export const BUCKETS = 8192;
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
 
@@ -149,8 +158,17 @@ export function bucketsOf(plain: string): number[] {
     const characters = ["^", ...run, "$"];
     return characters.flatMap((one, i) => [one, `${one}${characters[i + 1] ?? ""}`]);
   });
-  const all = [...words.map((word) => (/\p{N}/u.test(word) ? "0" : word)), ...pairs];
+  const all = [...words.map((word) => (/\p{N}/u.test(word) ? "0" : word)), ...words.flatMap(partsOf), ...pairs];
   return [...new Set(all.map(hash))];
+}
+
+/** Three to five letters each: endings and compounds, and other forms of the word. */
+function partsOf(word: string): string[] {
+  if (word.length < 4 || /\p{N}/u.test(word)) return [];
+  const whole = `<${word}>`;
+  return [3, 4, 5].flatMap((size) =>
+    Array.from({ length: Math.max(0, whole.length - size + 1) }, (_, i) => `#${whole.slice(i, i + size)}`),
+  );
 }
 
 /** FNV-1a. */

@@ -1,7 +1,7 @@
-/** What is never kept, whatever the classifier says: secrets, jokes, questions, what holds for one task, what can be read elsewhere. */
+/** What is never kept, whatever the classifier says: secrets, personal data, what instruction files say already; and what asks or takes back. */
 
-import { findSecrets } from "../text/secrets.ts";
-import { SECRET, type Sentence } from "../text/speech.ts";
+import type { Sentence } from "../text/speech.ts";
+import { holdsSecret } from "../text/spoken-secrets.ts";
 
 /** "Don't save this": nothing of the whole message is kept. */
 export function forbidsKeeping(message: string): boolean {
@@ -11,53 +11,17 @@ export function forbidsKeeping(message: string): boolean {
 
 const FORBIDDEN = [
   /(?:^|[.,;:!?\n] ?|\b(?:please|but|and|so|ok|also) )(?:do not|don't|dont|never) (?:save|remember|store|record|memori[sz]e|note|keep|write down|log|repeat) (?:any of )?(?:this|that|it|what i)\b(?= ?(?:$|[.,;:!\n]|but\b|please\b|anywhere\b|down\b|to (?:your )?memory\b|in (?:your )?memory\b|said\b|say\b|just\b|tell\b))/im,
-  /\b(?:no need|you (?:don't|do not) (?:have|need)|needn't) (?:to )?(?:save|remember|store|note|record|keep|write|memori[sz]e) (?:this|that|it|any of)\b/i,
+  /\b(?:no need|you (?:don't|do not) (?:have|need)|needn't) (?:to )?(?:save|remember|store|note|record|keep|write|memori[sz]e) (?:this|that|it|any of)\b|\b(?:do not|don't|dont) (?:save|remember|keep) (?:any of )?the [^.,;:!\n]{0,30}\bi (?:said|told)\b/i,
   /\b(?:do not|don't|dont|never) (?:write|put|note|quote|mention|leave) (?:any of )?(?:this|that|it) (?:down|anywhere)\b/i,
   /\boff the record\b|\bbetween (?:you and me|us)\b|\bkeep (?:this|that) (?:to yourself|between)\b|\bunter uns\b|\bentre nous\b|\bentre nosotros\b/i,
   /\b(?:merk|speicher|notier)e? (?:dir )?(?:das|dies) (?:bitte )?nicht\b|\bnicht (?:merken|speichern|notieren)\b|\bne (?:retiens|note|mémorise|sauvegarde|garde) pas\b|\bno (?:guardes|recuerdes|anotes|memorices) (?:esto|eso|nada)\b/i,
-  /(?:不要|别|不用)(?:记住|记下|保存|记录)|覚えなくて|保存しないで|記録しないで|기억하지 ?마|저장하지 ?마/,
+  /(?:不要|别|別|不用)(?:记住|记下|保存|记录|存|記)|覚えなくて|保存しないで|記録しないで|기억하지 ?마|저장하지 ?마/,
 ];
-
-/** Credentials as blanks: a sentence with one says nothing that may be kept. */
-export function maskSecrets(message: string): string {
-  let masked = message;
-  for (const { start, end } of findSecrets(message))
-    masked = masked.slice(0, start) + SECRET.repeat(end - start) + masked.slice(end);
-  return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
-}
-
-/** Letters, digits and a sign between them that no ordinary word has, whatever comes before it: "log in with Nordlys!2026". */
-const LIKE_A_PASSWORD =
-  /(?<![^\s"'`(=:])(?=[^\s/]{0,40}\p{L})(?=[^\s/]{0,40}\d)(?=[^\s/!#$%^&*?~]{1,40}[!#$%^&*?~][\p{L}\p{N}])[^\s/"'`()<>]{8,60}/gu;
 
 /** Applies to everything, including explicit requests. */
 export function saysNothing({ text, plain }: Sentence): boolean {
-  return (
-    text.includes(SECRET) ||
-    CREDENTIAL.some((pattern) => pattern.test(text)) ||
-    hasPart(plain, "joke", "once", "written", "personal")
-  );
+  return holdsSecret(text) || hasPart(plain, "once", "written", "personal");
 }
-
-const SECRET_NAME =
-  "(?:pass ?words?|passwd|pwd|passphrase|passcode|api ?keys?|(?:access |auth |api |bearer )?tokens?|secrets?|credentials?|pin|Passwort|Kennwort|mot de passe|contraseña|clave)";
-
-/** A credential in everyday words: its name, then a value that is no ordinary word. */
-const CREDENTIAL = [
-  new RegExp(
-    String.raw`\b${SECRET_NAME}\b[^.,;\n]{0,40}?(?:\bis|\bare|\bist|\best|\bes|[:=])\s*["'\x60]?(?=\S{4,})(?=\S*[\d!@#$%^&*_])\S+`,
-    "i",
-  ),
-  // "user svc-import, password Troll#44" and "pass Troll_44": a value right after the name.
-  new RegExp(
-    String.raw`(?:(?<=^|[,;:/(] ?)(?:pass|pw)|\b${SECRET_NAME})[ :=]+["'\x60“„]?(?=\S{6,})(?=\S*\p{L})(?=\S*[\d!@#$%^&*_])\S+`,
-    "iu",
-  ),
-  /\b(?:pass ?word|passphrase|passcode|Passwort|Kennwort|contraseña)\b[^.,;\n]{0,20}["'`“„«][^"'`”“»]{4,}/i,
-  /\b(?:pin|cvc|cvv|tan)\b[^.,;\n]{0,30}\b\d{3,8}\b/i,
-  /\b(?:door|entry|access|alarm|gate|safe|lock|wi-?fi|vpn|login)[ -](?:code|key|pass\w*|pin|combination)\b.{0,60}?\d{3,}/i,
-  /(?:密码|密碼|口令|パスワード|비밀번호)(?:是|为|は|는|은|가|이|[:：=])?\s*[\w!@#$%^&*-]{4,}/,
-];
 
 /** Whether a sentence asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
 export function isQuestion(plain: string): boolean {
@@ -76,21 +40,14 @@ export function hasPart(plain: string, ...parts: readonly Part[]): boolean {
 }
 
 const PARTS = {
-  joke: /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jaja|mdr|jk|just kidding|joking|yeah,? right|what could (?:possibly )?go wrong|said no one)\b|😂|🤣|哈哈|ㅋㅋ|[;:]-?[DP](?:\s|$)|\(笑\)/i,
   /** Explicitly meant for one occasion. */
   once: /\b(?:just|only) (?:for )?this (?:once|time|one|answer|session|task)\b|\bfor the next (?:question|answer|step|task|hour)\b|\buntil (?:lunch|noon|dinner|tonight|the demo|the call)\b|\b(?:just|only) (?:for )?(?:once|now|today)\b|\bthis (?:once|time only)\b|\b(?:for|in) this (?:answer|reply|session|conversation|chat)\b|\bi'm (?:in a hurry|busy|tired|late|hungry|in a meeting|about to|on (?:the (?:train|phone|road|bus)|mobile))\b|\b(?:nur|bloß) (?:dieses (?:eine )?mal|heute|jetzt)\b|\bdiesmal\b|\b(?:solo|sólo) (?:por )?(?:esta vez|hoy|ahora)\b|\besta vez\b|\b(?:juste|seulement) (?:cette fois|aujourd'hui)\b|\bcette fois\b|(?:就|只)这一?次|这次|今回(?:だけ|は)|이번(?:만|엔|에는)/i,
   /** An appeal to what the instruction files say already. */
   written:
     /\b(?:as|like|per|see|according to|following)\b[^.]{0,30}(?:\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b|\.(?:editorconfig|clang-format|eslintrc|prettierrc)\b)|\b(?:CLAUDE|AGENTS|GEMINI)\.md (?:already )?says\b/i,
   question:
-    /[?？]["')\s]*$|^¿|(?:吗|嗎|呢|か)[。\s]*$|, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$|^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)\b|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i,
+    /[?？]["')\s]*$|^¿|(?:吗|嗎|呢|か)[。\s]*$|, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$|^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)\b(?![^?]{0,60}: )|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i,
   task: /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|until i\b|while i\b|for a (?:moment|bit|while|sec|second)|this time|on my branch|in a (?:minute|moment|second))\b|\b(?:in|for|on|to|of|from|with) (?:this|these|my|the current) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|handler|endpoint|refactoring|feature|story|review|demo|exercise|round|rebase)s?\b|\blines? \d|\b(?:vorerst|fürs erste|im moment|gerade eben|por ahora|por el momento|de momento|pour l'instant|pour le moment)\b|暂时|先这样|とりあえず|일단/i,
-  /** Thought aloud, not said. */
-  maybe:
-    /\b(?:if (?:i|we|you) (?:said|asked|told|were|had|would|wanted)|suppose|supposing|imagine|what if|just a thought|if .{3,60} we(?:'d| would)|apparently|allegedly|supposedly|i heard|heard that|rumou?rs?|nothing official|not convinced|hypothetically|let's say|pretend|maybe|perhaps|i wonder|might|vielleicht|angeblich|angenommen|quizás?|a lo mejor|tal vez|peut-être|il paraît)\b|(?:in|at|with) (?:the|my|our) (?:old|last|previous|former) (?:project|team|company|job|firm)\b|也许|可能|听说|かもしれ|らしい|아마|래요$/i,
-  /** What anyone can look up: "we use React 19, see package.json". */
-  derivable:
-    /\b(?:see|look at|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|kt|rb|env)\b|\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b|\b(?:git log|tag|history|blame|diff|changelog|lock ?file|schema|manifest|makefile|package\.json) (?:already )?(?:says?|shows?)\b|\bas (?:you|i|we) (?:can )?see\b/i,
   /** Another person's data. */
   personal:
     /\b(?:phone|tel|mobile|telefon|handy|teléfono|móvil|téléphone)\b\.?:? ?[+\d(].{5,}|(?:手机|电话|電話|전화)号?码?[:：]? ?[+\d].{5,}|\b(?:born|date of birth|geboren|geb\.|née? (?:le|en)|nacid[oa])\b.{0,20}\d{4}|出生|生年月日|생년월일/i,
@@ -105,7 +62,7 @@ export function isTakenBack(plain: string): boolean {
 }
 
 const TAKEN_BACK =
-  /\b(?:no,? wait|wait,? no|actually,? no|never ?mind|on second thoughts?|forget (?:it|i said)|scratch that|scrap that)\b|\bvergiss (?:es|das)\b|\bach (?:nee|nein|egal)\b|\bquatsch\b|\bwar nur (?:ein )?(?:spaß|scherz|witz)\b|(?<!\p{L})olv[ií]dalo(?!\p{L})|\bno,? espera\b|\bespera,? no\b|\blaisse tomber\b|\bnon,? attends\b|(?<!\p{L})(?:lass (?:es|das)(?: doch)?|doch nicht|mejor no|déjalo(?: como est[aá]ba?)?)(?=[.,;!…]|$)|算了|当我没说|やっぱりいい|なんでもない|아니다 됐/iu;
+  /\b(?:no,? wait|wait,? no|actually,? no|never ?mind|on second thoughts?|forget (?:it\b(?! each| every)|(?:what )?i said)|scratch that|scrap that)\b|\bvergiss (?:es|das)\b|\bach (?:nee|nein|egal)\b|\bquatsch\b|\bwar nur (?:ein )?(?:spaß|scherz|witz)\b|(?<!\p{L})olv[ií]dalo(?!\p{L})|\bno,? espera\b|\bespera,? no\b|\blaisse tomber\b|\bnon,? attends\b|算了|当我没说|やっぱりいい|なんでもない|아니다 됐/iu;
 
 /** Said about what was just said. */
 export function callsItAJoke(message: string): boolean {

@@ -46,7 +46,7 @@ remember ${START}vergiss (?:bitte )?nicht\s*[:,]?\s*(?:dass\s+)?${WHAT}
 rule ${START}(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig|fortan)\b\s*[:,]?\s*${WHAT}
 remember ${CLAUSE}(?:(?:souviens|souvenez|rappelle|rappelez)-(?:toi|vous)(?: bien)?|retiens|retenez|mémorise[rz]?|n'oublie[zs]? pas|garde[zs]? (?:en tête|à l'esprit)|notez? bien)\s*[:,]?\s*(?:que\s+|qu'|de\s+)?${WHAT}
 rule ${START}(?:dorénavant|désormais|à partir de maintenant|à l'avenir)\s*[:,]?\s*${WHAT}
-remember ${CLAUSE}(?:recuerda|recuerde|acuérdate de|no (?:te )?olvides|ten(?:ga)? en cuenta|toma nota(?: de)?|anota|apunta|memoriza|guarda en (?:tu )?memoria)\s*[:,]?\s*(?:esto\s*[:,]\s*)?(?:que\s+)?${WHAT}
+remember ${CLAUSE}(?:recuerda|recuerde|acuérdate de|no (?:te )?olvides|ten(?:ga)? en cuenta|toma nota(?: de)?|an[oó]ta(?:te)?\b|ap[uú]nta(?:te)?\b(?! al?\b)|memoriza|guarda en (?:tu )?memoria)\s*[:,]?\s*(?:esto\s*[:,]\s*)?(?:que\s+)?${WHAT}
 rule ${START}(?:a partir de ahora|de ahora en adelante|en adelante)\s*[:,]?\s*${WHAT}
 remember ${START}(?:lembre-se(?: de)?|lembra-te(?: de)?|não (?:se )?esqueça|ricordati|ricorda|non dimenticare|onthoud|vergeet niet)\s*[:,]?\s*(?:que\s+|che\s+|dat\s+|di\s+)?${WHAT}
 remember ^(?:好的?[，,。]?)?(?:另外[，,]?|还有[，,]?)?(?:请|請|麻烦|麻煩)?(?:你)?(?:帮我|幫我)?(?:一定要)?(?:记住|記住|牢记|记下|記下|记一下|記一下|记得|記得|别忘了|別忘了|别忘记|不要忘记|不要忘了)\s*[：:，,]?\s*${WHAT}

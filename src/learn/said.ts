@@ -4,6 +4,7 @@
  */
 
 import {
+  beginStatement,
   describeStatement,
   endSentence,
   formatBody,
@@ -12,11 +13,14 @@ import {
   typeOfStatement,
 } from "../memory/statement.ts";
 import type { MemoryType } from "../store/store.ts";
+import { writeDistances } from "../text/day-distances.ts";
 import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
 import { type Sentence, splitSpeech } from "../text/speech.ts";
+import { maskSecrets } from "../text/spoken-secrets.ts";
+import { termsOf } from "../text/terms.ts";
 import type { Embed } from "./said-classifier.ts";
-import { type Judged, judge, type Kind, SURE, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, hasPart, isQuestion, isTakenBack, maskSecrets, saysNothing } from "./said-refusals.ts";
+import { type Judged, judge, type Kind, SURE, type Sure, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { forbidsKeeping, isQuestion, isTakenBack, saysNothing } from "./said-refusals.ts";
 import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 
 export interface Said {
@@ -41,8 +45,12 @@ export interface Heard {
   answer?: string;
   /** The person's own message before that: it says what "it's in the wiki" is about. */
   asked?: string;
+  /** What both said until then, dated: "a week earlier" is counted from a day in it. */
+  earlier?: readonly string[];
   /** Null or missing: only explicit requests are found. */
   embed?: Embed | null;
+  /** From here on it is kept without asking; another one for measuring. */
+  sure?: Sure;
 }
 
 /** A person's own message is shorter; anything longer was pasted. */
@@ -56,11 +64,24 @@ export async function understandSaid(text: string, now: Date, heard: Heard = {})
   if (forbidsKeeping(message)) return [];
   const clean = maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
-  const before = { answer: maskSecrets(heard.answer ?? ""), asked: maskSecrets(heard.asked ?? "") };
-  const drafts = draftAll(sentences, before.answer, heard.embed ?? null).slice(0, MAX_SAID);
-  const said = drafts.map((draft) => finish(draft, now, before)).filter((one) => one !== null);
+  const { earlier = [] } = heard;
+  const before = { answer: maskSecrets(heard.answer ?? ""), asked: maskSecrets(heard.asked ?? ""), earlier };
+  const { embed = null, sure = SURE } = heard;
+  const drafts = draftAll(sentences, { answer: before.answer, embed, sure }).slice(0, MAX_SAID);
+  const kept = drafts.map((draft) => keepSpecial(draft, sentences)).filter((one) => one !== null);
+  const said = kept.map((draft) => finish(draft, now, before)).filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
+
+/** Whether a message takes back what was said before it: a joke, a mere thought, a rule that does not hold after all. */
+export function takesBackEarlier(text: string, answer: string, embed: Embed): boolean {
+  const sentences = splitSpeech(maskSecrets(text.slice(0, MAX_MESSAGE).toWellFormed()));
+  return sentences.slice(0, FIRST).some((_, at) => judge({ sentences, at, answer }, embed).takesBack >= TAKEN_BACK);
+}
+
+/** What takes something back comes first in its message. */
+const FIRST = 3;
+const TAKEN_BACK = 0.5;
 
 /** Whether they ask for something to be remembered, in whatever words. */
 export async function asksToKeep(text: string, now: Date): Promise<boolean> {
@@ -86,17 +107,18 @@ interface Draft extends Pick<Said, "act" | "explicit" | "isUnsure"> {
   last: number;
 }
 
-function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed | null): Draft[] {
+type Judging = Required<Pick<Heard, "answer" | "embed" | "sure">>;
+
+function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judging): Draft[] {
   const drafts: Draft[] = [];
-  let score = 0;
+  const unsure = isBare(sentences, answer) ? UNSURE_BARE : UNSURE;
   for (let at = 0; at < sentences.length; at++) {
     const sentence = sentences[at]!;
-    const scoreBefore = score;
-    score = 0;
     const open = drafts.at(-1);
     if ((open?.last ?? -1) >= at || saysNothing(sentence)) continue;
     const request = findRequest(sentence.plain);
-    if (request?.act !== "forget" && isTakenBack(sentence.plain)) {
+    const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
+    if (request?.act !== "forget" && (isTakenBack(sentence.plain) || (judged?.takesBack ?? 0) >= TAKEN_BACK)) {
       if (open?.last === at - 1) drafts.pop();
       continue;
     }
@@ -106,45 +128,47 @@ function draftAll(sentences: readonly Sentence[], answer: string, embed: Embed |
       else if (asked?.act === "forget") drafts.push(asked);
       else if (asked) {
         // "From now on our customers do the testing" may be said in anger.
-        const isUnsure = request.isRule && embed !== null && judge({ sentences, at, answer }, embed).keep < UNSURE;
-        drafts.push({ ...asked, type: typeByMeaning(asked, embed), isUnsure });
+        const isUnsure = request.isRule && judged !== null && judged.keep < sure.feedback;
+        drafts.push({ ...asked, type: typeByMeaning(asked, judged), isUnsure });
       }
       continue;
     }
-    const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
-    score = judged?.keep ?? 0;
     const isNext = open?.last === at - 1 && open.act !== "forget";
-    const isAskedAbout = WHY.test(sentences[at + 1]?.plain ?? "");
-    if (judged && isKept(judged) && !isAskedAbout && !hasPart(sentence.plain, "maybe", "derivable")) {
-      const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, score: scoreBefore });
+    if (judged && judged.keep >= unsure) {
+      const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, sure });
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
-      else extend(open, sentence, at, open.isUnsure && draft.isUnsure);
+      else {
+        // The sentence that is surer says what kind it is.
+        if (open.isUnsure && !draft.isUnsure && !open.explicit)
+          Object.assign(open, { act: draft.act, type: draft.type });
+        extend(open, sentence, at, open.isUnsure && draft.isUnsure);
+      }
     } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
 }
 
+/** One short sentence after something was done: a rule without its reason scores low, but an order of the moment lower still. */
+function isBare(sentences: readonly Sentence[], answer: string): boolean {
+  const [only, ...more] = sentences.filter((sentence) => !saysNothing(sentence));
+  return (
+    answer !== "" && more.length === 0 && (only?.plain.length ?? BARE_CHARS) < BARE_CHARS && !isQuestion(only!.plain)
+  );
+}
+
+const BARE_CHARS = 90;
+/** Lower, the inbox would hold four wrong ones for each right one. */
+const UNSURE_BARE = 0.05;
+
 /** The type by the meaning, where the words do not name a place: "only the platform team does that" is no rule. */
-function typeByMeaning({ statement, type }: Draft, embed: Embed | null): MemoryType {
+function typeByMeaning({ statement, type }: Draft, judged: Judged | null): MemoryType {
   const byWords = type ?? typeOfStatement(statement);
-  if (type !== null || embed === null || byWords === "reference") return byWords;
-  const { kind, typeShare } = judge({ sentences: [{ text: statement, plain: statement }], at: 0, answer: "" }, embed);
-  return typeShare >= SURE_OF_TYPE ? TYPE_OF[kind] : byWords;
+  if (type !== null || judged === null || byWords === "reference") return byWords;
+  return judged.typeShare >= SURE_OF_TYPE ? TYPE_OF[judged.kind] : byWords;
 }
 
-/** "Driver 4471 still gets tours. Why?" is what is wrong now. */
-const WHY = /^(?:but )?(?:why|how come|wieso|warum|¿?por qué|pourquoi|为什么|なぜ|왜)\W{0,3}$/i;
-
-/** With the agent's words in it, a confirmation has to be likely even to be asked about. */
-function isKept({ keep, kind, share }: Judged): boolean {
-  return kind === "confirmation" ? keep >= LIKELY && share >= CONFIRMED : keep >= UNSURE;
-}
-
-const LIKELY = 0.6;
-/** Below this it may just as well be a correction of what the agent said. */
-const CONFIRMED = 0.6;
 /** Below this it would often get the wrong type. */
-const SURE_OF_KIND = 0.6;
+const SURE_OF_KIND = 0.55;
 /** What was explicitly asked for is kept anyway: only then is its meaning a better guess than its words. */
 const SURE_OF_TYPE = 0.8;
 
@@ -161,26 +185,25 @@ function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean)
   Object.assign(draft, { last: at, isUnsure });
 }
 
-/** `before`: the last sentence that is taken, and how likely the one before this is worth keeping. */
+/** With the sentence before it, unless that is `taken`. */
 function draftJudged(
   judged: Judged,
   sentences: readonly Sentence[],
   at: number,
-  { taken, score }: { taken: number; score: number },
+  { taken, sure }: { taken: number; sure: Sure },
 ): Draft {
   const told = stripLead(sentences[at]!.text);
   const before = at - 1 > taken ? sentences[at - 1] : undefined;
   // It must be clear what "it" means, else the memory is useless to a later reader.
-  const isNeeded = PRONOUN.test(told) || score >= LEADING;
-  const isLed = before && isNeeded && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
+  const isLed = before && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
-  const { kind } = judged;
-  const isUnsure = judged.keep < SURE || judged.typeShare < SURE_OF_KIND;
+  // It may just as well be a correction of what the agent said.
+  const kind = judged.kind === "confirmation" && judged.share < CONFIRMED ? "preference" : judged.kind;
+  const isUnsure = judged.keep < sure[TYPE_OF[kind]] || judged.typeShare < SURE_OF_KIND;
   return { act: kind, explicit: false, type: TYPE_OF[kind], statement, context: [], last: at, isUnsure };
 }
 
-/** A sentence that is nearly worth keeping begins what the next one goes on with. */
-const LEADING = 0.15;
+const CONFIRMED = 0.6;
 
 const PRONOUN =
   /^(?:it|it's|its|this|that|that's|they|these|those|he|she|there|das|dies|es|der|die (?=ist|sind)|er|sie|eso|esto|está|ese|esa|ça|cela|c'est|il est|elle est|这|那|它|それ|これ|그건|그게)(?![\p{L}])/iu;
@@ -188,13 +211,13 @@ const PRONOUN =
 /** What is said in one breath is one memory, unless it is another thing: a place. */
 function isOneBreath(open: Draft, next: Draft): boolean {
   if (open.context.length >= MAX_CONTEXT || (open.explicit && open.context.length > 0)) return false;
-  return open.type === next.type || PRONOUN.test(next.statement) || next.isUnsure || next.type !== "reference";
+  return open.type === next.type || PRONOUN.test(next.statement) || open.isUnsure || next.isUnsure;
 }
 
 /** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
 const MAX_CONTEXT = 3;
 /** Below this a sentence is about something else, such as the next task. */
-const RELATED = 0.05;
+const RELATED = 0.02;
 
 function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
   if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain)) return false;
@@ -215,8 +238,7 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
     return { ...base, act: "forget", explicit: subject !== RETRACTED, statement: subject, context: [text] };
   }
   const asked: Draft = { ...base, act: "remember", type: request.isRule ? "feedback" : null, statement: "" };
-  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what))
-    return keepSpecial({ ...asked, statement: tidy(what) }, sentences);
+  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) return { ...asked, statement: tidy(what) };
   // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
   const here = text.slice(0, request.at).trim();
   const before = here === "" ? sentences[at - 1] : { text: here, plain: here };
@@ -225,9 +247,7 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
       .slice(at + 1, at + 1 + MAX_LIST)
       .filter((item) => !saysNothing(item) && !isQuestion(item.plain));
     const [first, ...rest] = items.map((item) => item.text);
-    return first === undefined
-      ? null
-      : keepSpecial({ ...asked, statement: first, context: rest, last: at + items.length }, sentences);
+    return first === undefined ? null : { ...asked, statement: first, context: rest, last: at + items.length };
   }
   if (saysNothing(before) || isQuestion(before.plain)) return null;
   return { ...asked, statement: stripLead(before.text) };
@@ -245,44 +265,47 @@ function tidy(what: string): string {
 
 /** A list that can be read elsewhere is not kept; what is said to be special about it is. */
 function keepSpecial(draft: Draft, sentences: readonly Sentence[]): Draft | null {
-  if (!sentences.some(({ text }) => ELSEWHERE.test(text))) return draft;
-  const colon = draft.statement.search(/[:：]/);
-  const items = draft.statement.slice(colon + 1).split(/(?<=[,，、;；.。] ?)/);
-  if (items.length + draft.context.length < MIN_LIST) return draft;
-  const special = items.findIndex((item) => SPECIAL.test(item));
-  const context = draft.context.filter((item) => SPECIAL.test(item));
-  const later = sentences
-    .slice(draft.last + 1)
-    .filter((sentence) => SPECIAL.test(sentence.plain) && !saysNothing(sentence));
-  const told = [
-    ...(special === -1 ? [] : [items.slice(special).join("").trim()]),
-    ...context,
-    ...later.map(({ text }) => text),
-  ];
-  const [statement, ...rest] = told;
-  if (statement === undefined) return null;
-  const subject = colon > 0 ? `${tidy(draft.statement.slice(0, colon))}: ` : "";
-  return { ...draft, statement: `${subject}${statement}`, context: rest, last: sentences.length - 1 };
+  const { act, explicit, last } = draft;
+  const parts = [draft.statement, ...draft.context].map((part) => part.replace(IN_BRACKETS, ""));
+  const isList = (part: string) => LIST.test(part) || (explicit && parts.length >= MIN_LIST);
+  const isElsewhere = sentences.some(({ text }, i) => ELSEWHERE.test(text) || (i > 0 && SPECIAL.test(text)));
+  if (act === "forget" || !isElsewhere) return draft;
+  if (!parts.some(isList)) return { ...draft, statement: parts[0]!, context: parts.slice(1) };
+  const later = explicit ? sentences.slice(last + 1).filter((one) => SPECIAL.test(one.plain) && !saysNothing(one)) : [];
+  const [statement, ...context] = [...parts, ...later.map(({ text }) => text)].flatMap((part) => {
+    if (!isList(part)) return [part];
+    const colon = part.search(/[:：]/);
+    const items = part.slice(colon + 1).split(/(?<=[,，、;；.。] ?)/);
+    const special = items.findIndex((item) => SPECIAL.test(item));
+    return special === -1 ? [] : [part.slice(0, colon + 1) + items.slice(special).join("")];
+  });
+  return statement === undefined ? null : { ...draft, statement: tidy(statement), context };
 }
 
 const MIN_LIST = 4;
+const ITEMS = "(?:[^,，、;；:：()（）.。]{1,24}[,，、;；] ?){3,}[^,，、;；:：()（）.。]{1,24}";
+const LIST = new RegExp(`(?:^|[:：]|\\balso|\\bnamely) ?${ITEMS}|[:：](?:[^，、：。]{1,24}、){2,}`);
+const IN_BRACKETS = new RegExp(` ?[(（]${ITEMS}[)）]`);
 const ELSEWHERE =
-  /\bREADME\b|\b[\w-]+\.(?:json|ya?ml|toml|md|lock|txt|ini|csv|xml|tsx?|jsx?|py|go|rs)\b|\b(?:the|our|im|en el|en la|dans le|dans la) (?:repo|repository|wiki|docs?|config|code|schema|handbook|compose file|código|dépôt)\b|仓库|文档|代码里|配置|リポジトリ|設定|저장소/i;
+  /\bREADME\b|\.env\b|\b[\w-]+\.(?:json|ya?ml|toml|md|lock|txt|ini|csv|xml|tsx?|jsx?|py|go|rs)\b|\b(?:the|our|im|en el|en la|dans le|dans la) (?:repo|repository|wiki|docs?|config|code|schema|handbook|compose file|código|dépôt)\b|仓库|文档|代码里|配置|リポジトリ|設定|저장소/i;
 const SPECIAL =
-  /\b(?:only|except|but|special|odd|surprising|careful|unlike|important|watch out|matters|nur|außer|aber|besonder\w*|wichtig|solo|sólo|excepto|pero|salvo|especial|importante|seule?|sauf|mais|attention|particuli\w+)\b|只有|除了|但|特别|特殊|注意|だけ|ただし|만 |다만|주의/i;
+  /\b(?:only|except|but|special|odd|weird|surprising|careful|unlike|important|watch out|matters|(?:doesn't|does not|don't) (?:tell|say|mention)|what(?:'s| is| isn't| is not) (?:in there|not)|nirgends|was nicht|nur|außer|aber|besonder\w*|wichtig|solo|sólo|excepto|pero|salvo|lo que no|no (?:pone|dice|sale)|especial|importante|único|ojo|seule?|sauf|mais|attention|particuli\w+)\b|只有|除了|没写|但|不过|特别|特殊|注意|留神|だけ|ただし|만 |다만|주의/i;
 
 /** Null if a day in it could not be resolved: it would be wrong tomorrow. */
-function finish(draft: Draft, now: Date, before: { answer: string; asked: string }): Said | null {
+function finish(draft: Draft, now: Date, before: Required<Pick<Heard, "answer" | "asked" | "earlier">>): Said | null {
   const { act, explicit, isUnsure } = draft;
   const type = draft.type ?? typeOfStatement(draft.statement);
-  const said = { act, explicit, isUnsure, type };
   if (act === "forget") {
+    const said = { act, explicit, isUnsure, type };
     const [name, description] = [nameStatement(draft.statement), describeStatement(draft.statement)];
     return { ...said, name, description, body: draft.context.join(" ") };
   }
   const write = (text: string) => writeDates(text, now, type === "feedback" || type === "user");
-  const statement = write(draft.statement);
-  const parts = [formatBody(type, statement, draft.context.map(write))];
+  const dated = [draft.statement, ...draft.context].map(write).join("\n");
+  const open = writeDistances(dated);
+  const told = open.isOpen ? writeDistances(dated, findDay(dated, before.earlier)) : open;
+  const [statement = "", ...context] = told.text.split("\n");
+  const parts = [formatBody(type, statement, context)];
   if (act === "confirmation" || (!explicit && /^(?:that|this)(?:'s| is) (?:how|the way|what)\b/i.test(statement))) {
     const meant = joinTold(splitSpeech(before.answer.slice(0, MAX_ANSWER)).slice(0, 2));
     // Without what it confirms it says nothing, unless it repeats it.
@@ -294,9 +317,22 @@ function finish(draft: Draft, now: Date, before: { answer: string; asked: string
   if (asked !== null) parts.push(`**Asked about:** ${write(asked)}`);
   const body = parts.join("\n\n");
   if (hasRelativeDate(body, now)) return null;
+  // A deadline without its day is not certain enough.
+  const said = { act, explicit, isUnsure: isUnsure || (told.isOpen && type === "project" && !explicit), type };
   const short = withDatesOnly(statement);
   const description = describeStatement(statement.length > MAX_BOTH ? short : statement);
-  return { ...said, name: nameStatement(short), description, body };
+  const picked = nameStatement(short);
+  // A name leaves out small words: "in R for fifteen years" must not become "in fifteen years".
+  const name = hasRelativeDate(picked, now) ? beginStatement(short) : picked;
+  return { ...said, name, description, body };
+}
+
+/** The day that was named last in what is about the same thing, or in what was said right before. */
+function findDay(statement: string, earlier: readonly string[]): string | null {
+  const terms = new Set(termsOf(statement));
+  const named = earlier.map((line) => ({ line, day: /\d{4}-\d\d-\d\d(?! to)/.exec(line)?.[0] }));
+  const same = named.findLast(({ line, day }) => day && termsOf(line).some((term) => terms.has(term)));
+  return same?.day ?? named.slice(-2).findLast(({ day }) => day)?.day ?? null;
 }
 
 /** A longer one would be cut between the words and their date. */

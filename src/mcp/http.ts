@@ -47,6 +47,8 @@ interface HttpAnswer {
   /** As JSON; none for what is only acknowledged. */
   body?: unknown;
   headers?: Record<string, string>;
+  /** In place of a body: messages as they come, until it is done. */
+  stream?: (tell: (message: unknown) => void) => Promise<void>;
 }
 
 export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<HttpServer> {
@@ -102,7 +104,12 @@ async function readBody(incoming: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function send(outgoing: ServerResponse, { status, body, headers = {} }: HttpAnswer): void {
+function send(outgoing: ServerResponse, { status, body, headers = {}, stream }: HttpAnswer): void {
+  if (stream) {
+    outgoing.writeHead(status, { ...headers, "content-type": "text/event-stream", "cache-control": "no-store" });
+    void stream((message) => outgoing.write(`data: ${JSON.stringify(message)}\n\n`)).finally(() => outgoing.end());
+    return;
+  }
   outgoing.writeHead(status, {
     ...headers,
     ...(body !== undefined && { "content-type": "application/json" }),
@@ -189,6 +196,14 @@ function openSessions(mcp: McpOptions, memories: Memories, newId: () => string) 
       const version = headers["mcp-protocol-version"] ?? LEGACY_VERSIONS[0];
       if (version === MODERN_VERSION || messages.some(({ params }) => isModern(params))) {
         if (Array.isArray(body)) return refuse("invalid", 400, "batches are no longer supported");
+        if (first.method === "subscriptions/listen" && first.id !== undefined) {
+          const refused = refuseHeaders(first, headers);
+          const stream: HttpAnswer["stream"] = async (tell) => {
+            const last = await openMcpServer(mcp, memories, null, tell).receive(first, signal);
+            if (!signal.aborted) tell(last);
+          };
+          return refused ?? { status: 200, stream };
+        }
         return serveModern(openMcpServer(mcp, memories, null), first, headers, signal);
       }
       if (first.method === "initialize" && !Array.isArray(body)) return begin(first);
@@ -218,14 +233,20 @@ async function serveModern(
   headers: IncomingHttpHeaders,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  try {
-    if (message.id !== undefined && message.method !== undefined) checkHeaders(message, headers);
-  } catch (error) {
-    return { status: 400, body: failure(message.id ?? null, error) };
-  }
+  const refused = refuseHeaders(message, headers);
+  if (refused) return refused;
   const answer = await server.receive(message, signal);
   const isUnknown = answer !== null && "error" in answer && answer.error.code === CODES.noMethod;
   return isUnknown ? { status: 404, body: answer } : answered(answer);
+}
+
+function refuseHeaders(message: Message, headers: IncomingHttpHeaders): HttpAnswer | null {
+  try {
+    if (message.id !== undefined && message.method !== undefined) checkHeaders(message, headers);
+    return null;
+  } catch (error) {
+    return { status: 400, body: failure(message.id ?? null, error) };
+  }
 }
 
 /** What the header Mcp-Name repeats, by method. */

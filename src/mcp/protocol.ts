@@ -88,6 +88,8 @@ export const MODERN_VERSION = "2026-07-28";
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
+/** Of a stream's notifications: the request that opened it. */
+export const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
 const SERVER_KEY = "io.modelcontextprotocol/serverInfo";
 
 /** The newest first: it is offered to clients that ask for an unknown one. */
@@ -134,6 +136,6 @@ export function dressResult({ era }: Caller, method: string, result: object, ser
     ...result,
     resultType: "complete",
     ...(CACHEABLE.test(method) && { ttlMs: 0, cacheScope: "private" }),
-    _meta: { [SERVER_KEY]: server },
+    _meta: { ...("_meta" in result && isObject(result._meta) ? result._meta : {}), [SERVER_KEY]: server },
   };
 }

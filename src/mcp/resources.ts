@@ -17,7 +17,7 @@ interface Resource {
   annotations?: { lastModified: string };
 }
 
-const INDEX_URI = "memory://index";
+export const INDEX_URI = "memory://index";
 const MARKDOWN = "text/markdown";
 /** A page is one answer: small enough for any host to hold. */
 const PAGE = 100;
@@ -61,6 +61,34 @@ export async function readResource(memdir: Memdir, uri: string): Promise<object>
   return { contents: [{ uri, mimeType: MARKDOWN, text: content }] };
 }
 
+/** Clients show no more. */
+const MAX_COMPLETIONS = 100;
+
+/** For the two variables of the address above: those that begin with it first, then those that contain it. */
+export async function completeResource(memdir: Memdir, name: string, value: string, scope: unknown): Promise<object> {
+  const rows = (await memdir.list()).filter(({ unreadable }) => !unreadable);
+  const files = rows.filter((row) => typeof scope !== "string" || row.scope === scope).map(({ file }) => file);
+  return complete(name === "scope" ? memdir.directories.map((each) => each.scope) : files, value);
+}
+
+/** For prompts that take one. */
+export async function completeName(memdir: Memdir, value: string): Promise<object> {
+  return complete(
+    (await memdir.list()).map((row) => row.name),
+    value,
+  );
+}
+
+export function complete(all: readonly string[], value: string): object {
+  const wanted = value.toLowerCase();
+  const found = [...new Set(all)].filter((each) => each.toLowerCase().includes(wanted)).sort();
+  const [first, others] = [true, false].map((begins) =>
+    found.filter((each) => each.toLowerCase().startsWith(wanted) === begins),
+  ) as [string[], string[]];
+  const values = [...first, ...others].slice(0, MAX_COMPLETIONS).map(neutraliseLine);
+  return { completion: { values, total: found.length, hasMore: found.length > values.length } };
+}
+
 /** Only files that are listed are read: the address is compared, never made into a path. */
 async function readMemory(memdir: Memdir, uri: string): Promise<string> {
   const row = (await memdir.list()).find((row) => !row.unreadable && uriOf(row) === uri);
@@ -82,7 +110,7 @@ function describe(uri: string, row: Row): Resource {
   };
 }
 
-function uriOf({ scope, file }: Row): string {
+export function uriOf({ scope, file }: Row): string {
   const encode = (part: string) => encodeURIComponent(part.toWellFormed());
   return `memory://${encode(scope)}/${file.split("/").map(encode).join("/")}`;
 }

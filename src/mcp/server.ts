@@ -6,10 +6,12 @@
 import { MemdirError } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Memdir } from "../memdir.ts";
-import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
+import { MCP_INSTRUCTIONS } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
+import { type Changes, type Listener, openChanges } from "./changes.ts";
 import { type Client, openClient, openPreparation } from "./client.ts";
 import { callHook, HOOK_TOOL } from "./hook.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
 import {
   type Answer,
   type Caller,
@@ -23,9 +25,17 @@ import {
   type Params,
   ProtocolError,
   readCaller,
+  SUBSCRIPTION_KEY,
 } from "./protocol.ts";
-import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
-import { openOrder } from "./tool.ts";
+import {
+  complete,
+  completeName,
+  completeResource,
+  listResources,
+  RESOURCE_TEMPLATES,
+  readResource,
+} from "./resources.ts";
+import { openOrder, type ToolCall } from "./tool.ts";
 import { MODEL_TOOLS } from "./tools.ts";
 
 /** How memdir is offered to MCP clients. */
@@ -58,15 +68,32 @@ export interface Memories {
 export interface McpServer {
   /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
   receive(message: Message, signal?: AbortSignal): Promise<Answer | null>;
+  /** No more is asked: those who listen are told that it ends. */
+  close(): void;
 }
 
-/** One for each connection. `send`: for asking the client something, null where that is not possible. */
+/**
+ * One for each connection. `send`: for asking the client something, null where that is not possible. `tell`: for what it did not
+ * ask for, null where it would not get it.
+ */
 export function openMcpServer(
   mcp: McpOptions,
   memories: Memories,
   send: ((message: Message) => void) | null,
+  tell: ((message: Message) => void) | null = send,
 ): McpServer {
   const client = openClient(mcp, send);
+  const over = new AbortController();
+  let changes: Changes | null = null;
+  const listening: Listening = {
+    notify: tell && ((method, params) => tell({ jsonrpc: "2.0", method, ...(params && { params }) })),
+    listen: (asked, listener) => {
+      changes ??= openChanges(() => open(asked), mcp.log);
+      return changes.listen(listener);
+    },
+    legacy: null,
+    over: over.signal,
+  };
   const prepare = openPreparation(mcp);
   const running = new Map<Id, AbortController>();
   const identity = { name: "memdir", title: "memdir", version: mcp.version };
@@ -81,7 +108,7 @@ export function openMcpServer(
       const run = METHODS[caller.era].get(method);
       if (!run) throw new ProtocolError("noMethod", `there is no method "${method.slice(0, 80)}"`);
       prepare(client.by(caller));
-      const result = await run({ mcp, memories, client, caller, params, signal, identity });
+      const result = await run({ mcp, memories, client, caller, id, params, signal, identity, listening });
       return { jsonrpc: "2.0", id, result: dressResult(caller, method, result, identity) };
     } catch (error) {
       if (!(error instanceof ProtocolError)) mcp.log(`mcp: ${method}: ${(error as Error).stack ?? error}`);
@@ -103,6 +130,7 @@ export function openMcpServer(
       }
       return null;
     },
+    close: () => over.abort(),
   };
 }
 
@@ -140,27 +168,59 @@ interface Asked {
   client: Client;
   caller: Caller;
   params: Params;
+  id: Id;
   signal: AbortSignal;
   identity: object;
+  listening: Listening;
+}
+
+/** What a connection hears of without asking each time. */
+interface Listening {
+  /** Null where the client would not get it. */
+  notify: Listener["notify"] | null;
+  listen(asked: Asked, listener: Listener): Promise<() => void>;
+  /** Of a client of the earlier era, which subscribes one by one. */
+  legacy: Listener | null;
+  /** Aborted when the client asks no more. */
+  over: AbortSignal;
 }
 
 type Method = (asked: Asked) => object | Promise<object>;
 
-const OFFERED = { tools: {}, resources: {}, prompts: {} };
+const OFFERED = { tools: {}, resources: {}, prompts: {}, completions: {} };
+const LIVE = { resources: { subscribe: true, listChanged: true } };
 
 const SHARED: [string, Method][] = [
   ["tools/list", () => ({ tools: MODEL_TOOLS.map(({ spec }) => spec) })],
   ["tools/call", callTool],
   ["resources/list", async (asked) => listResources(await open(asked), findText(asked.params, "cursor"))],
+  ["completion/complete", completeArgument],
   ["resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES })],
   ["resources/read", async (asked) => readResource(await open(asked), readText(asked.params, "uri"))],
   ["prompts/list", () => ({ prompts: listPrompts() })],
-  ["prompts/get", ({ params }) => getPrompt(readText(params, "name"), readObject(params, "arguments"))],
+  [
+    "prompts/get",
+    async (asked) => {
+      const { params } = asked;
+      const call = await callOf(asked);
+      return getPrompt(readText(params, "name"), readObject(params, "arguments"), call);
+    },
+  ],
 ];
 
 const METHODS: Record<Caller["era"], ReadonlyMap<string, Method>> = {
   legacy: new Map([
     ...SHARED,
+    [
+      "resources/list",
+      async (asked) => {
+        // Who has listed them keeps the list.
+        await listenLegacy(asked);
+        return listResources(await open(asked), findText(asked.params, "cursor"));
+      },
+    ],
+    ["resources/subscribe", async (asked) => subscribe(asked, true)],
+    ["resources/unsubscribe", async (asked) => subscribe(asked, false)],
     ["initialize", initialize],
     ["ping", () => ({})],
     // Nothing is logged to clients; setting a level succeeds all the same.
@@ -170,17 +230,74 @@ const METHODS: Record<Caller["era"], ReadonlyMap<string, Method>> = {
     ...SHARED,
     [
       "server/discover",
-      () => ({ supportedVersions: [MODERN_VERSION], capabilities: OFFERED, instructions: MCP_INSTRUCTIONS }),
+      () => ({
+        supportedVersions: [MODERN_VERSION],
+        capabilities: { ...OFFERED, ...LIVE },
+        instructions: MCP_INSTRUCTIONS,
+      }),
     ],
+    ["subscriptions/listen", listen],
   ]),
 };
 
-function initialize({ client, params, identity }: Asked): object {
+/** The one listener of a client of the earlier era; null where it would not hear anything. */
+async function listenLegacy(asked: Asked): Promise<Listener | null> {
+  const { listening } = asked;
+  if (!listening.notify || listening.legacy) return listening.legacy;
+  listening.legacy = { list: true, uris: new Set(), notify: listening.notify };
+  const stop = await listening.listen(asked, listening.legacy);
+  listening.over.addEventListener("abort", stop, { once: true });
+  return listening.legacy;
+}
+
+async function subscribe(asked: Asked, isWanted: boolean): Promise<object> {
+  const uri = readText(asked.params, "uri");
+  const listener = await listenLegacy(asked);
+  if (!listener) throw new ProtocolError("noMethod", "there is no stream here on which changes could be told");
+  if (isWanted) listener.uris.add(uri);
+  else listener.uris.delete(uri);
+  return {};
+}
+
+/** Lasts until it is cancelled, or the client leaves. */
+async function listen(asked: Asked): Promise<object> {
+  const { listening, signal, id } = asked;
+  const { notify, over } = listening;
+  if (!notify) throw new ProtocolError("noMethod", "there is no stream here on which changes could be told");
+  const wanted = readObject(asked.params, "notifications");
+  const asks = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [];
+  const uris = asks.filter((uri) => typeof uri === "string");
+  const list = wanted.resourcesListChanged === true;
+  const _meta = { [SUBSCRIPTION_KEY]: id };
+  const tell: Listener["notify"] = (method, params) => notify(method, { ...params, _meta });
+  const stop = await listening.listen(asked, { list, uris: new Set(uris), notify: tell });
+  const notifications = {
+    ...(list && { resourcesListChanged: true }),
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+  };
+  tell("notifications/subscriptions/acknowledged", { notifications });
+  const end = AbortSignal.any([signal, over]);
+  if (!end.aborted) await new Promise((done) => end.addEventListener("abort", done, { once: true }));
+  stop();
+  return { _meta };
+}
+
+async function completeArgument(asked: Asked): Promise<object> {
+  const [ref, argument] = [readObject(asked.params, "ref"), readObject(asked.params, "argument")];
+  const { arguments: others = {} } = readObject(asked.params, "context");
+  const [name, value] = [readText(argument, "name"), readText(argument, "value")];
+  if (ref.type === "ref/resource")
+    return completeResource(await open(asked), name, value, isObject(others) ? others.scope : undefined);
+  // The other prompts take words of the person's own.
+  return ref.name === "verify" ? completeName(await open(asked), value) : complete([], value);
+}
+
+function initialize({ client, params, identity, listening }: Asked): object {
   const wanted = readText(params, "protocolVersion");
   client.greet(params);
   return {
     protocolVersion: LEGACY_VERSIONS.find((version) => version === wanted) ?? LEGACY_VERSIONS[0],
-    capabilities: { ...OFFERED, logging: {} },
+    capabilities: { ...OFFERED, ...(listening.notify && LIVE), logging: {} },
     serverInfo: identity,
     instructions: MCP_INSTRUCTIONS,
   };
@@ -195,22 +312,46 @@ async function callTool(asked: Asked): Promise<object> {
     const names = MODEL_TOOLS.map(({ spec }) => spec.name).join(", ");
     throw new ProtocolError("badParams", `there is no tool "${name.slice(0, 80)}"; there are: ${names}`);
   }
-  const { memories, client, caller, signal } = asked;
-  const { env, now, log } = asked.mcp;
-  const call = {
-    ...{ env, now, log, signal, renew: memories.renew, cwd: await client.cwd(), by: client.by(caller) },
-    open: (scope?: string) => open(asked, scope),
-  };
+  const { memories } = asked;
+  const call = await callOf(asked);
   const given = readObject(asked.params, "arguments");
   const inOrder = orders.get(memories) ?? openOrder();
   orders.set(memories, inOrder);
   try {
     const { text, structured } = await inOrder(tool.spec.annotations.readOnlyHint, () => tool.run(call, given));
-    return { content: [{ type: "text", text }], structuredContent: structured };
+    return { content: [{ type: "text", text }], ...(structured !== undefined && { structuredContent: structured }) };
   } catch (error) {
     // What goes wrong inside a tool is an answer that the model can read.
     return { content: [{ type: "text", text: (error as Error).message }], isError: true };
   }
+}
+
+async function callOf(asked: Asked): Promise<ToolCall> {
+  const { memories, client, caller, signal } = asked;
+  const { env, now, log } = asked.mcp;
+  return {
+    ...progressOf(asked),
+    ...{ env, now, log, signal, renew: memories.renew, cwd: await client.cwd(), by: client.by(caller) },
+    open: (scope?: string) => open(asked, scope),
+  };
+}
+
+/** More often than this a person sees no difference. */
+const PROGRESS_MS = 100;
+
+/** Only for who asks for it. */
+function progressOf({ mcp, params, listening: { notify } }: Asked): Pick<ToolCall, "progress"> {
+  const { progressToken } = readObject(params, "_meta");
+  if (!notify || progressToken === undefined) return {};
+  let toldMs = 0;
+  return {
+    progress: (message) => (progress, total) => {
+      const nowMs = mcp.now().getTime();
+      if (progress < total && Math.abs(nowMs - toldMs) < PROGRESS_MS) return;
+      toldMs = nowMs;
+      notify("notifications/progress", { progressToken, progress, total, message });
+    },
+  };
 }
 
 /** Of all connections to the same memories. */
@@ -236,26 +377,4 @@ function readObject(params: Params, name: string): Params {
   const value = params[name] ?? {};
   if (isObject(value)) return value;
   throw new ProtocolError("badParams", `params: "${name}" is an object`);
-}
-
-/** Prompts that a person can pick in a host. */
-const NAMES = Object.keys(MCP_PROMPT_WORDS) as McpPromptName[];
-
-function listPrompts(): object[] {
-  return NAMES.map((name) => {
-    const { title, description, argument } = MCP_PROMPT_WORDS[name];
-    return { name, title, description, ...(argument && { arguments: [{ ...argument, required: false }] }) };
-  });
-}
-
-function getPrompt(asked: string, given: Params): object {
-  const name = NAMES.find((name) => name === asked);
-  if (!name) {
-    const problem = `there is no prompt "${asked.slice(0, 80)}"; there are: ${NAMES.join(", ")}`;
-    throw new ProtocolError("badParams", problem);
-  }
-  const { description, argument } = MCP_PROMPT_WORDS[name];
-  const value = argument ? given[argument.name] : undefined;
-  const text = buildMcpPrompt(name, typeof value === "string" ? value : "");
-  return { description, messages: [{ role: "user", content: { type: "text", text } }] };
 }

@@ -52,6 +52,7 @@ export async function serveStreams(mcp: McpOptions, { input, output }: Streams):
     // A client that does not read gets to send no more.
     if (output.writableNeedDrain) await Promise.race([once(output, "drain"), once(input, "close")]).catch(() => {});
   }
+  server.close();
   if (!isOver) await settled(waiting);
   isOver = true;
 }

@@ -17,6 +17,8 @@ export interface ToolCall extends Pick<World, "env" | "now" | "log"> {
   /** Who calls, for the source of what is saved. */
   by: string;
   signal: AbortSignal;
+  /** Missing where nobody is told how far it is. */
+  progress?: Context["progress"];
 }
 
 interface Hints {
@@ -28,8 +30,8 @@ interface Hints {
 interface ToolResult {
   /** For the model. */
   text: string;
-  /** For programs. */
-  structured: unknown;
+  /** For programs; missing where the text is all there is. */
+  structured?: unknown;
 }
 
 /** What of JSON Schema describes results. */
@@ -70,6 +72,11 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   alwaysLoad?: true;
   /** What of the result programs get. */
   output: Readonly<Record<string, Shape>>;
+  /**
+   * Its result is a text already, and goes out as that alone. With structured output beside it some hosts show their model only
+   * that and others only the text: the memories would have to be in both, twice as long.
+   */
+  isText?: true;
   run(memdir: Memdir, input: Input<F> & Input<V>, context: Context & Pick<ToolCall, "by" | "renew">): Promise<R>;
   /** The same as text, for hosts and models that read only that. `shown` is made harmless; all of it is in `result`. */
   say(shown: R, result: R): string;
@@ -83,7 +90,7 @@ export function makeTool<const F extends Fields, V extends Fields, R extends obj
   const outputSchema = { type: "object", properties: output, required: Object.keys(output) };
   return {
     spec: {
-      ...{ name, title, description, inputSchema: buildSchema(fields, inputs), outputSchema },
+      ...{ name, title, description, inputSchema: buildSchema(fields, inputs), ...(!parts.isText && { outputSchema }) },
       annotations: { ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) }, ...hints },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
@@ -91,10 +98,11 @@ export function makeTool<const F extends Fields, V extends Fields, R extends obj
       try {
         const input = readInput(fields, given);
         const memdir = await open("scope" in input ? String(input.scope) : undefined);
-        const context = silent({ ...call, open: ({ scope }) => open(scope) });
+        const quiet = silent({ ...call, open: ({ scope }) => open(scope) });
+        const context = { ...quiet, progress: call.progress ?? quiet.progress };
         const result = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
         const structured = shape(outputSchema, result) as R;
-        return { text: parts.say(structured, result), structured };
+        return { text: parts.say(structured, result), ...(!parts.isText && { structured }) };
       } catch (error) {
         throw explain(error, (problem) => call.log(`${name}: ${problem}`));
       }

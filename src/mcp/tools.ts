@@ -10,7 +10,7 @@ import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
-import { ageInWords, findAuthor, parseMemory, type Store } from "../store/store.ts";
+import { ageInWords, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
 import { count, countMemories } from "../verb.ts";
 import { forget } from "../verbs/forget.ts";
 import { undo } from "../verbs/history.ts";
@@ -18,6 +18,7 @@ import { list, show } from "../verbs/list.ts";
 import { recall } from "../verbs/recall.ts";
 import { save } from "../verbs/save.ts";
 import { verify } from "../verbs/verify.ts";
+import { forgetAsModel, saveAsModel } from "./team.ts";
 import { type ModelTool, makeTool, type Shape } from "./tool.ts";
 
 export { openOrder } from "./tool.ts";
@@ -55,10 +56,11 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
   makeTool({
     name: "recall",
     verb: recall,
-    fields: { prompt: required(filled(recall.input.prompt)), limit: number("", { min: 1 }) },
+    fields: { prompt: required(filled(recall.input.prompt)), limit: number("", { min: 1, max: MAX_RECALLED }) },
     // A host does not wait until the meaning of every memory is known.
     fixed: { "max-bytes": MAX_BYTES, "no-wait": true },
     alwaysLoad: true,
+    isText: true,
     output: {
       memories: several({
         ...ROW,
@@ -71,7 +73,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       method: TEXT,
     },
     async run(memdir, { limit = DEFAULT_RECALLED, ...input }, context) {
-      const found = await recall.run(memdir, { ...input, limit: Math.min(limit, MAX_RECALLED) }, context);
+      const found = await recall.run(memdir, { ...input, limit }, context);
       const { path, now } = memdir.directories[0] as Store;
       logSurfaced(path, { at: now(), session: null, door: "mcp", prompt: input.prompt, memories: found.memories });
       return found;
@@ -105,16 +107,21 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     },
     async run(memdir, { scope, replace = false, body, ...given }, { by, renew, ...context }) {
       if (hasTeam(memdir)) {
-        const { saveAsModel } = await import("../open-learn.ts");
         const waiting = await saveAsModel(memdir, { ...given, body }, by);
         if (waiting) return waiting;
       }
       const source = { by, session: null, message: null };
-      const opened = { ...memdir, save: (request: SaveRequest) => memdir.save({ ...request, source, replace }) };
-      const saved = await save.run(opened, { ...given, text: body }, context);
+      // Marks that only people set, which a body in the form of a memory may carry.
+      const marks: string[] = [];
+      const own = { pinned: undefined, supersedes: undefined, source, replace };
+      const asModel = (request: SaveRequest) => {
+        marks.push(...(["pinned", "supersedes"] as const).filter((mark) => request[mark] !== undefined));
+        return memdir.save({ ...request, ...own });
+      };
+      const saved = await save.run({ ...memdir, save: asModel }, { ...given, text: body }, context);
       if (scope !== undefined) renew();
       const isCued = saved.action !== "created" || (given.when ?? []).length > 0;
-      const notices = isCued ? saved.notices : [...saved.notices, NO_CUES_NOTICE];
+      const notices = [...saved.notices, ...noteLeft(marks), ...(isCued ? [] : [NO_CUES_NOTICE])];
       return { ...saved, notices, scope: memdir.directories[0]?.scope };
     },
     say: ({ action, file, notices }) => [`${action} ${file}`, ...notices.map((notice) => `note: ${notice}`)].join("\n"),
@@ -123,6 +130,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     name: "read",
     verb: show,
     fields: { name: required(filled(show.input.name)), scope: SCOPE },
+    isText: true,
     output: { ...ROW, when: TEXTS, header: TEXT, content: TEXT, cut: { type: "boolean" }, problems: TEXTS },
     async run(memdir, { name }, context) {
       const shown = await show.run(memdir, { name }, context);
@@ -155,8 +163,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       const next = offset + memories.length;
       return { memories, total: rows.length, left: Math.max(0, rows.length - next), next };
     },
-    say({ memories, left }, { next }) {
-      if (memories.length === 0) return "There are no memories here.";
+    say({ memories, total, left }, { next }) {
+      if (memories.length === 0) return total === 0 ? "There are no memories here." : `There are only ${total}.`;
       const lines = memories.map(({ file, scope, type, name, description, ageDays }) => {
         const about = description === "" ? name : `${name}: ${description}`;
         return `- [${type}] ${file} (${scope}, ${ageInWords(ageDays)}) ${about}`;
@@ -172,7 +180,6 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     output: { file: TEXT, action: TEXT, undo: UNDO },
     async run(memdir, { scope: _, ...given }, context) {
       if (hasTeam(memdir)) {
-        const { forgetAsModel } = await import("../open-learn.ts");
         const waiting = await forgetAsModel(memdir, given.name, given.reason, context.by);
         if (waiting) return waiting;
       }
@@ -206,6 +213,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       checked: COUNT,
       problems: several({
         ...{ file: TEXT, line: { type: "integer" }, claim: TEXT, kind: TEXT, verdict: TEXT, evidence: TEXT },
+        more: several({ line: { type: "integer" }, claim: TEXT, kind: TEXT, verdict: TEXT, evidence: TEXT }),
       }),
       aged: several({ file: TEXT, ageDays: { type: "integer" } }),
     },
@@ -247,13 +255,27 @@ async function findOwnChange(memdir: Memdir, id: string | undefined): Promise<st
 
 /** A model reads so many at most; the rest is counted. */
 const MAX_PROBLEMS_SHOWN = 50;
+const MAX_NAMED = 20;
 const MAX_AGED_SHOWN = 10;
 
 interface Checked {
   checked: number;
-  problems: readonly { file: string; line: number; claim: string; evidence: string }[];
+  problems: readonly {
+    file: string;
+    line: number;
+    claim: string;
+    evidence: string;
+    more: readonly { claim: string }[];
+  }[];
   /** Memories that are old enough to be doubted, whatever was found. */
   aged: readonly { file: string; ageDays: number }[];
+}
+
+/** What the same commit took from that section: whoever corrects one of them corrects all. */
+function alsoNamed(more: readonly { claim: string }[]): string {
+  if (more.length === 0) return "";
+  const names = more.slice(0, MAX_NAMED).map(({ claim }) => `\`${claim}\``);
+  return `; also ${names.join(", ")}${more.length > MAX_NAMED ? ` and ${more.length - MAX_NAMED} more` : ""}`;
 }
 
 function formatVerification({ checked, problems, aged }: Checked): string {
@@ -262,7 +284,9 @@ function formatVerification({ checked, problems, aged }: Checked): string {
   const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`).join(", ");
   return [
     `${countMemories(checked)} checked, ${count(problems.length, "doubtful claim")}`,
-    ...shown.map(({ file, line, claim, evidence }) => `- ${file}:${line} \`${claim}\`: ${evidence}`),
+    ...shown.map(
+      ({ file, line, claim, evidence, more }) => `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
+    ),
     ...(problems.length > shown.length ? [`- and ${problems.length - shown.length} more`] : []),
     ...(aged.length > 0 ? [`Old enough to be doubted (${aged.length}): ${names}`] : []),
     "Only claims about the code and git were checked. Read the code before you act on a memory.",

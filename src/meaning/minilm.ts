@@ -6,7 +6,7 @@ import { MemdirError } from "../errors.ts";
 import { openGlossary } from "./glossary.ts";
 import { type Helper, openHelper } from "./helper.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
-import { FLOAT, HIDDEN, type Kernel, loadWeights, MAX_TOKENS, openTuning, type Places, WIDTH } from "./weights.ts";
+import { FLOAT, type Kernel, loadWeights, MAX_TOKENS, openTuning, type Places, WIDTH } from "./weights.ts";
 import { openWordPieces } from "./word-pieces.ts";
 
 const HEADS = 12;
@@ -20,8 +20,8 @@ const EMPTY_TEXT_TUNED = [-0.0775, 0.0533, -0.0116, 0.0158, 0.0982, 0.0072, 0.09
 /** Ours differ by at most 0.0005. */
 const TOLERANCE = 0.005;
 
-/** `help` starts a second thread that shares the work, in a process that lives on. */
-export type MiniLm = ((text: string) => Float32Array) & { help(): void };
+/** `help` starts a second thread that shares the work, in a process that lives on; `wake` tells it that a text is about to come. */
+export type MiniLm = ((text: string) => Float32Array) & { help(): void; wake(): void };
 
 /**
  * Gives a unit vector for every text: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored.
@@ -52,10 +52,13 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
       // On a single processor the two would only take turns.
       if (availableParallelism() > 1) helper ??= openHelper(kernel.shareable, places.part, kernel.linear);
     };
+    const wake = () => helper?.wake();
     const embed = (text: string): Float32Array => {
+      wake();
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readToken);
       runModel(kernel, places, ids.length, helper);
+      helper?.rest();
       return unit(new Float32Array(kernel.memory.buffer, places.mean, WIDTH));
     };
     tuning?.finish();
@@ -63,7 +66,7 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
     const expected = tuning ? EMPTY_TEXT_TUNED : EMPTY_TEXT;
     if (!expected.every((x, i) => Math.abs(x - (check[i] as number)) < TOLERANCE))
       throw broken(file, "its vectors differ from those of all-MiniLM-L6-v2");
-    return Object.assign(embed, { help });
+    return Object.assign(embed, { help, wake });
   } catch (error) {
     tensors.close();
     throw error;
@@ -73,24 +76,23 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
 /** From word embeddings in `state` to the mean of all tokens in `mean`. */
 function runModel(kernel: Kernel, places: Places, tokens: number, helper: Helper | null): void {
   const { state, change, wide } = places;
-  // The kernel takes tokens in pairs: an odd one is paired with zeros, which get no attention.
-  const rows = tokens + (tokens % 2);
+  // The kernel takes tokens by fours and fives: where that does not come out even, zeros are added, which get no attention.
+  const rows = (tokens % 4) * 5 > tokens ? Math.ceil(tokens / 4) * 4 : tokens;
   kernel.memory.fill(0, state + tokens * WIDTH * FLOAT, state + rows * WIDTH * FLOAT);
   kernel.addNorm(state, places.positions, places.norm.weight, places.norm.bias, rows, WIDTH);
-  const apply = (from: number, { columns, ...to }: Places["layers"][number]["up"], out: number) => {
-    kernel.packActivations(from, places.packed, places.packedScales, rows, columns);
-    const stride = to.rows * FLOAT;
+  const { linear } = helper ?? kernel;
+  const apply = (from: number, { columns, ...to }: Places["layers"][number]["up"], out: number, isGelu = 0) => {
     const { packed, packedScales } = places;
-    const { linear } = helper ?? kernel;
-    linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns);
+    kernel.packActivations(from, packed, packedScales, rows, columns);
+    const stride = to.rows * FLOAT;
+    linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns, isGelu);
   };
   for (const layer of places.layers) {
     apply(state, layer.attention, wide);
     attend(kernel, places, tokens);
     apply(change, layer.attentionOut, wide);
     kernel.addNorm(state, wide, layer.attentionNorm.weight, layer.attentionNorm.bias, rows, WIDTH);
-    apply(state, layer.up, wide);
-    kernel.gelu(wide, rows * HIDDEN);
+    apply(state, layer.up, wide, 1);
     apply(wide, layer.down, change);
     kernel.addNorm(state, change, layer.norm.weight, layer.norm.bias, rows, WIDTH);
   }

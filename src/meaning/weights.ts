@@ -30,7 +30,6 @@ export type Kernel = Wasm<
   | "turn"
   | "addNorm"
   | "addRow"
-  | "gelu"
   | "average"
 >;
 

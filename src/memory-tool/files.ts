@@ -37,10 +37,10 @@ export async function createFile(directory: Store, given: unknown, text: string,
   const item = find(directory);
   refuseSecrets(item.shown, "", "the path");
   checkText(item, text, "", maxBytes);
-  await directory.change((directory) => {
+  await directory.change(async (directory) => {
     const { file } = find(directory);
-    if (file === INDEX_FILE) changeIndex(directory, () => text);
-    else writeText(directory, file, text, null);
+    if (file === INDEX_FILE) await changeIndex(directory, () => text);
+    else await writeText(directory, file, text, null);
   });
   return item;
 }
@@ -53,17 +53,17 @@ export async function editFile<T extends { text: string }>(
   edit: (text: string, item: Item) => T,
 ): Promise<T> {
   findEditable(directory, given);
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const item = findEditable(directory, given);
     const before = readText(item);
     const edited = edit(before, item);
     checkText(item, edited.text, before, maxBytes);
     if (item.file === INDEX_FILE) {
-      changeIndex(directory, (index) => edit(index, item).text);
+      await changeIndex(directory, (index) => edit(index, item).text);
       return edited;
     }
     const text = stamp(directory, item.file, before, edited.text);
-    writeText(directory, item.file, text, before);
+    await writeText(directory, item.file, text, before);
     return { ...edited, text };
   });
 }
@@ -86,11 +86,11 @@ export function readText(item: Item): string {
 }
 
 /** The text is stored verbatim; a memory also gets its line in the index. */
-function writeText(directory: Writer, file: string, text: string, before: string | null): void {
+async function writeText(directory: Writer, file: string, text: string, before: string | null): Promise<void> {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
-  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "", anyForm: true });
-  else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
+  if (isMemoryFile(file)) await writeMemory(directory, file, text, { action, reason: "", anyForm: true });
+  else if (text !== before) await change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
 /** Updates the `modified` date if the file has one and the model did not set it; none is added. */
@@ -130,12 +130,12 @@ export async function deleteFiles(directory: Store, given: unknown): Promise<Ite
     return item;
   };
   find(directory);
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const item = find(directory);
     const { files, folders } = gather(directory, item);
     const memories = files.filter(isMemoryFile);
     for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
-    change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
+    await change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
     removeFolders(directory, folders);
     return item;
   });
@@ -148,7 +148,7 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
     return items;
   };
   refuseSecrets(find(directory).to.shown, "", "the path");
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const items = find(directory);
     const { files, folders } = gather(directory, items.from);
     const target = (file: string) => items.to.file + file.slice(items.from.file.length);
@@ -161,7 +161,7 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
     }
     for (const folder of folders) makeFolder(directory, target(folder));
     const times = files.map((file) => statSync(join(directory.path, file)));
-    change(directory, {
+    await change(directory, {
       action: "rename",
       writes: new Map(
         moved.flatMap(({ file, to, data }): [string, Buffer | null][] => [
@@ -231,8 +231,8 @@ function removeFolders(directory: Store, folders: readonly string[]): void {
   }
 }
 
-function change(directory: Writer, what: Omit<Change, "reason">): void {
-  if (what.writes.size > 0) directory.apply({ ...what, reason: "" });
+async function change(directory: Writer, what: Omit<Change, "reason">): Promise<void> {
+  if (what.writes.size > 0) await directory.apply({ ...what, reason: "" });
 }
 
 /** Folders that the model asks for are as private as the memory directory itself. */

@@ -4,13 +4,13 @@ import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { Store } from "../store/store.ts";
+import { MAX_DEPTH, type Store } from "../store/store.ts";
 
 /** The model's name for the memory directory. */
 export const ROOT = "/memories";
 
-/** Eight folders, beyond which memdir does not look for memories, and the file itself. */
-const MAX_PARTS = 9;
+/** The folders, beyond which memdir does not look for memories, and the file itself. */
+const MAX_PARTS = MAX_DEPTH + 1;
 
 export interface Item {
   /** As the model knows it, without `//`, `/./` and a slash at its end. */

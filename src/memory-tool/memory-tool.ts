@@ -2,7 +2,7 @@
 
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import type { Memdir } from "../memdir.ts";
+import { checkOpened, type Memdir } from "../memdir.ts";
 import type { Store } from "../store/store.ts";
 import type { MemoryToolHandlers } from "./commands.ts";
 import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText } from "./files.ts";
@@ -25,7 +25,8 @@ const MAX_FILE_BYTES = 8 << 20;
 
 /** `/memories` is the first directory of the Memdir, the one that is written to. */
 export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}): MemoryToolHandlers {
-  const { maxViewChars = MAX_VIEW_CHARS, maxFileBytes = MAX_FILE_BYTES } = options;
+  checkOpened("openMemoryTool", memdir);
+  const { maxViewChars = MAX_VIEW_CHARS, maxFileBytes = MAX_FILE_BYTES } = options ?? {};
   const [directory] = memdir.directories as [Store];
   const handlers: MemoryToolHandlers = {
     async view({ path, view_range }) {
@@ -98,6 +99,8 @@ function explainToModel(handlers: MemoryToolHandlers, { path }: Store): MemoryTo
     (handle: (command: never) => Promise<unknown>) =>
     async (command: never): Promise<unknown> => {
       try {
+        if (typeof command !== "object" || command === null)
+          throw new MemdirError("usage", 'the command must be an object, such as { path: "/memories" }');
         return await handle(command);
       } catch (error) {
         if (!(error instanceof MemdirError) && !(error as NodeJS.ErrnoException)?.code) throw error;

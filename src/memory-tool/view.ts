@@ -4,11 +4,13 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import { MAX_DEPTH } from "../store/store.ts";
 import { type Item, missing, ROOT } from "./item.ts";
 
 /** The API's format for a tool result. */
 export interface ImageBlock {
   type: "image";
+  /** The image's bytes in base64, with their media type. */
   source: { type: "base64"; media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp"; data: string };
 }
 
@@ -27,9 +29,6 @@ const MAX_IMAGE_BYTES = 5 << 20;
 
 /** As the header of the list promises. */
 const LISTED_DEPTH = 2;
-
-/** A loop of bind mounts ends here. */
-const MAX_DEPTH = 16;
 
 export function viewFolder({ shown, path }: Item, maxChars: number): string {
   const { bytes, lines } = listFolder(path, shown, 1);
@@ -98,7 +97,7 @@ function listFolder(folder: string, shown: string, depth: number): { bytes: numb
     if (stat?.isFile()) {
       bytes += stat.size;
       lines.push(`${formatSize(stat.size)}\t${shown}/${name}`);
-    } else if (stat?.isDirectory() && depth < MAX_DEPTH) {
+    } else if (stat?.isDirectory() && depth <= MAX_DEPTH) {
       const inner = listFolder(path, `${shown}/${name}`, depth + 1);
       bytes += inner.bytes;
       lines.push(`${formatSize(inner.bytes)}\t${shown}/${name}/`, ...(depth < LISTED_DEPTH ? inner.lines : []));

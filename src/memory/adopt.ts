@@ -25,7 +25,7 @@ export async function adoptMemories(directory: Store, path: string, recursive: b
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new MemdirError("usage", `${path} is not a directory: \`memdir doctor\` lists what can be adopted`);
   const from: Store = { ...directory, path, recursive, readOnly: true };
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const writes = new Map<string, Buffer>();
     const present: string[] = [];
     const names = new Map<string, string>();
@@ -42,7 +42,7 @@ export async function adoptMemories(directory: Store, path: string, recursive: b
     const applied =
       writes.size === 0
         ? null
-        : directory.apply({
+        : await directory.apply({
             action: "adopt",
             trust: null,
             reason: `from ${from.path}`,

@@ -26,7 +26,7 @@ const MAX_CUE_CHARS = 120;
 
 /** All of them as one change. */
 export async function addCues(directory: Store, cued: readonly Cued[]): Promise<AddedCues> {
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const writes = new Map<string, Buffer>();
     const refused: AddedCues["refused"] = [];
     for (const { file, base, cues } of cued) {
@@ -38,7 +38,7 @@ export async function addCues(directory: Store, cued: readonly Cued[]): Promise<
     if (writes.size === 0) return { files: [], refused, undo: null };
     const files = [...writes.keys()];
     const reason = files.length === 1 ? "cues" : `cues for ${files.length} memories`;
-    const { entry } = directory.apply({ action: "edit", reason, writes, isPlaced: true, keepsTimes: true });
+    const { entry } = await directory.apply({ action: "edit", reason, writes, isPlaced: true, keepsTimes: true });
     return { files, refused, undo: entry.id };
   });
 }

@@ -3,6 +3,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
 import { type Env, processEnv } from "../config.ts";
 import { isAlive, loadNative } from "../disk/atomic.ts";
+import { attempt, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { findCollisions, type Orphan } from "../project/orphans.ts";
 import type { OlderDirectory } from "../project/scopes.ts";
@@ -45,7 +46,8 @@ export async function examine(directories: readonly Store[], surroundings: Surro
 }
 
 function examineProject({ warnings, older, orphans, top, instructions }: Surroundings): Check[] {
-  const checks = warnings.map((warning) => check("settings", false, warning, "follow the advice in the message"));
+  // Each says itself what to do.
+  const checks = warnings.map((warning) => check("settings", false, warning, null));
   if (warnings.length === 0) checks.push(check("settings", true, "nothing was refused", null));
   for (const { path, message } of instructions) checks.push(check("instructions", false, message, `edit ${path}`));
   if (instructions.length === 0) checks.push(check("instructions", true, "no problems in CLAUDE.md files", null));
@@ -102,8 +104,11 @@ async function examineDirectory(directory: Store): Promise<Check[]> {
     return link.length > 0
       ? link
       : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
+  const access = examineAccess(directory, at);
   const { rows, skipped } = await directory.rows();
-  const checks = [examineAccess(directory, at), ...link, ...examineRows(rows, at)];
+  // What cannot be entered cannot be looked at further.
+  if (skipped.some(({ path }) => path === ".")) return [access, ...link];
+  const checks = [access, ...link, ...examineRows(rows, at)];
   const [plain, odd] = [skipped.filter(({ isPlain }) => isPlain), skipped.filter(({ isPlain }) => !isPlain)];
   if (plain.length > 0) {
     const detail = `${names(plain.map(({ path }) => path))}: no frontmatter and not in ${INDEX_FILE}, so not a memory`;
@@ -124,7 +129,8 @@ async function examineDirectory(directory: Store): Promise<Check[]> {
         "memdir adopt --separate gives this project its own; --share if that is fine",
       ),
     );
-  if (directory.inRepository && (await isIgnored(directory.path))) {
+  // Of the team's directory the checks of the repository say it, with the rule.
+  if (directory.inRepository && directory.scope !== "team" && (await isIgnored(directory.path))) {
     checks.push(
       check(
         "ignored",
@@ -166,11 +172,18 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
     return `${at}the index was rebuilt from the memories`;
   };
   const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
+  const problem = whyUnreadable(directory);
+  if (problem !== null) return [check("index", false, `${at}${problem}`, "give yourself the right to read it")];
   const view = loadIndex(directory, { generate: false });
   const size = `${at}${count(view.lines, "line")}, ${view.chars} characters`;
-  const checks = [check("index", view.warning === null, size, rebuild, mend)];
   const missing = findUnlinked(directory, rows);
-  if (missing.length > 0)
+  const isMissing = lstatSync(indexPath(directory), { throwIfNoEntry: false }) === undefined && missing.length > 0;
+  const checks = [
+    isMissing
+      ? check("index", false, `${at}${INDEX_FILE} is missing`, rebuild, mend)
+      : check("index", view.warning === null, size, rebuild, mend),
+  ];
+  if (missing.length > 0 && !isMissing)
     checks.push(check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend));
   for (const { rule, file, line, message } of await lintDirectory(directory)) {
     const detail = `${at}${file}:${line}: ${message}`;
@@ -180,19 +193,20 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
   return checks;
 }
 
-/** Others write the file first and its line a moment later. */
-const GRACE_MS = 60_000;
-
-/** Without an index there is nothing to be missing from: the client makes one by itself. */
+/** As health counts them: of whatever age. */
 function findUnlinked(directory: Store, rows: readonly Row[]): string[] {
-  const index = peekIndex(indexPath(directory));
-  if (index.trim() === "") return [];
-  const isListed = openListing(index, readOverflow(directory));
-  const nowMs = directory.now().getTime();
-  return rows
-    .filter((row) => !row.unreadable && hasFrontmatter(row) && !isListed(row))
-    .filter((row) => nowMs - Date.parse(row.modified) > GRACE_MS)
-    .map(({ file }) => file);
+  const isListed = openListing(peekIndex(indexPath(directory)), readOverflow(directory));
+  return rows.filter((row) => !row.unreadable && hasFrontmatter(row) && !isListed(row)).map(({ file }) => file);
+}
+
+/** Null when the index can be read or is not there. */
+function whyUnreadable(directory: Store): string | null {
+  try {
+    loadIndex(directory, { generate: false });
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function examineAccess(directory: Store, at: string): Check {
@@ -203,15 +217,26 @@ function examineAccess(directory: Store, at: string): Check {
     return check(
       "directory",
       false,
-      `${at}${directory.path} cannot be written`,
+      `${at}${directory.path} cannot be ${isReadable(directory.path) ? "written" : "read"}`,
       "check its owner and mode, or choose another with --memory-dir",
     );
   }
 }
 
+function isReadable(path: string): boolean {
+  return attempt(() => accessSync(path, constants.R_OK | constants.X_OK) === undefined, false);
+}
+
+/** Files that were added by force are seen by others, whatever the rules say. */
 async function isIgnored(path: string): Promise<boolean> {
-  const args = ["check-ignore", "-q", "--no-index", "x.md"];
-  return (await runGit({ root: path, env: processEnv() }, args, { timeoutMs: 2000 })).code === 0;
+  const ask = (...args: string[]) => runGit({ root: path, env: processEnv() }, args, { timeoutMs: 2000 });
+  if ((await ask("check-ignore", "-q", "--no-index", "x.md")).code !== 0) return false;
+  const memories = async (...args: string[]) => {
+    const files = (await ask("ls-files", "-z", ...args)).output.toString("utf8").split("\0");
+    return files.filter((file) => file.endsWith(".md") && !file.startsWith(".memdir/"));
+  };
+  const hidden = await memories("--others", "--ignored", "--exclude-standard");
+  return hidden.length > 0 || (await memories()).length === 0;
 }
 
 // --- The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read.
@@ -240,7 +265,8 @@ function examineRecovery(directory: Store, at: string): Check {
     await repairDirectory(directory);
     return "the interrupted change was finished or reverted";
   };
-  const isLeft = needsRecovery(directory);
+  // What cannot be read has been named by then.
+  const isLeft = attempt(() => needsRecovery(directory), false);
   const detail = isLeft ? "an interrupted change or its temporary files are left" : "no interrupted change is left";
   return check("recovery", !isLeft, `${at}${detail}`, MEND_COMMAND, mend);
 }
@@ -330,7 +356,9 @@ function close(file: string): void {
 
 /** One check of the installation, and what to do if it failed. */
 export interface Check {
+  /** What was checked, in a word or two. */
   name: string;
+  /** True when nothing needs to be done. */
   ok: boolean;
   /** What was found. */
   detail: string;

@@ -1,25 +1,37 @@
-/** Replacing a memory's whole text, as an editor does: checked on close, refused if the file changed meanwhile. */
+/** Changes of a whole memory: its text as an editor leaves it, refused if the file changed meanwhile; two made one; another name. */
 
+import { isUtf8 } from "node:buffer";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
   type Admitted,
   admit,
+  checkGiven,
+  cleanName,
+  fileNameFor,
   findBytes,
   findName,
   type Gate,
   INDEX_FILE,
   indexPath,
   keepEntries,
+  oneLine,
   type PageRequest,
   parseMemory,
   previewPages,
+  readBytes,
   readHeader,
+  refuseBroken,
   type Store,
+  secretError,
   type Writer,
 } from "../store/store.ts";
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets, type SecretFinding } from "../text/secrets.ts";
+import type { Found } from "./find.ts";
+import { retarget } from "./references.ts";
 import { type SaveResult, writeMemory } from "./save.ts";
 
 /**
@@ -34,11 +46,11 @@ export async function editMemory(
   { redact = false, trust = "user" }: Partial<Gate> = {},
 ): Promise<SaveResult> {
   const checked = checkEdit(file, base, text, { redact, trust });
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     checkBase(directory, file, base);
     const stamped = stamp(directory, base ?? "", checked.text);
     const action = base === null ? "save" : "edit";
-    const result = writeMemory(directory, file, stamped, { action, reason: "", trust });
+    const result = await writeMemory(directory, file, stamped, { action, reason: "", trust });
     return { ...result, notices: [...checked.notices, ...result.notices] };
   });
 }
@@ -47,16 +59,19 @@ export async function editMemory(
 export async function editIndex(directory: Store, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
   checkEdit(INDEX_FILE, base, text, { trust: "user" });
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     checkBase(directory, INDEX_FILE, base);
-    const changed = changeIndex(directory, () => text);
+    const changed = await changeIndex(directory, () => text);
     const action = changed.undo === null ? "unchanged" : base === null ? "created" : "updated";
     return { file: INDEX_FILE, path, action, ...changed };
   });
 }
 
 /** `edit` is asked again if another program wrote the index meanwhile. */
-export function changeIndex(directory: Writer, edit: (index: string) => string): Pick<SaveResult, "notices" | "undo"> {
+export async function changeIndex(
+  directory: Writer,
+  edit: (index: string) => string,
+): Promise<Pick<SaveResult, "notices" | "undo">> {
   const find = (file: string) => {
     const name = findName(directory, file);
     return name === null ? null : readHeader(directory, name);
@@ -66,14 +81,16 @@ export function changeIndex(directory: Writer, edit: (index: string) => string):
     return { pages: { index: keepEntries(text, index ?? "", more, find), more } };
   };
   if (!previewPages(directory, { changes: [], plan }).isChange) return { notices: [], undo: null };
-  const { entry, notices } = directory.apply({ action: "edit", reason: INDEX_FILE, writes: new Map(), plan });
+  const { entry, notices } = await directory.apply({ action: "edit", reason: INDEX_FILE, writes: new Map(), plan });
   return { notices, undo: entry.id };
 }
 
 /** `base` as the file's text, null for none. Throws `conflict`. */
-export function checkBase(directory: Store, file: string, base: string | null): void {
+function checkBase(directory: Store, file: string, base: string | null): void {
   const current = findBytes(directory, file);
   if ((current ? sha256(current) : null) === (base === null ? null : sha256(base))) return;
+  // As a text it is never what the file holds.
+  if (current && !isUtf8(current)) refuseBroken(parseMemory(file, current));
   throw new MemdirError(
     "conflict",
     `${file} changed while it was edited: nothing was overwritten; look at it again and repeat the edit`,
@@ -111,10 +128,76 @@ function unknownType(file: string, before: string, text: string): string | null 
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */
-export function stamp(directory: Store, base: string, text: string): string {
+function stamp(directory: Store, base: string, text: string): string {
   const modified = (document: string) => parseMemory("x.md", document).modified;
   if (text === base || modified(text) !== modified(base)) return text;
   return editFields(text, { modified: directory.now().toISOString() });
+}
+
+// --- Two memories made into one, as a single change: the text of one is replaced, the other goes.
+
+/** The text that two memories become. */
+export interface MergeRequest {
+  /** The new text of the one that stays, whole. */
+  text: string;
+  /** What both held when they were read: if one is no longer that, nothing is written. */
+  base: { keep: string; other: string };
+}
+
+/** One entry in the journal, so that one undo brings both back. */
+export async function mergeMemories(keep: Found, other: Found, { text, base }: MergeRequest): Promise<SaveResult> {
+  if (keep.directory !== other.directory) {
+    throw new MemdirError(
+      "usage",
+      `${keep.file} and ${other.file} are in different directories (${keep.directory.scope}, ${other.directory.scope}): edit one and forget the other, or promote it first`,
+    );
+  }
+  if (keep.file === other.file) throw new MemdirError("usage", `${keep.file} cannot be merged with itself`);
+  const checked = checkEdit(keep.file, base.keep, text, { trust: "user" });
+  return keep.directory.change(async (directory) => {
+    checkBase(directory, keep.file, base.keep);
+    checkBase(directory, other.file, base.other);
+    const stamped = stamp(directory, base.keep, checked.text);
+    const reason = `merged with ${other.file}`;
+    const merged = await writeMemory(directory, keep.file, stamped, { action: "edit", reason }, [other.file]);
+    return { ...merged, notices: [...checked.notices, ...merged.notices] };
+  });
+}
+
+// --- Renaming: a memory's name, its file and its index line in one change.
+
+/** A new name, and the file name that goes with it. References of memories to it follow: `links`, `supersedes`, and links in their text. */
+export async function renameMemory(directory: Store, file: string, newName: string): Promise<SaveResult> {
+  const name = cleanName(checkGiven(newName, "new name"));
+  const secrets = findSecrets(name);
+  if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
+  return directory.change(async (directory) => {
+    const data = readBytes(directory, file);
+    const memory = parseMemory(file, data);
+    refuseBroken(memory);
+    const text = data.toString("utf8");
+    const document = parseDocument(text);
+    const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/") + 1) : "";
+    const target = folder + fileNameFor(memory.type, name);
+    const path = join(directory.path, target);
+    if (target !== file && lstatSync(path, { throwIfNoEntry: false })) {
+      throw new MemdirError("conflict", `${target} exists already: forget it first, or choose another name`);
+    }
+    if (target === file && oneLine(memory.name) === oneLine(name))
+      return { file, path, action: "unchanged", notices: [], undo: null };
+    const gone = target === file ? [] : [file];
+    const entry = { action: "rename", reason: "", renames: new Map(gone.map((old) => [old, target])) } as const;
+    const texts = retarget(directory, { file, name: memory.name }, { file: target, name });
+    const linked = texts.get(file) ?? text;
+    const renamed = document.hasFrontmatter
+      ? editFields(linked, { name, modified: directory.now().toISOString() })
+      : linked;
+    texts.delete(file);
+    const change = { ...entry, keepsTimes: texts.size > 0 };
+    const written = await writeMemory(directory, target, renamed, change, gone, texts);
+    const notices = texts.size === 0 ? [] : [`references to it were updated in ${[...texts.keys()].join(", ")}`];
+    return { ...written, action: "updated", notices: [...notices, ...written.notices] };
+  });
 }
 
 // --- MEMORY.md in step with the memories: every memory a line, hand-written lines kept, pointers to nothing out; undoable.
@@ -128,10 +211,10 @@ export interface RebuiltIndex {
 }
 
 export async function rebuildIndex(directory: Store): Promise<RebuiltIndex> {
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const preview = previewPages(directory, { changes: [], rebuild: true });
     if (!preview.isChange) return { notices: preview.notices, undo: null };
-    const { entry, notices } = directory.apply({
+    const { entry, notices } = await directory.apply({
       action: "index",
       reason: "rebuilt from the memories",
       writes: new Map(),

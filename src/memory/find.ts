@@ -12,7 +12,9 @@ export interface Found {
 
 /** A memory by its place: the directory's number among those in use, and the file below it. */
 export interface MemoryRef {
+  /** Index in `directories`, from 0. */
   directory: number;
+  /** Path below that directory, with `/` on every system. */
   file: string;
 }
 
@@ -112,6 +114,7 @@ function missing(name: string, all: readonly { header: Header }[]): MemdirError 
     .sort((a, b) => b.hits - a.hits)
     .slice(0, 3)
     .map(({ header }) => header.file);
-  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "`memdir list` shows what there is";
+  const some = [near.slice(0, -1).join(", "), near.at(-1)].filter(Boolean).join(" or ");
+  const hint = near.length > 0 ? `did you mean ${some}?` : "`memdir list` shows what there is";
   return new MemdirError("not-found", `no memory is called "${name.slice(0, 80)}": ${hint}`);
 }

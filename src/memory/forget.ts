@@ -1,6 +1,6 @@
 /** Forgetting a memory. It never looks at the body: a poisoned memory must be removable unread. */
 
-import { lstatSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
@@ -19,13 +19,15 @@ import {
   statePath,
   type Trust,
 } from "../store/store.ts";
+import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
 /** What became of a forget. */
 export interface ForgetResult {
+  /** Path below the directory, of the memory that is gone. */
   file: string;
   action: "removed";
-  /** The entry that brings it back; null after a purge. */
+  /** The entry that brings it back; null after a purge, and for a symbolic link. */
   undo: string | null;
   /** Such as lines of the index that still name it among other words. */
   notices: string[];
@@ -39,31 +41,49 @@ export async function forgetMemory(
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
-    if (stat.isSymbolicLink()) unlinkSync(path);
-    const { entry, notices } = directory.apply({
+    const link = stat.isSymbolicLink() ? redactSecrets(plainLine(readlinkSync(path))) : null;
+    if (link !== null) unlinkSync(path);
+    const { entry, notices } = await directory.apply({
       action: "forget",
       reason,
       writes: new Map([[file, null]]),
       trust: options.trust ?? "user",
       ...(options.purge ? { purge: true } : {}),
+      ...(link === null ? {} : { link }),
     });
     if (options.purge) {
       purgeImages(directory, file);
       purgeTraces(directory, file);
     }
-    return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : entry.id, notices };
+    if (link !== null) notices.push(`it was a symbolic link to ${link}: only the link is gone, undo cannot restore it`);
+    return { file, action: "removed", undo: options.purge || link !== null ? null : entry.id, notices };
+  });
+}
+
+/** The earlier versions of a memory that is gone already: a purge that comes after the forget. */
+export async function purgeForgotten(directory: Store, file: string, reason = ""): Promise<ForgetResult> {
+  return directory.change(async (directory) => {
+    const writes = new Map([[file, null]]);
+    const { notices } = await directory.apply({ action: "forget", reason: redactSecrets(reason), writes, purge: true });
+    purgeImages(directory, file);
+    purgeTraces(directory, file);
+    return { file, action: "removed", undo: null, notices };
   });
 }
 
 /** All but the contents of other files: a kept page of the index may describe it, and undo then goes line by line. */
 function purgeImages(directory: Store, file: string): void {
+  const history = directory.history();
+  const own = new Set([file]);
+  // Also under the names that it had before.
+  for (const { renames = [] } of history.toReversed()) for (const [from, to] of renames) if (own.has(to)) own.add(from);
   const others = new Set(
-    directory.history().flatMap(({ files }) => files.filter((each) => each.file !== file).map(({ before }) => before)),
+    history.flatMap(({ files }) => files.filter((each) => !own.has(each.file)).map(({ before }) => before)),
   );
   for (const hash of readdirSync(statePath(directory, "images"))) {
     if (!others.has(hash)) rmSync(imagePath(directory, hash), { force: true });
@@ -98,6 +118,7 @@ export interface ChosenRequest {
 
 /** What was forgotten, or would be. */
 export interface PruneResult {
+  /** The memories as they were before. */
   memories: Row[];
   /** The change to give to `undo`; null when nothing changed. */
   undo: string | null;
@@ -114,8 +135,8 @@ export async function pruneMemories(directory: Store, request: PruneRequest): Pr
     (row) => isMeant(row) && row.type !== "feedback" && !row.pinned && row.problems.length === 0,
   );
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
-  return directory.change((directory) => {
-    const applied = directory.apply({
+  return directory.change(async (directory) => {
+    const applied = await directory.apply({
       action: "prune",
       reason,
       writes: new Map(memories.map(({ file }) => [file, null])),

@@ -7,6 +7,7 @@ import {
   indexPath,
   isShared,
   lintEnforce,
+  oneLine,
   parseIndexLine,
   parseMemory,
   peekIndex,
@@ -20,12 +21,17 @@ import { parseDocument } from "../text/frontmatter.ts";
 import { blankComments, splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
+import { openDeadReferences, removedKeys } from "./references.ts";
 
 /** Something wrong with the form or wording of a memory. */
 export interface LintProblem {
+  /** Path below the directory; `MEMORY.md` for the index. */
   file: string;
+  /** Line in the file, from 1; null when it is about the whole file. */
   line: number | null;
+  /** The short name of the rule, such as `description` or `format`. */
   rule: string;
+  /** What is wrong and what to do, for people. */
   message: string;
 }
 
@@ -35,13 +41,19 @@ const MAX_LINE_CHARS = 200;
 
 export async function lintDirectory(directory: Store): Promise<LintProblem[]> {
   const problems: LintProblem[] = [];
-  for (const row of (await directory.rows()).rows) {
-    for (const problem of await lintMemory(directory, row)) problems.push(problem);
+  const { rows } = await directory.rows();
+  const deadOf = openDeadReferences(rows, removedKeys(directory));
+  for (const row of rows) {
+    for (const problem of await lintMemory(directory, row, deadOf)) problems.push(problem);
   }
   return [...problems, ...lintIndex(directory)];
 }
 
-async function lintMemory(directory: Store, { file, modified }: Row): Promise<LintProblem[]> {
+async function lintMemory(
+  directory: Store,
+  { file, modified }: Row,
+  deadOf: ReturnType<typeof openDeadReferences>,
+): Promise<LintProblem[]> {
   const found: LintProblem[] = [];
   const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
   let data: Buffer;
@@ -69,6 +81,10 @@ async function lintMemory(directory: Store, { file, modified }: Row): Promise<Li
     for (const { line, words, date } of dates) {
       add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
     }
+  }
+  for (const name of deadOf(memory)) {
+    const field = memory.supersedes.includes(name) ? "supersedes" : "links";
+    add("dead-link", `\`${field}\` names "${oneLine(name)}", which no memory is called: correct it or take it out`);
   }
   for (const problem of lintEnforce(memory, text, isShared(directory))) add("enforce", problem);
   for (const { rule, line } of findSecrets(text)) add("secret", `looks like a secret (${rule}): take it out`, line);

@@ -1,6 +1,7 @@
 /** The memories of a project's stores as verbs: what a name means, which store it is in, and what is known once it is written. */
 
 import { join } from "node:path";
+import { yieldTurn } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
 import {
   checkGiven,
@@ -11,6 +12,7 @@ import {
   type IndexView,
   isDailyLog,
   isExpired,
+  isMemoryType,
   type Listing,
   loadIndex,
   MEMORY_TYPES,
@@ -26,14 +28,14 @@ import {
   type Trust,
   type UndoResult,
 } from "../store/store.ts";
-import type { RebuiltIndex } from "./edit.ts";
-import { findByPath, findNamed, type Named } from "./find.ts";
+import type { MergeRequest, RebuiltIndex } from "./edit.ts";
+import { type Found, findByPath, findNamed, type Named } from "./find.ts";
 import type { ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
-import type { MergeRequest } from "./merge.ts";
 import type { SaveRequest, SaveResult } from "./save.ts";
 
 /** What `list` shows; every condition must hold. */
 export interface ListFilter {
+  /** Only memories of this type. */
   type?: MemoryType | undefined;
   /** user, project, team, or agent:NAME. */
   scope?: string | undefined;
@@ -67,7 +69,7 @@ export interface Memories {
   put(path: string, text: string, base: string | null, options?: { trust?: Trust | undefined }): Promise<SaveResult>;
   /** Removes a memory and its line in the index; `purge` also removes its earlier versions from the journal. */
   forget(name: Named, options?: ForgetOptions): Promise<ForgetResult>;
-  /** Gives a memory another name and file; links to it follow. */
+  /** Gives a memory another name and file; references of other memories to it follow in the same change. */
   rename(name: Named, newName: string): Promise<SaveResult>;
   /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
   merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;
@@ -102,7 +104,11 @@ export function openMemories(
   const find = (name: Named) => findNamed(stores, name);
   const survey = async (): Promise<Listing> => {
     const listings = await Promise.all(stores.map((store) => store.rows()));
-    return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
+    // A directory as a whole is named in full: "." would be any of them.
+    const skipped = listings.flatMap((listing, at) =>
+      listing.skipped.map((each) => (each.path === "." ? { ...each, path: stores[at]?.path ?? "." } : each)),
+    );
+    return { rows: listings.flatMap((l) => l.rows), skipped };
   };
   /** Every store has its own journal: an entry of another than the main one is known by its scope too. */
   const signed = <T extends { undo: string | null }>(store: Store, result: T): T =>
@@ -116,6 +122,8 @@ export function openMemories(
   return {
     save: async (request) => {
       const { saveMemory } = await import("./save.ts");
+      // All who waited for the module go on at the same moment.
+      await yieldTurn();
       return noted(main, await saveMemory(main, request));
     },
     list: async (filter = {}) => filterRows((await survey()).rows, filter, main.now()),
@@ -142,18 +150,24 @@ export function openMemories(
       return noted(directory, await editMemory(directory, file, base, text, options));
     },
     forget: async (name, options) => {
-      const { directory, file } = await find(name);
-      const { forgetMemory } = await import("./forget.ts");
+      const { forgetMemory, purgeForgotten } = await import("./forget.ts");
+      const gone = options?.purge && typeof name === "string" ? findForgotten(stores, name) : null;
+      const found = await find(name).catch((error: unknown) => {
+        if (gone === null) throw error;
+        return null;
+      });
+      if (found === null && gone) return purgeForgotten(gone.directory, gone.file, options?.reason);
+      const { directory, file } = found as Found;
       return signed(directory, await forgetMemory(directory, file, options));
     },
     rename: async (name, newName) => {
       const { directory, file } = await find(name);
-      const { renameMemory } = await import("./rename.ts");
+      const { renameMemory } = await import("./edit.ts");
       return noted(directory, await renameMemory(directory, file, newName));
     },
     merge: async (keep, other, request) => {
       const [kept, gone] = [await find(keep), await find(other)];
-      const { mergeMemories } = await import("./merge.ts");
+      const { mergeMemories } = await import("./edit.ts");
       return noted(kept.directory, await mergeMemories(kept, gone, request));
     },
     prune: async (request) => (await import("./forget.ts")).pruneMemories(main, request),
@@ -162,8 +176,7 @@ export function openMemories(
       if (name === undefined) return entries;
       // Also memories that are gone have a history, under their file name.
       const found = await find(name).catch(() => null);
-      const files = found ? [found.file] : MEMORY_TYPES.map((type) => fileNameFor(type, name));
-      const known = [name, `${name}.md`, ...files];
+      const known = found ? [name, `${name}.md`, found.file] : fileNamesFor(name);
       const own = entries.filter(({ files }) => files.some(({ file }) => known.includes(file)));
       // Throws for a name that never was one.
       if (own.length === 0) await find(name);
@@ -175,7 +188,8 @@ export function openMemories(
     },
     index: async () => {
       await repairDirectory(main);
-      return loadIndex(main, { generate: true });
+      // To look is not to write: where there is none, what the client would make is shown.
+      return loadIndex({ ...main, readOnly: true }, { generate: true });
     },
     rebuildIndex: async () => {
       const { rebuildIndex } = await import("./edit.ts");
@@ -185,12 +199,33 @@ export function openMemories(
   };
 }
 
+/** The files that a memory of this name, or named so, would have. */
+function fileNamesFor(name: string): string[] {
+  return [name, `${name}.md`, ...MEMORY_TYPES.map((type) => fileNameFor(type, name))];
+}
+
+/** A memory that the journal saw go, last of all, and not for good. */
+function findForgotten(stores: readonly Store[], name: string): Found | null {
+  const known = fileNamesFor(name);
+  for (const directory of stores.filter(({ readOnly }) => !readOnly)) {
+    const history = directory.history();
+    const file = known.find((each) => {
+      const last = history.findLast(({ files }) => files.some(({ file }) => file === each));
+      return last && !last.purged && last.files.find(({ file }) => file === each)?.after === null;
+    });
+    if (file !== undefined) return { directory, file };
+  }
+  return null;
+}
+
 /** Throws `usage` for what is no date. */
 export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter, now: Date = new Date(0)): T[] {
   const given: unknown = filter;
   if (typeof given !== "object" || given === null)
     throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
   const { type, scope, since, until, by, cue, expired = true } = filter;
+  if (type !== undefined && !isMemoryType(type))
+    throw new MemdirError("usage", `the type ${JSON.stringify(type)} is none of ${MEMORY_TYPES.join(", ")}`);
   const from = since === undefined ? null : readMoment(since, "since");
   const to = until === undefined ? null : readMoment(until, "until") + (isDay(until) ? DAY_MS - 1 : 0);
   const wanted = cue === undefined ? null : checkGiven(cue, "cue").toLowerCase();

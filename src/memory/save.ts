@@ -84,6 +84,7 @@ export interface SaveResult {
   file: string;
   /** Absolute path. */
   path: string;
+  /** `unchanged` when the file already said exactly this. */
   action: "created" | "updated" | "unchanged";
   /** What could be better about it, or was changed besides. */
   notices: string[];
@@ -107,14 +108,15 @@ export async function saveMemory(directory: Store, request: SaveRequest): Promis
     );
   }
   const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const place = findPlace(directory, asked.clean);
     const request = place.old === null ? asked.clean : keepUserWord(directory, place.file, place.old, asked.clean);
     const text =
       place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
     const { reason = "", source = null, trust = trustOf(source) } = request;
-    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
-    return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
+    const result = await writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
+    const unknown = await referenceNotices(directory, request);
+    return { ...result, notices: [...notices, ...place.notices, ...result.notices, ...unknown] };
   });
 }
 
@@ -131,10 +133,7 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
     for (const value of values) checkGiven(value, field);
   }
   const { expires, pinned, redact, replace } = request ?? {};
-  if (
-    expires !== undefined &&
-    !(typeof expires === "string" && /^\d{4}-\d\d-\d\d/.test(expires) && Date.parse(expires))
-  )
+  if (expires !== undefined && !isDate(expires))
     throw new MemdirError("usage", 'expires is not a date: write it as "2026-12-31"');
   for (const [field, value] of Object.entries({ pinned, redact, replace }))
     if (value !== undefined && typeof value !== "boolean")
@@ -143,15 +142,35 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
   readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
 }
 
+/** Also that the month has the day: JavaScript takes 31 February for a day in March. */
+function isDate(given: unknown): boolean {
+  if (typeof given !== "string" || !/^\d{4}-\d\d-\d\d/.test(given) || !Date.parse(given)) return false;
+  const day = given.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** References that the request makes to no memory: they may be saved later. */
+async function referenceNotices(directory: Store, { links = [], supersedes = [] }: SaveRequest): Promise<string[]> {
+  if (links.length + supersedes.length === 0) return [];
+  const { openDeadReferences } = await import("./references.ts");
+  const headers = scan(directory).memories.map(({ header }) => header);
+  const dead = openDeadReferences(headers, new Set())({ links: [...links], supersedes: [...supersedes] });
+  return dead.map(
+    (name) => `no memory here is called "${oneLine(name)}": the reference to it counts once there is one`,
+  );
+}
+
 /** Writes one memory's text and its index line. Also the end of every edit. */
-export function writeMemory(
+export async function writeMemory(
   directory: Writer,
   file: string,
   text: string,
   entry: Omit<Change, "writes" | "saved">,
   /** Files that go in the same change. */
   gone: readonly string[] = [],
-): SaveResult {
+  /** Other memories that change with it. */
+  others: ReadonlyMap<string, string> = new Map(),
+): Promise<SaveResult> {
   checkGiven(text, "text");
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
@@ -162,8 +181,9 @@ export function writeMemory(
   const writes = new Map<string, Buffer | null>([
     [file, Buffer.from(text)],
     ...gone.map((each) => [each, null] as const),
+    ...[...others].map(([each, changed]) => [each, Buffer.from(changed)] as const),
   ]);
-  const applied = directory.apply({ ...entry, writes, saved: file });
+  const applied = await directory.apply({ ...entry, writes, saved: file });
   const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }

@@ -83,6 +83,11 @@ export function nameStatement(statement: string): string {
   return stripEnds(cut.replace(/["“”„«»「」『』`]/g, "")) || "note";
 }
 
+/** Its first words as they stand, where the picked ones would say something else. */
+export function beginStatement(statement: string): string {
+  return stripEnds(wellFormed(statement.split(/\s+/, MAX_WORDS).join(" ").slice(0, MAX_NAME))) || "note";
+}
+
 export function describeStatement(statement: string): string {
   const line = statement.replace(/\s+/g, " ").trim();
   if (line.length <= MAX_DESCRIPTION) return line;

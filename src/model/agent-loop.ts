@@ -10,6 +10,7 @@ import {
   NO_USAGE,
   type Retry,
   type SystemBlock,
+  say,
   type TextBlock,
   type ToolSpec,
   type ToolUse,
@@ -20,8 +21,11 @@ import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool, t
 
 /** All that the provider has been shown. Immutable: a loop returns a new one, so that a fork can share it. */
 export interface Conversation {
+  /** The system prompt. */
   system: readonly SystemBlock[];
+  /** The tools that the model could call. */
   tools: readonly ToolSpec[];
+  /** Everything said so far, oldest first. */
   messages: readonly Message[];
   /** How many of the messages the last request held: what the provider's cache may know. */
   sent: number;
@@ -37,17 +41,23 @@ export type LoopEvent =
   | ToolEvent
   | { type: "usage"; usage: Usage };
 
+/** What a loop sends to the model, and how it is limited. */
 export interface LoopOptions {
+  /** The system prompt. */
   system: readonly SystemBlock[];
   /** Ends with a message of the user. */
   messages: readonly Message[];
+  /** The tools that the model may call. */
   tools: readonly Tool[];
   /** What the answer must fit, without tools: see AskRequest. */
   schema?: Record<string, unknown>;
   /** A turn is one answer of the model and the tools that it calls. */
   maxTurns: number;
+  /** The most tokens that one answer may have. */
   maxTokens: number;
+  /** Ends the loop with "aborted". */
   signal?: AbortSignal;
+  /** Called for each turn, piece of text, retry and tool call. */
   onEvent?: (event: LoopEvent) => void;
   /** Larger results go to a file through `write`. */
   results?: Partial<ResultLimit>;
@@ -57,12 +67,17 @@ export interface LoopOptions {
   pause?: () => boolean;
 }
 
+/** What became of a loop. */
 export interface LoopResult {
+  /** The conversation with what the loop added, ready to be continued or forked. */
   conversation: Conversation;
   /** The messages that this loop added. */
   added: Message[];
+  /** Tokens spent by all turns. */
   usage: Usage;
+  /** How many answers the model gave or began. */
   turns: number;
+  /** Why it ended: "turns" when the limit was reached, "length" when an answer was cut. */
   ended: "done" | "turns" | "paused" | "aborted" | "length" | "refused" | "error";
   /** Set with "error", and with "aborted" if the model was answering. */
   error?: AskError;
@@ -75,6 +90,7 @@ export function runAgentLoop(ask: Ask, options: LoopOptions): Promise<LoopResult
   return loop(ask, { ...options, specs: options.tools.map(specOf), shared: 0 });
 }
 
+/** How a second conversation continues from a first one. */
 export interface ForkOptions extends Omit<LoopOptions, "system" | "messages"> {
   /** What the second conversation is asked. */
   prompt: string;
@@ -89,7 +105,7 @@ export interface ForkOptions extends Omit<LoopOptions, "system" | "messages"> {
 export function fork(ask: Ask, from: Conversation, options: ForkOptions): Promise<LoopResult> {
   const known = new Set(from.tools.map(({ name }) => name));
   const specs = [...from.tools, ...options.tools.filter(({ name }) => !known.has(name)).map(specOf)];
-  const prompt: Message = { role: "user", content: [{ type: "text", text: options.prompt }] };
+  const prompt: Message = say(options.prompt);
   const messages = [...from.messages, prompt];
   return loop(ask, { ...options, system: from.system, messages, specs, shared: from.sent });
 }
@@ -182,4 +198,27 @@ function specOf({ name, description, schema }: Tool): ToolSpec {
 /** A listener that throws must not end a conversation: it is its own error, and there is nowhere to report it. */
 export function quietly<E>(listen: (event: E) => void = () => {}): (event: E) => void {
   return (event) => attempt(() => listen(event), undefined);
+}
+
+/** `take` looks at an answer and says what the model must fix, null if nothing. Must not throw because of the model. */
+export async function askTwice(
+  ask: Ask,
+  options: LoopOptions,
+  take: (result: LoopResult) => Promise<string | null>,
+): Promise<LoopResult> {
+  const isAnswer = ({ ended }: LoopResult) => ended === "done" || ended === "length" || ended === "turns";
+  const first = await runAgentLoop(ask, options);
+  const correction = isAnswer(first) ? await take(first) : null;
+  if (correction === null) return first;
+  const messages = withMessage(first.conversation.messages, correction);
+  const second = await runAgentLoop(ask, { ...options, messages, maxTurns: 1 });
+  if (isAnswer(second)) await take(second);
+  return { ...second, usage: addUsage(first.usage, second.usage), turns: first.turns + second.turns };
+}
+
+/** After tool results the text goes into the same message, because roles must alternate. */
+function withMessage(messages: readonly Message[], text: string): Message[] {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, say(text)];
+  return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
 }

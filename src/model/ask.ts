@@ -51,9 +51,13 @@ export interface ToolSpec {
   schema: Record<string, unknown>;
 }
 
+/** One request to a model. */
 export interface AskRequest {
+  /** The system prompt, in blocks that may be cached. */
   system: readonly SystemBlock[];
+  /** The conversation so far, oldest first. */
   messages: readonly Message[];
+  /** The tools that the model may call. */
   tools?: readonly ToolSpec[];
   /** The JSON Schema that the answer must fit; the answer's text is then one JSON value. Not together with tools. */
   schema?: Record<string, unknown>;
@@ -61,6 +65,7 @@ export interface AskRequest {
   maxTokens: number;
   /** Indexes of messages up to which the provider is asked to cache. At most two are used, as a request may have four marks. */
   cacheAt?: readonly number[];
+  /** Ends the request; the answer is then an error of kind "aborted". */
   signal?: AbortSignal;
   /** Like `onRetry`, must not throw. */
   onText?: (delta: string) => void;
@@ -77,18 +82,25 @@ export interface Retry {
   spent: Usage;
 }
 
-/** `input` counts what was neither read from a cache nor written to it. */
+/** Tokens that requests cost. */
 export interface Usage {
+  /** Tokens sent that were neither read from a cache nor written to it. */
   input: number;
+  /** Tokens that the model wrote. */
   output: number;
+  /** Tokens sent that the provider had cached. */
   cacheRead: number;
+  /** Tokens sent that the provider cached now. */
   cacheWrite: number;
 }
 
+/** Why a model did not answer. */
 export interface AskError {
+  /** What kind of failure it is. */
   kind: "auth" | "rate" | "overloaded" | "network" | "timeout" | "aborted" | "bad-request" | "bad-answer";
   /** Says how to fix it. Never contains a key. */
   message: string;
+  /** Whether the same request may succeed later. */
   retriable: boolean;
   /** How long the provider asks us to wait. */
   retryAfterMs?: number;
@@ -96,16 +108,20 @@ export interface AskError {
   isTooLong?: boolean;
 }
 
+/** The model's next message, or why there is none. */
 export type AskAnswer =
   | {
       ok: true;
+      /** The message's texts and tool calls, in order. */
       content: Block[];
       /** "tools" exactly if calls are to be answered; at "length" the last block may be cut, and no call is certain to be complete. */
       stop: "end" | "tools" | "length" | "refused";
+      /** Tokens that the request cost. */
       usage: Usage;
     }
   | {
       ok: false;
+      /** What went wrong and whether to try again. */
       error: AskError;
       /** What had arrived before it failed, and what that cost. */
       partial?: { text: string; usage: Usage };
@@ -131,4 +147,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
 
 export function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((block) => (block.type === "text" ? (block.text ?? "") : "")).join("");
+}
+
+/** What a person or a program says to the model. */
+export function say(text: string): Message {
+  return { role: "user", content: [{ type: "text", text }] };
 }

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Env, World } from "../world.ts";
-import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, textOf } from "./ask.ts";
+import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, say, textOf } from "./ask.ts";
 import { type ClientName, MODEL_CLIENTS } from "./clients.ts";
 import { withSchema } from "./schema.ts";
 
@@ -10,9 +10,11 @@ import { withSchema } from "./schema.ts";
 type Api = "anthropic" | "openai" | "ollama";
 export type Provider = Api | ClientName;
 
+/** A model that the configuration names, not loaded yet. */
 export interface ModelChoice {
   /** As the provider calls it; "default" for the one that a client chooses. */
   name: string;
+  /** The company or program that runs it. */
   provider: Provider;
   /** Null: the provider's own. */
   url: string | null;
@@ -212,7 +214,7 @@ export async function askText(
 ): Promise<string> {
   const answer = await ask({
     system: system === "" ? [] : [{ text: system }],
-    messages: [{ role: "user", content: [{ type: "text", text: user }] }],
+    messages: [say(user)],
     maxTokens,
     ...(schema && { schema }),
     signal,

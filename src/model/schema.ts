@@ -1,7 +1,7 @@
 /** Answers that must be JSON of a given shape: the model is told, its answer is checked, and it is told once what was wrong. */
 
 import { attempt } from "../errors.ts";
-import { type Ask, type AskAnswer, addUsage, type Message, NO_USAGE, textOf, type Usage } from "./ask.ts";
+import { type Ask, type AskAnswer, addUsage, type Message, NO_USAGE, say, textOf, type Usage } from "./ask.ts";
 
 /** Of JSON Schema what our own schemas use: type, properties, required, items, enum. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export function withSchema(ask: Ask, { isTold = false } = {}): Ask {
   return async (request) => {
     const { schema } = request;
     if (!schema) return ask(request);
-    let messages = isTold ? request.messages : [...request.messages, saying(inWords(schema))];
+    let messages = isTold ? request.messages : [...request.messages, say(inWords(schema))];
     let spent = NO_USAGE;
     for (let attempts = 1; ; attempts++) {
       const answer = await ask({ ...request, messages });
@@ -24,7 +24,7 @@ export function withSchema(ask: Ask, { isTold = false } = {}): Ask {
       spent = addUsage(spent, answer.usage);
       if (attempts > 1) return misfit(problem, text, spent);
       const said: Message = { role: "assistant", content: [{ type: "text", text: text || "(nothing)" }] };
-      messages = [...messages, said, saying(`That answer cannot be used: ${problem}. ${inWords(schema)}`)];
+      messages = [...messages, said, say(`That answer cannot be used: ${problem}. ${inWords(schema)}`)];
     }
   };
 }
@@ -40,10 +40,6 @@ function charge(answer: AskAnswer, spent: Usage): AskAnswer {
 function misfit(problem: string, text: string, usage: Usage): AskAnswer {
   const message = `the model did not answer in the form it was asked for, twice: ${problem}; try again, or name another model`;
   return { ok: false, error: { kind: "bad-answer", message, retriable: false }, partial: { text, usage } };
-}
-
-function saying(text: string): Message {
-  return { role: "user", content: [{ type: "text", text }] };
 }
 
 function inWords(schema: Schema): string {

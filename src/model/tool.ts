@@ -4,6 +4,7 @@ import { setMaxListeners } from "node:events";
 import { messageOf } from "../errors.ts";
 import type { ToolResult, ToolSpec, ToolUse } from "./ask.ts";
 
+/** A tool that a model may call. */
 export interface Tool extends ToolSpec {
   /** May throw: the message becomes an error result. It should respect the signal; if it does not, it is not waited for. */
   run: (

@@ -9,7 +9,9 @@ import { sha256 } from "../text/hash.ts";
 
 /** Which project this is, and where its memories are. */
 export interface Location {
+  /** Absolute path of the memory directory; it need not exist yet. */
   dir: string;
+  /** What decided on the directory; `computed` when it was derived from the project's path. */
   source: "option" | "env" | "settings" | "computed";
   /** What named it, for messages: an option, a variable, a key and its file, or the keying. */
   via: string;
@@ -17,6 +19,7 @@ export interface Location {
   rejected: { via: string; value: string; reason: string }[];
   /** A directory outside the repository that its own settings ask for: used only once the user has approved it. */
   untrusted: { via: string; dir: string; root: string } | null;
+  /** The project's working directory, root and checkout. */
   project: Project;
 }
 

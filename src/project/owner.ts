@@ -95,13 +95,14 @@ export function mergeOwner(
 export async function identifyProject(project: Project, env: Env): Promise<Identity> {
   const top = project.worktreeRoot;
   if (top === null) return { root: project.root, rootCommit: null, remote: null };
-  const [shallow, commits, remotes] = await Promise.all([
-    askGit(top, env, ["rev-parse", "--is-shallow-repository"]),
-    askGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
-    askGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
-  ]);
+  const shallow = await askGit(top, env, ["rev-parse", "--is-shallow-repository"]);
+  // Not a repository, or git is too slow here: it would not answer the rest either.
+  if (shallow === null) return { root: project.root, rootCommit: null, remote: null };
+  // One after the other: a host's event loop stands still while a program is started.
+  const remotes = await askGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]);
   // A shallow clone ends at some commit that is not the first.
-  const rootCommit = shallow === "false" ? (commits?.split("\n").at(-1) ?? null) : null;
+  const commits = shallow === "false" ? await askGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]) : null;
+  const rootCommit = commits?.split("\n").at(-1) ?? null;
   return { root: project.root, rootCommit, remote: pickRemote(remotes ?? "") };
 }
 

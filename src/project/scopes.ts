@@ -58,8 +58,9 @@ export function findDirectories(options: PlaceOptions, config: Config, location:
     by: options.by ?? "library",
     log: options.log ?? (() => {}),
   });
-  const main = open(scopeDirectory(options.scope ?? "project", context));
-  const others = options.scope ? [] : listScopes(context).map((scope) => open(scope));
+  const scope = scopeDirectory(options.scope ?? "project", context);
+  const main = open(scope);
+  const others = options.scope ? [] : listScopes(context, scope).map((each) => open(each));
   // An explicit directory stands alone.
   const older =
     options.withOlder !== false && main.path === location.dir && location.source === "computed"
@@ -93,20 +94,21 @@ export interface ScopeContext {
 export const SCOPE_NAMES = "user, project, team, agent:NAME, agent:NAME@user, agent:NAME@project, agent:NAME@local";
 
 export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirectory {
-  const { config, project } = context;
+  const { config } = context;
   if (scope === "project") return projectDirectory(context);
   if (scope === "user") return { scope, dir: userMemoryDir(config), insideRepository: false, committable: false };
-  if (scope === "team") return findMirror(context) ?? teamInRepository(project);
+  if (scope === "team") return findMirror(context) ?? teamInRepository(context);
   if (scope.startsWith("agent:")) return agentDirectory(scope.slice("agent:".length), context);
   throw new MemdirError("usage", `there is no scope ${JSON.stringify(scope)}; choose one of ${SCOPE_NAMES}`);
 }
 
-/** Every scope that exists on disk, the project's first, each directory once. */
-export function listScopes(context: ScopeContext): ScopeDirectory[] {
+/** Every scope that exists on disk, the project's first, each directory once. Hooks do this for every event: nothing is looked up twice. */
+export function listScopes(context: ScopeContext, project = projectDirectory(context)): ScopeDirectory[] {
   const named = (name: string) => attempt(() => scopeDirectory(name, context), null);
   // A team may share through its server and through the repository.
-  const team = context.config.team ? [named("team"), attempt(() => teamInRepository(context.project), null)] : [];
-  const scopes = [named("project"), named("user"), ...team, ...listAgentScopes(context).map(named)];
+  const ways = context.config.team ? [findMirror, teamInRepository] : [];
+  const team = ways.map((find) => attempt(() => find(context), null));
+  const scopes = [project, named("user"), ...team, ...listAgentScopes(context).map(named)];
   const seen = new Set<string>();
   const found: ScopeDirectory[] = [];
   for (const scope of scopes) {
@@ -118,6 +120,7 @@ export function listScopes(context: ScopeContext): ScopeDirectory[] {
   return found;
 }
 
+/** The team's memories, which are committed with the repository. */
 export function getTeamMemDir(projectRoot: string): string {
   return path.join(projectRoot, ".claude", "memory");
 }
@@ -155,7 +158,7 @@ function findMirror({ config, project, dir }: ScopeContext): ScopeDirectory | nu
   return { scope: "team", dir: mirror, insideRepository: false, committable: false };
 }
 
-function teamInRepository(project: Project): ScopeDirectory {
+function teamInRepository({ project }: ScopeContext): ScopeDirectory {
   return inRepository("team", getTeamMemDir(repositoryOf(project)), project, true);
 }
 
@@ -191,7 +194,7 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
 /** 004's layout: all agents of a scope share one directory. */
 function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDirectory {
   // What is an agent's own never goes to a server.
-  if (agentScope === "local") return teamInRepository(context.project);
+  if (agentScope === "local") return teamInRepository(context);
   return scopeDirectory(agentScope, context);
 }
 

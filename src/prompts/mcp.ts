@@ -122,6 +122,16 @@ export const MCP_PROMPT_WORDS = {
     description: "Proposes what to merge, rewrite and retire, and does it after you agree",
     argument: null,
   },
+  health: {
+    title: "How healthy are the memories?",
+    description: "Measures all memories together, and says what to do first",
+    argument: null,
+  },
+  recent: {
+    title: "What was remembered lately?",
+    description: "The last changes to memories: what, when and by whom",
+    argument: null,
+  },
 } as const;
 
 export type McpPromptName = keyof typeof MCP_PROMPT_WORDS;
@@ -142,4 +152,8 @@ const BUILDERS: Record<McpPromptName, (given: string) => string> = {
     `Use \`verify\`${name === "" ? "" : ` on the memory "${name}"`}, then look at the code where it found something. For each memory tell me what still holds and what does not, and propose the corrected text. Change nothing before I agree.`,
   dream: () =>
     "Use `list` and read what looks related. Propose a plan: which memories say the same and should become one, which are out of date or contradicted, which would be found better with another description or more cues; each with a reason. Corrections that I gave stay unless another memory keeps them. Show me the plan first; after I agree, carry it out with `save` and `forget`.",
+  health: () =>
+    "This is how healthy my memories are. Tell me in a few sentences what is wrong and what to do first, and look at those memories with `read` where that helps. Propose what to save again or forget, each with a reason. Change nothing before I agree.\n",
+  recent: () =>
+    "These are the last changes to my memories, newest first. Tell me in a few lines what was learnt or removed lately and by whom; use `read` for what matters. Say what looks wrong or was saved twice. Undo nothing before I agree.\n",
 };

@@ -3,6 +3,7 @@
  * are selected.
  */
 
+import { checkGivenType } from "../errors.ts";
 import { listOf, objectOf, TEXT } from "./answer-schema.ts";
 
 /** The names of the host's tools; the model must see the names it can call. `remove` is a tool, or a command for the host's shell. */
@@ -58,6 +59,7 @@ export function buildMemorySection(section: MemorySection): string {
 
 /** One part alone; "" for an empty part, such as `team` without a team directory. */
 export function buildMemoryPart(name: SectionName, section: MemorySection): string {
+  checkGivenType(Object.hasOwn(PARTS, name), "prompt", `\`section\` must be one of ${Object.keys(PARTS).join(", ")}`);
   const given = Object.entries(section.tools ?? {}).filter(([, tool]) => tool !== undefined);
   return PARTS[name](section, { ...DEFAULT_TOOL_NAMES, ...Object.fromEntries(given) });
 }

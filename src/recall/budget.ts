@@ -24,16 +24,21 @@ export interface RecallSession {
   surfaced: Set<string>;
   /** Bytes of their contents. */
   bytes: number;
+  /** The most bytes of memories that the session may be shown, 60 KiB by default. */
   readonly maxBytes: number;
+  /** How many bytes may still be shown; never below 0. */
   bytesLeft(): number;
+  /** Whether the budget is used up: recall then finds nothing. */
   isFull(): boolean;
+  /** Records memories as shown: they count against the budget and are not recalled again. */
   surface(memories: Iterable<{ path: string; content: string }>): void;
   /** After clear and compact the model has none of it any more. */
   clear(): void;
 }
 
 /** Begins a session: pass it to every recall of one conversation, so that no memory is shown twice. */
-export function openRecallSession({ maxBytes = MAX_SESSION_MEMORY_BYTES }: { maxBytes?: number } = {}): RecallSession {
+export function openRecallSession(options: { maxBytes?: number | undefined } = {}): RecallSession {
+  const { maxBytes = MAX_SESSION_MEMORY_BYTES } = options ?? {};
   const session: RecallSession = {
     surfaced: new Set(),
     bytes: 0,

@@ -117,10 +117,6 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
     const candidates = pick(resident, all, scoring, { byScore: most, byOne: CANDIDATES_BY_ONE }).subarray(0, cap);
     const few = compare(candidates);
     scoreAll(resident, few, similar, scoring);
-    const scores = new Float32Array(resident.bytes.buffer, few.scores, few.count);
-    candidates.forEach((position, i) => {
-      resident.bytes.writeFloatLE(scores[i] as number, at.scores + position * 4);
-    });
     finalists = pick(resident, few, scoring, wanted).map((place) => candidates[place] as number);
   } else {
     similar = summariseMeaning(resident, all, scoring);
@@ -131,7 +127,7 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   takeWhole(resident, indexes, withSuccessors(finalists, links));
   const view = (row: number) => new Float32Array(resident.bytes.buffer, row, count);
   return {
-    ...{ scores: view(at.scores), words: view(words), rare: view(rare), text: view(text), cue: view(cue) },
+    ...{ words: view(words), rare: view(rare), text: view(text), cue: view(cue) },
     ...{
       finalists: finalists.filter((position) => resident.list[position] !== 0),
       vector,
@@ -140,13 +136,12 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
       summary,
       total,
       totalRare,
-      middle,
       live,
       links,
     },
     // Without a single vector it is as if there were no meaning: confidence is then on the scale of words.
     hasMeaning: scale > 0 && middle !== 0,
-    /** How similar all memories with vectors are to the prompt: by their text, and by the better of text and cue. */
+    /** How similar all memories with vectors are to the prompt, by the better of text and cue. */
     similarity,
   };
 }
@@ -179,13 +174,8 @@ type Similar = ReturnType<typeof summariseMeaning>;
 /** How similar memories are to the prompt: what stands for one without vectors, and the spread of the others. */
 function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue }: Table, { summary }: Scoring) {
   scan.summariseMeaning(list, count, text, cue, summary);
-  const found = new Float32Array(bytes.buffer, summary, 5);
-  const [middle = 0, textMean = 0, textDeviation = 0, bestMean = 0, bestDeviation = 0] = found;
-  return {
-    middle,
-    text: { mean: textMean, deviation: textDeviation },
-    best: { mean: bestMean, deviation: bestDeviation },
-  };
+  const [middle = 0, , , mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 5);
+  return { middle, mean, deviation };
 }
 
 function scoreAll({ scan }: Resident, table: Table, { middle }: Similar, { ofWords }: Scoring): void {

@@ -2,6 +2,7 @@
 
 import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { checkGivenType } from "../errors.ts";
 import {
   ageInDays,
   ageInWords,
@@ -89,6 +90,8 @@ export function formatHeader(memory: Injected): string {
 
 /** "" for none. The role is the user's; what the contents are cannot end a fence or begin another. */
 export function formatInjection(memories: readonly { header: string; content: string }[]): string {
+  const isGiven = Array.isArray(memories) && memories.every((each) => typeof each?.content === "string");
+  checkGivenType(isGiven, "formatInjection", "`memories` must be a list of memories, such as `recall` gives");
   return memories
     .map(({ header, content }) => formatReminder(`${neutraliseTags(header)}\n\n${neutralise(content)}`))
     .join("\n\n");

@@ -21,6 +21,8 @@ export interface Ranked {
   /** The order: the confidence and the shared words, less for age. */
   score: number;
   confidence: number;
+  /** By which its meaning is compared. */
+  hasCues: boolean;
   evidence: Evidence;
 }
 
@@ -47,6 +49,8 @@ export function rank(resident: Resident, query: Query, options: { nowMs: number;
   return { order, method, considered: found.live };
 }
 
+const TIMES = [AT.mtimeMs, AT.saidMs, AT.createdMs, AT.commitMs];
+
 function choose(
   resident: Resident,
   query: Query,
@@ -55,8 +59,8 @@ function choose(
 ): Ranked[] {
   const { bytes, list } = resident;
   const fromOf = (at: number): number => {
-    const times = new Float64Array(bytes.buffer, (list[at] as number) + AT.mtimeMs, 7);
-    const [mtimeMs = 0, , , , saidMs = 0, createdMs = 0, commitMs = 0] = times;
+    const times = TIMES.map((place) => bytes.readDoubleLE((list[at] as number) + place));
+    const [mtimeMs = 0, saidMs = 0, createdMs = 0, commitMs = 0] = times;
     const owner = ownerOf(resident, at);
     const inRepository = resident.directories[owner]?.inRepository ?? false;
     const isBulk = isBulkTime(bulks[owner] ?? [], mtimeMs);
@@ -87,7 +91,8 @@ function choose(
     if (!Number.isFinite(confidence) || !isInside(entry.file)) return [];
     const evidence = () =>
       evidenceOf(resident, query, found, { at, entry, successor: successors.get(at), signs: signs(at) });
-    return [{ entry, owner: ownerOf(resident, at), fromMs: fromOf(at), score, confidence, evidence }];
+    const hasCues = found.cue[at] !== UNKNOWN;
+    return [{ entry, owner: ownerOf(resident, at), fromMs: fromOf(at), score, confidence, hasCues, evidence }];
   });
   const order = (a: Ranked, b: Ranked) =>
     b.score - a.score || a.owner - b.owner || (a.entry.file < b.entry.file ? -1 : 1);
@@ -105,11 +110,12 @@ function openSigns(
   const bestAt = (at: number) => Math.max(text[at] as number, cue[at] as number);
   const coverageAt = (at: number) => coverageOf(words[at] as number, total);
   const [similar, covering] = [bestAt, coverageAt].map((valueAt) => openBestOther(finalists, valueAt)) as [Best, Best];
+  // One view for all of them: making one takes as long as the comparison.
+  const ofCues = new Float32Array(bytes.buffer, found.summary, 2);
   const otherCues = (at: number) => {
     if (cue[at] === UNKNOWN) return { secondCue: null, meanCue: null };
     scan.matchCues(list[at] as number, found.vector, found.scale, found.summary);
-    const [second, mean] = new Float32Array(bytes.buffer, found.summary, 2);
-    return { secondCue: known(second), meanCue: known(mean) };
+    return { secondCue: known(ofCues[0]), meanCue: known(ofCues[1]) };
   };
   const need = needOf(hasMeaning && meaning ? meaning.vector : null);
   return (at) => ({
@@ -117,7 +123,7 @@ function openSigns(
     cue: known(cue[at]),
     ...otherCues(at),
     bestOther: Math.max(-1, similar(at)),
-    ...similarity.best,
+    ...similarity,
     coverage: coverageAt(at),
     coverageOther: Math.max(0, covering(at)),
     rare: totalRare === 0 ? 0 : (rare[at] as number) / (totalRare * (K1 + 1)),

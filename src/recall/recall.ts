@@ -7,7 +7,7 @@ import { ageInWords, DIMENSIONS, type Directory, digestFile, listMemories, type 
 import { isReadable } from "../text/terms.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type Choice, chooseMemories, isExcluded, pathOf } from "./choose.ts";
-import { isLow } from "./confidence.ts";
+import { EVEN } from "./confidence.ts";
 import { clipLine } from "./cut.ts";
 import { presentFirst } from "./injection.ts";
 import { neutraliseLine } from "./neutral.ts";
@@ -51,6 +51,7 @@ export interface RecallOptions extends Signals {
   timeoutMs?: number | undefined;
   /** The whole order, however unsure: for measuring. */
   everything?: boolean | undefined;
+  /** Ends the recall early; it then resolves with no memories. */
   signal?: AbortSignal | undefined;
 }
 
@@ -80,8 +81,9 @@ export interface RecallResult {
   considered: number;
   /** How they were chosen. */
   method: Method;
-  /** What the answer lacks, such as meaning: then it went by words. */
+  /** What the answer lacks: meaning (then it went by words), or the model that was to choose. */
   warnings: string[];
+  /** How long it took, in milliseconds. */
   tookMs: number;
 }
 
@@ -118,13 +120,15 @@ export async function recall(
     const asking = { ...options, prompt, vector, nowMs: setup.now().getTime() };
     const offline = chooseMemories(resident, { ...asking, ...(asksModel ? { orderLimit: MAX_IN_MANIFEST } : {}) });
     if (!offline) return result({ considered: countMemories(resident), warnings });
-    const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
+    const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : offline;
     if (options.signal?.aborted) return result({});
-    const choice = chosen ?? (asksModel ? chooseMemories(resident, asking) : null) ?? offline;
+    const isFailed = "failed" in chosen;
+    const choice = isFailed ? (chooseMemories(resident, asking) ?? offline) : chosen;
+    const unchosen = isFailed ? [`recall went without the model: ${chosen.failed}`] : [];
     const { considered } = offline;
     return result({
       ...deliver(resident, setup, choice, options),
-      ...{ considered, warnings: [...warnings, ...bareWarnings(considered, bare)] },
+      ...{ considered, warnings: [...unchosen, ...warnings, ...bareWarnings(considered, bare)] },
     });
   } catch (error) {
     setup.log(`recall failed: ${(error as Error).message}`, error as Error);
@@ -177,13 +181,13 @@ export async function orWords<T>(find: () => Promise<T | null>, log: RecallSetup
   }
 }
 
-/** Null when it had no good answer: the offline result stands. */
+/** Why it had no good answer: then the offline result stands. */
 async function chooseWithModel(
   resident: Resident,
   setup: RecallSetup,
   options: RecallOptions & { prompt: string },
   offline: Choice,
-): Promise<Choice | null> {
+): Promise<Choice | { failed: string }> {
   // What ranking found is in memory that others may use meanwhile.
   const evidence = new Map(offline.all.map((ranked) => [ranked, ranked.evidence()]));
   const rows = await rowsInOrder(resident, offline.all, options);
@@ -197,7 +201,7 @@ async function chooseWithModel(
     ...{ recentTools: options.tools, recentMessages: options.messages, signal: options.signal },
   });
   for (const [ranked, found] of evidence) ranked.evidence = () => found;
-  if ("failed" in answer) return null;
+  if ("failed" in answer) return answer;
   const byPath = new Map(offline.all.map((ranked) => [pathOf(resident, ranked), ranked]));
   // Entries are views of memory that may have moved while the model was asked.
   const ranked = answer.rows.flatMap((row) =>
@@ -224,7 +228,7 @@ function unranked(resident: Resident, row: Row): Ranked[] {
   const entry = at === null ? null : entryAt(resident, at);
   if (!entry) return [];
   const evidence = () => ({ words: [], nearest: null, isLinked: false, supersededBy: null, signs: null });
-  return [{ entry, owner, fromMs: Date.parse(row.modified), score: 0, confidence: 0, evidence }];
+  return [{ entry, owner, fromMs: Date.parse(row.modified), score: 0, confidence: 0, hasCues: false, evidence }];
 }
 
 /** Reads, cuts and fits; what vanished meanwhile is passed over, and the next one takes its place. */
@@ -271,6 +275,6 @@ export function explain(ranked: Ranked, cues: readonly string[], ageDays: number
   if (supersededBy) why.push(`superseded by ${supersededBy}`);
   why.push(`age: ${ageInWords(ageDays)}`);
   if (method === "model") why.push("chosen by the model");
-  else if (isLow(ranked.confidence)) why.push("low confidence");
+  else if (ranked.confidence < EVEN) why.push("low confidence");
   return why;
 }

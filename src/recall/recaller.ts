@@ -1,6 +1,6 @@
 /** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
-import { runAtOnce, runInPieces, yieldTurn } from "../disk/breathe.ts";
+import { runAtOnce, runInPieces, waitForTurn } from "../disk/breathe.ts";
 import type { MeaningState } from "../meaning/meaning.ts";
 import type { Check } from "../memory/doctor.ts";
 import {
@@ -18,6 +18,7 @@ import {
   textsWithoutVector,
   walk,
 } from "../store/store.ts";
+import { count } from "../text/sanitise.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import {
@@ -55,6 +56,7 @@ export interface PrefetchOptions extends RecallOptions {
 export interface WarmOptions {
   /** Called after each memory. */
   onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Stops before the next memory; vectors that are already made are kept. */
   signal?: AbortSignal | undefined;
   /** Stop after about this long; the rest comes another time. */
   budgetMs?: number | undefined;
@@ -71,8 +73,8 @@ const QUIET_MS = 300;
 const BACKGROUND_MS = 5_000;
 /** Of many files a part is looked at each time: a look at all of them takes longer than ranking them. */
 const SLICE_FILES = 1000;
-/** The same where a person waits for each look. */
-const WAITING_FILES = 100;
+/** The same where a person waits for answers: one may come right then. */
+const SMALL_SLICE_FILES = 100;
 /** Of more, not even a process that lives on looks at all before it first answers. */
 const MANY_FILES = 5000;
 const SLICE_MS = 250;
@@ -85,36 +87,38 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   /** Memories that no vector could be made of, as they are now. */
   const refused = new Set<string>();
 
-  const digest: Digest = (directory, file, known) => {
-    if (setup.isLate?.()) return known && "same";
-    return tryDigest(directory, file, known, null);
-  };
+  const digest: Digest = (directory, file, known) => tryDigest(directory, file, known, null);
+  const digestInTime: Digest = (directory, file, known) =>
+    setup.isLate?.() ? known && "same" : digest(directory, file, known);
 
-  /** The first time all files, or the newest where somebody waits or there are very many; then all of a few, and of many a part after a while. */
-  const slice = (open: Resident, isFirst: boolean) => {
-    const isDue = setup.ticks() - slicedMs >= SLICE_MS;
+  /** The newest where somebody waits, the others behind the answer: the first time all of them unless there are very many, then all of a few, and of many a part after a while. */
+  const slice = (open: Resident, isFirst: boolean, isAwaited: boolean) => {
+    const isDue = !isAwaited && setup.ticks() - slicedMs >= SLICE_MS;
     if (isDue) slicedMs = setup.ticks();
     return (owner: number): readonly number[] => {
+      if (isAwaited) return newestOf(open, owner);
       if (isFirst) {
-        const all = setup.isLate ? [] : positionsOf(open, owner, 0, MANY_FILES + 1);
-        return setup.isLate || all.length > MANY_FILES ? newestOf(open, owner) : all;
+        const all = positionsOf(open, owner, 0, MANY_FILES + 1);
+        return all.length > MANY_FILES ? newestOf(open, owner) : all;
       }
       const few = positionsOf(open, owner, 0, FEW_FILES + 1);
       if (few.length <= FEW_FILES) return few;
       if (!isDue) return [];
-      const size = setup.isLate ? WAITING_FILES : SLICE_FILES;
+      const size = setup.isLate ? SMALL_SLICE_FILES : SLICE_FILES;
       const part = positionsOf(open, owner, cursors[owner], size);
       cursors[owner] = part.length < size ? 0 : (part.at(-1) as number) + 1;
-      return setup.isLate ? [...newestOf(open, owner), ...part] : part;
+      return part;
     };
   };
 
-  const freshen = async (): Promise<Resident> => {
+  const freshen = async (isAwaited: boolean): Promise<Resident> => {
     if (resident && (isWorn(resident) || !readAppended(resident))) resident = null;
     const isFirst = resident === null;
     const open = resident ?? openResident(directories);
     resident = open;
-    const news = await runInPieces(refresh(open, { digest, positions: slice(open, isFirst) }));
+    const news = await runInPieces(
+      refresh(open, { digest: isAwaited ? digestInTime : digest, positions: slice(open, isFirst, isAwaited) }),
+    );
     for (const [owner, cache] of open.caches.entries()) {
       const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
       if (own.entries.length > 0 || own.folders || cache?.isTidy === false) await runInPieces(keepNews(open, own));
@@ -123,9 +127,9 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     return open;
   };
 
-  /** One at a time: whoever asks meanwhile gets the same. */
-  const ready = (): Promise<Resident> => {
-    refreshing ??= freshen().finally(() => {
+  /** One at a time: whoever asks meanwhile gets the same. `isAwaited`: by a person, who gets to wait for the newest files only. */
+  const ready = (isAwaited = false): Promise<Resident> => {
+    refreshing ??= freshen(isAwaited).finally(() => {
       refreshing = null;
     });
     return refreshing;
@@ -133,6 +137,8 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
 
   /** Rows without vectors are the queue, whichever process left them so: it is in the cache, and survives a process that is killed. */
   const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
+    // Hundreds of these may begin at the same moment.
+    await waitForTurn();
     const missing = listMissing(await ready()).filter(({ key }) => !refused.has(key));
     const embed = missing.length > 0 ? await orWords(setup.findEmbed, setup.log) : null;
     if (!embed) return { embedded: 0, left: missing.length };
@@ -157,7 +163,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     try {
       for (const text of textsWithoutVector(directory, file, resident && findKnown(resident, owner, file))) {
         made.set(text, checkVector(await embed(text)));
-        await yieldTurn();
+        await waitForTurn();
       }
     } catch (error) {
       // It is gone, or cannot be read or embedded: what that means is found out below.
@@ -168,7 +174,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       if (!vector) throw problem ?? new Error("it changed meanwhile");
       return vector;
     });
-    await yieldTurn();
+    await waitForTurn();
   };
 
   /** Into the cache, and into what is open. */
@@ -191,7 +197,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     if (timer) clearTimeout(timer);
     background?.stop.abort();
   };
-  /** The process neither waits for it nor ends later: what is left over, the next one does. */
+  /** Files that nobody waited for are looked at, too. The process neither waits for all this nor ends later: what is left over, the next one does. */
   const embedLater = (): void => {
     pause();
     timer = setTimeout(() => {
@@ -211,13 +217,14 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   return {
     async recall(prompt, options = {}) {
       pause();
-      const found = await recall(ready, setup, prompt, options);
-      if (resident && countBare(resident) > 0) embedLater();
+      const isAwaited = setup.isLate !== undefined;
+      const found = await recall(() => ready(isAwaited), setup, prompt, options);
+      if (resident && (isAwaited || countBare(resident) > 0)) embedLater();
       return found;
     },
     prefetch(prompt, options = {}) {
       const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
-      const start = (more: RecallOptions) => recall(ready, setup, prompt, { ...rest, session, ...more });
+      const start = (more: RecallOptions) => recall(() => ready(), setup, prompt, { ...rest, session, ...more });
       return startPrefetch<Recalled>({
         query: prompt,
         session,
@@ -340,6 +347,8 @@ export function examineCues(rows: readonly { when: readonly string[]; unreadable
   const without = readable.filter(({ when }) => when.length === 0).length;
   const advice = "those with `when:` lines are found far more often (`memdir save --when`)";
   const detail =
-    without === 0 ? "every memory has some" : `${without} of ${readable.length} memories have none; ${advice}`;
+    without === 0
+      ? "every memory has some"
+      : `${without} of ${count(readable.length, "memory", "memories")} ${without === 1 ? "has" : "have"} none; ${advice}`;
   return { name: "cues", ok: true, detail, fix: null };
 }

@@ -32,14 +32,11 @@ export interface News {
   folders: (readonly [string, number])[] | null;
 }
 
-export interface Refreshing {
-  digest: Digest;
-  /** Which files' times are compared, of those of a directory that are known. */
-  positions: (owner: number) => readonly number[];
-}
-
-/** Brings the rows up to date. What the caches lack is for the caller to keep. */
-export function* refresh(resident: Resident, { digest, positions }: Refreshing): Generator<void, News[]> {
+/** Brings the rows up to date. What the caches lack is for the caller to keep. `positions`: which of a directory's known files are looked at. */
+export function* refresh(
+  resident: Resident,
+  { digest, positions }: { digest: Digest; positions: (owner: number) => readonly number[] },
+): Generator<void, News[]> {
   const all: News[] = [];
   for (const [owner, directory] of resident.directories.entries()) {
     const news: News = { owner, entries: [], folders: null };

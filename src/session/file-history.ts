@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, messageOf } from "../errors.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
 import {
   type Backup,
@@ -17,6 +18,7 @@ import {
 } from "./file-backup.ts";
 import { type FileStatus, statusAtReal } from "./file-state.ts";
 
+/** Copies of the files that an agent changes, so that they can be rewound. */
 export interface FileHistory {
   /** Where the copies are. */
   readonly dir: string;
@@ -34,6 +36,7 @@ export interface FileHistory {
   lastWritten(path: string): string | null | undefined;
   /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
   keepPresent(target: string): Moment;
+  /** Drops the oldest checkpoints beyond the limit, and the copies that only they need. */
   trim(): void;
 }
 
@@ -152,7 +155,14 @@ function keepMoment(history: History, kind: Moment["kind"], id: string, label: s
       }
     }
   }
-  const moment: Moment = { id, kind, at, label: label.slice(0, MAX_LABEL).toWellFormed(), backups, unkept };
+  const moment: Moment = {
+    id,
+    kind,
+    at,
+    label: redactSecrets(label).slice(0, MAX_LABEL).toWellFormed(),
+    backups,
+    unkept,
+  };
   noteMoment(history, moment, null);
   history.moments.push(moment);
   for (const [path, backup] of backups) track(history, path, backup);

@@ -14,12 +14,15 @@ export interface FileState {
   noteEdit(path: string, edited: { bytes: Uint8Array; edits: readonly LineEdit[] }): void;
   /** Why a change is refused, with the advice to read (again); null when it may be made. Reads the disk; must not throw. */
   check(path: string, change: FileChange): string | null;
+  /** Forgets one file, as if it had not been read. */
   forget(path: string): void;
   /** For a fork: from here on neither sees what the other reads. */
   clone(): FileState;
   /** What was read, newest first, to attach it again after a compaction. */
   capture(): SeenFile[];
+  /** Forgets all files. */
   clear(): void;
+  /** How many files are known. */
   readonly entries: number;
   /** An estimate of the memory used. */
   readonly bytes: number;
@@ -45,6 +48,7 @@ const MAX_ENTRIES = 4096;
 /** A byte for each line of a partly read file: only very many huge logs come near. */
 const MAX_BYTES = 64 << 20;
 
+/** Starts with no file read. */
 export function openFileState(limits: FileStateLimits = {}): FileState {
   return makeState(new Map(), 0, limits);
 }

@@ -17,6 +17,7 @@ export interface RewindStep {
   reason?: string;
 }
 
+/** What a rewind of files did. */
 export interface RewindReport {
   /** What was done, file by file. */
   steps: RewindStep[];

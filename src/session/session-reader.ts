@@ -15,20 +15,27 @@ import {
   userBlocks,
 } from "./transcript-line.ts";
 
+/** A session read from its transcript, to be continued. */
 export interface ResumedSession {
+  /** The session's id. */
   id: string;
+  /** Path of its transcript. */
   path: string;
   /** The parent of the next message. */
   leaf: string | null;
   /** Ready to be sent: calls have results, and the first message is the user's. */
   messages: Message[];
+  /** What the user said, oldest first. */
   prompts: Prompt[];
   /** Snapshots of the file history and what was shown (`SHOWN_LINE`), oldest first. */
   notes: TranscriptLine[];
+  /** What the transcript calls it; null if it has no title. */
   title: string | null;
+  /** The model that answered last; null if unknown. */
   model: string | null;
   /** The whole cost of the session, including what was rewound or compacted since. */
   usage: Usage;
+  /** The working directory it was last in; null if unknown. */
   cwd: string | null;
   /** What could not be read. */
   problems: string[];

@@ -3,7 +3,8 @@
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { cutLine } from "../text/sanitise.ts";
+import { cutLine, sanitise } from "../text/sanitise.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { type OpenedLines, withLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
@@ -19,16 +20,23 @@ import {
   userBlocks,
 } from "./transcript-line.ts";
 
+/** A session as a list shows it. */
 export interface SessionRow {
+  /** The session's id. */
   id: string;
+  /** Path of its transcript. */
   path: string;
   /** When something was last said, ISO. */
   at: string;
+  /** When something was first said, ISO. */
   started: string;
+  /** Its title, else the first prompt, cut to 100 characters, secrets masked. */
   title: string;
   /** Prompts and answers, without tool results and reminders. */
   messages: number;
+  /** The working directory it was last in; null if unknown. */
   cwd: string | null;
+  /** Size of the transcript. */
   bytes: number;
 }
 
@@ -80,13 +88,19 @@ async function scan(
     path,
     at: tally.at ?? changed,
     started: tally.started ?? tally.at ?? changed,
-    title:
-      cutLine(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) ||
-      "(no title)",
+    title: makeTitle(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "") || "(no title)",
     messages: tally.messages,
     cwd: tally.cwd,
     bytes: lines.size,
   };
+}
+
+/** More than any secret takes, of a pasted log that may be megabytes. */
+const MAX_LOOKED_AT = 20_000;
+
+/** Masked before it is cut: half a secret is not recognised. */
+function makeTitle(text: string): string {
+  return cutLine(redactSecrets(sanitise(text.slice(0, MAX_LOOKED_AT))), MAX_TITLE_CHARACTERS);
 }
 
 function makeTally() {

@@ -6,10 +6,12 @@ import { lstatOrNull } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { lazily } from "../text/lazy.ts";
 import { excerptAround } from "../text/sanitise.ts";
+import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
 
 export type { SessionRow } from "./session-scan.ts";
 
+/** Where the transcripts of a project are. */
 export interface SessionPlaces {
   /** Folders of `projects/`. */
   dirs: readonly string[];
@@ -112,11 +114,13 @@ async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | n
   return best;
 }
 
+/** A session in which the words of a search were found. */
 export interface SessionHit extends SessionRow {
   /** Between 0 and 1; at least the share of words that the session contains, so that all of them outrank some. */
   score: number;
-  /** The best passage, on one line. */
+  /** The best passage, on one line, secrets masked. */
   line: string;
+  /** Who said the passage. */
   role: Role;
 }
 
@@ -164,7 +168,7 @@ function makeMatch(terms: readonly string[]) {
   const together = terms.join(" ");
   let places = 0;
   let bestWorth = 0;
-  let line = "";
+  let passage = { text: "", at: 0, length: 0 };
   let role: Role = "user";
   return {
     check(said: Role, text: string) {
@@ -182,7 +186,7 @@ function makeMatch(terms: readonly string[]) {
       // Around the phrase, or around the place where most of the words are close together.
       const at = phrase >= 0 ? phrase : densest(folded, here);
       const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
-      line = excerptAround(text, start, end - start, MAX_EXCERPT);
+      passage = { text, at: start, length: end - start };
     },
     result() {
       if (found.size === 0) return null;
@@ -190,9 +194,26 @@ function makeMatch(terms: readonly string[]) {
       const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
       const often = 0.3 * (1 - 1 / places);
       const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
-      return { score: Math.round(score * 1000) / 1000, line, role };
+      return { score: Math.round(score * 1000) / 1000, line: excerptOf(passage), role };
     },
   };
+}
+
+/** The longest secret, a private key, ends within it. */
+const AROUND = 20_000;
+
+/** Masked before it is cut, because half a secret is not recognised; and after, because an escape sequence may have split one. */
+function excerptOf({ text, at, length }: { text: string; at: number; length: number }): string {
+  const from = Math.max(0, at - AROUND);
+  const near = text.slice(from, at + length + AROUND);
+  const secrets = findSecrets(near);
+  const holder = secrets.find(({ start, end }) => start <= at - from && at - from < end);
+  const start = holder?.start ?? at - from;
+  const before = secrets.filter(({ end }) => end <= start);
+  const masked = redactSecrets(near, secrets);
+  const place = redactSecrets(near.slice(0, start), before).length;
+  const line = excerptAround(masked, place, holder ? 0 : length, MAX_EXCERPT);
+  return redactSecrets(`${from > 0 && !line.startsWith("…") ? "…" : ""}${line}`);
 }
 
 /** More places of one word are not compared: the first ones are as good. */

@@ -31,7 +31,9 @@ interface AppendFacts {
 
 /** Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export interface Transcript {
+  /** The session's id. */
   readonly id: string;
+  /** Path of the file; it is created with the first message. */
   readonly path: string;
   /** The parent of the next message. */
   readonly leaf: string | null;
@@ -43,13 +45,16 @@ export interface Transcript {
   boundary(metadata: { trigger: "manual" | "auto"; preTokens: number }): void;
   /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
   rewindTo(leaf: string | null): void;
+  /** Why lines could not be written and how to fix it; null when all were. */
   problem(): string | null;
+  /** Tries once more to write what waits; nothing else has to be released. */
   close(): void;
 }
 
 /** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
+/** Opens the transcript of a new session, or of one that is continued. */
 export function openTranscript(
   options: TranscriptOptions,
   world: Pick<World, "now" | "newId" | "log">,

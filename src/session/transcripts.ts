@@ -92,7 +92,7 @@ const MAX_HEAD_BYTES = 1 << 18;
 const MAX_HEAD_LINES = 40;
 
 /** With the first working directory that a transcript of Claude Code names. */
-function readClaudeHead(path: string): Head {
+export function readClaudeHead(path: string): Head {
   const lines = (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES);
   const named = lines.map((line) => textOrNull(parseLine(line)?.cwd)).find((cwd) => cwd);
   return { id: sessionIdOf(path), cwd: named ?? null, isSubAgent: false };

@@ -1,9 +1,10 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { closeSync, fsync, lstatSync, mkdirSync, rmSync, utimesSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, fsync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { loadNative, moveInto, openTemporary, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { runAtOnce } from "../disk/breathe.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { acquireLock, tryLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
@@ -16,6 +17,7 @@ import {
   findBytes,
   isMemoryFile,
   leftovers,
+  MAX_DEPTH,
   modeFor,
   readHeader,
   statePath,
@@ -50,6 +52,9 @@ import { scan } from "./rows.ts";
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;
 
+/** The names in `tmp/` of contents that wait for a change, by file. */
+export type Staged = ReadonlyMap<string, string>;
+
 /** The index follows the memories among the files by itself. */
 export interface Change extends Omit<PageRequest, "changes"> {
   action: Action;
@@ -63,18 +68,20 @@ export interface Change extends Omit<PageRequest, "changes"> {
   anyForm?: boolean;
   /** Its writer has looked for other memories of this name itself, at a lower price. */
   isPlaced?: boolean;
-  /** Contents that `stageFiles` wrote already, by file. */
-  staged?: ReadonlyMap<string, string>;
+  /** Contents that `stageFiles` wrote already. */
+  staged?: Staged;
+  /** What the files held when their writer looked, under this lock; before they move it has to be there still. */
+  befores?: ReadonlyMap<string, Buffer | null>;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
+  /** Where the file led that is removed, a symbolic link. */
+  link?: string;
   /** The memories say what they said: they do not become younger. */
   keepsTimes?: boolean;
 }
 
 export interface Changed {
   entry: Entry;
-  /** Files whose lines moved to the overflow page. */
-  moved: string[];
   notices: string[];
 }
 
@@ -100,45 +107,58 @@ export async function withDirectory<T>(directory: Directory, work: (pinned: Dire
   throw new MemdirError("disk", `${directory.path} is removed or replaced again and again: nothing was written`);
 }
 
+const flush = promisify(fsync);
+
 /** Files that are open at the same time; systems allow 256 and more. */
 const STAGED_AT_ONCE = 64;
 
-/** Writes new contents aside, for a change of thousands of files: flushing them together takes a fraction of one after the other. */
-export async function stageFiles(directory: Directory, writes: Writes): Promise<Map<string, string>> {
-  const staged = new Map<string, string>();
-  const files = [...writes];
+/**
+ * Writes new contents aside, for a change of thousands of files: flushing them together takes a fraction of one after the other.
+ * Gives their names in `tmp/`. The lock need not be held, but others may sweep them then: given as `known` under the lock, those
+ * that are still there are not written again.
+ */
+export async function stageFiles(directory: Directory, writes: Writes, known: Staged = new Map()): Promise<Staged> {
+  const folder = statePath(directory, "tmp");
+  const there = new Set(known.size > 0 ? readdirSync(folder) : []);
+  const staged = new Map([...known].filter(([file, name]) => writes.has(file) && there.has(name)));
+  const files = [...writes].flatMap(([file, content]) => (content && !staged.has(file) ? [{ file, content }] : []));
   for (let from = 0; from < files.length; from += STAGED_AT_ONCE) {
-    const open = files.slice(from, from + STAGED_AT_ONCE).flatMap(([file, content]) => {
-      if (!content) return [];
-      const { path, fd } = openTemporary(statePath(directory, "tmp"), modeFor(directory, file));
-      staged.set(file, path);
-      return [{ content, fd }];
-    });
-    const flushed = open.map(async ({ content, fd }) => {
+    const flushed = files.slice(from, from + STAGED_AT_ONCE).map(async ({ file, content }) => {
+      const { path, fd } = openTemporary(folder, modeFor(directory, file));
+      staged.set(file, basename(path));
       try {
         for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
-        await promisify(fsync)(fd);
+        await flush(fd);
       } finally {
         closeSync(fd);
       }
     });
     const failed = (await Promise.allSettled(flushed)).find((one) => one.status === "rejected");
     if (!failed) continue;
-    for (const path of staged.values()) removeQuietly(path);
+    removeStaged(directory, staged);
     throw failed.reason;
   }
   return staged;
 }
 
-/** Applies a change: all of its files, or none of them. The lock must be held. */
-export function applyChange(directory: Directory, change: Change): Changed {
+/** What no change has taken. */
+export function removeStaged(directory: Directory, staged: Staged): void {
+  const folder = statePath(directory, "tmp");
+  const names = new Set(staged.values());
+  for (const name of names.size > 0 ? readdirSync(folder) : []) if (names.has(name)) removeQuietly(join(folder, name));
+}
+
+/** Applies a change, a flush at a time: all of its files, or none of them. The lock must be held. */
+export function* applyChange(directory: Directory, change: Change): Generator<void, Changed> {
   const befores = new Map<string, Buffer | null>();
   for (const file of change.writes.keys()) {
-    resolveInside(directory.path, file);
-    befores.set(file, findBytes(directory, file));
+    const known = change.befores?.get(file);
+    if (known === undefined) resolveInside(directory.path, file);
+    befores.set(file, known === undefined ? findBytes(directory, file) : known);
   }
   admitAll(change, befores);
   refuseNamesakes(directory, change, befores);
+  yield;
   const files = [...change.writes].map(([file, content]) => {
     const before = befores.get(file);
     return { file, before: before ? sha256(before) : null, after: content ? sha256(content) : null };
@@ -153,6 +173,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
       ...(change.undoes ? { undoes: change.undoes } : {}),
       ...(change.renames?.size ? { renames: [...change.renames] } : {}),
       ...(change.purge ? { purged: true } : {}),
+      ...(change.link === undefined ? {} : { link: change.link }),
     },
     new Map(change.purge ? [] : images.map((before) => [sha256(before), before])),
   );
@@ -160,13 +181,19 @@ export function applyChange(directory: Directory, change: Change): Changed {
   let committed = false;
   try {
     for (const [file, content] of change.writes) {
+      yield;
       const staged = change.staged?.get(file);
+      const folder = statePath(directory, "tmp");
       if (content)
-        temporaries.set(file, staged ?? writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file)));
+        temporaries.set(
+          file,
+          staged ? join(folder, staged) : writeTemporary(folder, content, modeFor(directory, file)),
+        );
     }
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
-    const { hashes, moved, notices } = writePages(
+    yield;
+    const { hashes, notices } = yield* writePages(
       directory,
       { changes, saved, plan, rebuild },
       {
@@ -174,13 +201,14 @@ export function applyChange(directory: Directory, change: Change): Changed {
         commit: () => {
           checkUnchanged(directory, files);
           committed = true;
-          moveAll(directory, change, temporaries);
+          moveAll(directory, files, change, temporaries);
         },
       },
     );
+    yield;
     closeEntry(directory, entry.id, "done", hashes);
     thinImages(directory, entry);
-    return { entry: { ...entry, pages: hashes }, moved, notices };
+    return { entry: { ...entry, pages: hashes }, notices };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
     // Once files have moved, the next opening finishes the entry; before that, it never happened.
@@ -195,8 +223,19 @@ function admitAll(
   befores: ReadonlyMap<string, Buffer | null>,
 ): void {
   if (trust === null) return;
-  for (const [file, text] of writes)
-    if (isMemoryFile(file)) admit({ file, text, before: befores.get(file) ?? null }, { trust, anyForm });
+  for (const [file, text] of writes) {
+    const before = befores.get(file) ?? null;
+    if (text !== null && before === null) refuseDepth(file);
+    if (isMemoryFile(file)) admit({ file, text, before }, { trust, anyForm });
+  }
+}
+
+/** What no list would show is not written. A file that is there already may be changed. */
+function refuseDepth(file: string): void {
+  if (file.split("/").length - 1 <= MAX_DEPTH) return;
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  const message = `${name} was not saved: it would be more than ${MAX_DEPTH} folders deep, where memories are not found`;
+  throw new MemdirError("usage", `${message}; choose a folder further up`);
 }
 
 /** Those who write a file of their choice; what comes in numbers from elsewhere sorts its names out itself. */
@@ -249,21 +288,29 @@ function checkUnchanged(directory: Directory, files: Entry["files"]): void {
   }
 }
 
+/**
+ * New files first, then those that take another text, then removals: a text that moves from one file to another is there twice for a
+ * moment, never not at all, also for whoever reads after a kill in between.
+ */
+const moveRank = ({ before, after }: FileChange) => (after === null ? 2 : before === null ? 0 : 1);
+
 /** One flush per folder, after all of its files have moved. */
 function moveAll(
   directory: Directory,
+  files: readonly FileChange[],
   { writes, keepsTimes = false }: Change,
   temporaries: ReadonlyMap<string, string>,
 ): void {
   const folders = new Set<string>();
-  for (const [file, content] of writes) {
+  for (const { file } of files.toSorted((a, b) => moveRank(a) - moveRank(b))) {
     const path = resolveInside(directory.path, file);
-    folders.add(dirname(path));
-    if (content) {
-      mkdirSync(dirname(path), { recursive: true });
+    const folder = dirname(path);
+    if (writes.get(file)) {
+      if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
       if (keepsTimes) copyTimes(path, temporaries.get(file) as string);
       moveInto(temporaries.get(file) as string, path, false);
     } else rmSync(path, { force: true });
+    folders.add(folder);
   }
   for (const folder of folders) syncDirectory(folder);
 }
@@ -282,13 +329,22 @@ export function recover(directory: Directory): void {
   sweep(directory);
 }
 
-/** Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. */
+/**
+ * Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. Where a file
+ * was edited since, nobody knows whether it had been moved: all stay as they are, since one of them may hold the only copy of a text,
+ * and the journal does not claim what may never have been written.
+ */
 function finish(directory: Directory, entry: Entry): void {
-  const happened = entry.files.filter(({ file, before }) => currentHash(directory, file) !== before);
-  const complete = happened.length === entry.files.length || entry.purged === true;
-  if (happened.length > 0)
-    directory.log(`${complete ? "finishing" : "reverting"} the interrupted ${entry.action} ${entry.id}`);
-  if (!complete) for (const change of happened) moveBack(directory, change);
+  const found = entry.files.map((change) => ({ change, now: currentHash(directory, change.file) }));
+  const happened = found.filter(({ change, now }) => now !== change.before).map(({ change }) => change);
+  const complete = entry.purged === true || found.every(({ change, now }) => now === change.after);
+  const isEdited = found.some(({ change, now }) => now !== change.before && now !== change.after);
+  if (happened.length > 0) {
+    const what = complete ? "finishing" : isEdited ? "leaving" : "reverting";
+    directory.log(`${what} the interrupted ${entry.action} ${entry.id}`);
+  }
+  if (!complete && !isEdited)
+    for (const change of happened.toSorted((a, b) => moveRank(b) - moveRank(a))) moveBack(directory, change);
   if (happened.length > 0) {
     const read = ({ before }: FileChange) => (before === null ? null : readImage(directory, before));
     const befores = new Map(happened.map((change) => [change.file, read(change)]));
@@ -296,14 +352,12 @@ function finish(directory: Directory, entry: Entry): void {
       happened.map(({ file }) => [file, isFile(directory, file) ? findBytes(directory, file) : null]),
     );
     const renames = new Map(complete ? entry.renames : []);
-    writePages(directory, { changes: headerChanges(now, befores, renames) });
+    runAtOnce(writePages(directory, { changes: headerChanges(now, befores, renames) }));
   }
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
 }
 
-/** Only what is still exactly what the dead writer left; another program's later edit stays. */
-function moveBack(directory: Directory, { file, before, after }: FileChange): void {
-  if (currentHash(directory, file) !== after) return;
+function moveBack(directory: Directory, { file, before }: FileChange): void {
   const path = resolveInside(directory.path, file);
   const image = before === null ? null : readImage(directory, before);
   if (before === null) removeQuietly(path);
@@ -339,10 +393,12 @@ function rescueLines(directory: Directory, path: string): void {
     .map((line) => line.trimEnd())
     .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
   if (lost.length > 0)
-    writePages(directory, {
-      changes: [],
-      plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
-    });
+    runAtOnce(
+      writePages(directory, {
+        changes: [],
+        plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
+      }),
+    );
 }
 
 /** Somebody's words for a memory take the place of ours; other text goes to the end. */

@@ -15,7 +15,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { isAlive, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
+import { isAlive, isOwnTemporary, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
 import { type Pin, pinFolder, readPart, withRegular } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
@@ -33,11 +33,15 @@ export interface Directory {
   readOnly: boolean;
   /** False for layouts where sub-folders belong to something else. */
   recursive: boolean;
+  /** How much of the index a client loads. */
   limits: IndexLimits;
+  /** From how many days on a memory counts as recent, stale and old. */
   ageDays: AgeLimits;
+  /** The current time, for ages and the journal. */
   now: () => Date;
   /** Who asks, for the journal: `cli`, `library`, later `hook` and `mcp`. */
   by: string;
+  /** Takes messages about files that could not be used. */
   log: (message: string) => void;
   /** Only while a change is being made. */
   pins?: Pins;
@@ -162,8 +166,8 @@ export interface Walked {
   folderTimes: number[];
 }
 
-/** Deep enough for every known layout; a loop of bind mounts ends here. */
-const MAX_DEPTH = 8;
+/** Folders below the directory: deep enough for every known layout; a loop of bind mounts ends here. Nothing is written deeper. */
+export const MAX_DEPTH = 8;
 
 /** Daily logs are raw material, not memories. */
 const DAILY_LOGS = /^logs\/\d{4}$/;
@@ -263,6 +267,9 @@ export function readBytes(directory: Pick<Directory, "path">, file: string): Buf
 
 /** The bytes, or null when there is no such file. */
 export function findBytes(directory: Directory, file: string): Buffer | null {
+  // Asked first: an error takes far longer to make than an answer.
+  const path = join(directory.path, file);
+  if (attempt(() => lstatSync(path, { throwIfNoEntry: false }), null) === undefined) return null;
   try {
     return readBytes(directory, file);
   } catch (error) {
@@ -342,7 +349,7 @@ function wholeCharacters(data: Buffer): Buffer {
   return data;
 }
 
-function errnoOf(error: unknown): string {
+export function errnoOf(error: unknown): string {
   const cause = error instanceof MemdirError ? error.cause : error;
   return (cause as NodeJS.ErrnoException)?.code ?? "unknown error";
 }
@@ -361,9 +368,10 @@ export function leftovers(directory: Directory): string[] {
     return [];
   }
   return names.filter((name) => {
+    if (isOwnTemporary(name)) return false;
     const pid = Number(/^[a-z]+-(\d+)-/.exec(name)?.[1]);
     const stat = lstatSync(statePath(directory, "tmp", name), { throwIfNoEntry: false });
-    // In a container the next writer often has the number of the dead one; its own files are younger than itself.
+    // In a container the next writer often has the number of the dead one, whose files are older than itself.
     if (pid === process.pid) return stat !== undefined && stat.mtimeMs < performance.timeOrigin;
     if (Number.isInteger(pid) && !isAlive(pid)) return true;
     return stat !== undefined && directory.now().getTime() - stat.mtimeMs > TEMPORARY_MS;

@@ -7,6 +7,7 @@ import {
   fileKey,
   formatIndexLine,
   insertAt,
+  isTableRow,
   linkedFiles,
   type Pages,
   parseIndexLine,
@@ -101,7 +102,7 @@ function findMovable(text: string, { find, ageDays, saved, limits }: CapOptions)
   const movable = lines.flatMap((line, at): Movable[] => {
     const file = parseIndexLine(seen[at] as string)?.file;
     if (file === undefined || file === OVERFLOW_FILE || isTableRow(line)) return [];
-    if (readReferences(line).length > 1 && !isOwnShape(line)) return [];
+    if (!isOwnShape(line) && readReferences(line).length > 1) return [];
     const header = indentOf(lines[at + 1] ?? "") > indentOf(line) ? null : find(file);
     if (!header) return [];
     const isGiant = line.length > limits.maxChars * KEEP_SHARE;
@@ -112,10 +113,6 @@ function findMovable(text: string, { find, ageDays, saved, limits }: CapOptions)
     return [{ at, line, file, isOwn, rank }];
   });
   return movable.sort((a, b) => compareRanks(a.rank, b.rank));
-}
-
-function isTableRow(line: string): boolean {
-  return /^[ \t]*\|/.test(line);
 }
 
 /** In the form that memdir writes: what its description mentions is no second pointer. */

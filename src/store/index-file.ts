@@ -7,9 +7,11 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
+import { runAtOnce } from "../disk/breathe.ts";
 import { readRegular } from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { lazily } from "../text/lazy.ts";
 import { ageInDays } from "./age.ts";
 import { TICK_MS } from "./digest.ts";
 import {
@@ -51,7 +53,6 @@ export interface PageRequest {
 export interface WrittenPages {
   /** Where the change began, and what it left. */
   hashes: NonNullable<Entry["pages"]>;
-  moved: string[];
   notices: string[];
 }
 
@@ -68,8 +69,12 @@ const MAX_ATTEMPTS = 50;
 const LINK_REPLACED =
   "MEMORY.md was a symbolic link: it is a file now, and its target is unchanged; undo brings the link back";
 
-/** The lock must be held. */
-export function writePages(directory: Directory, request: PageRequest, steps: PageSteps = {}): WrittenPages {
+/** A flush at a time. The lock must be held. */
+export function* writePages(
+  directory: Directory,
+  request: PageRequest,
+  steps: PageSteps = {},
+): Generator<void, WrittenPages> {
   const path = indexPath(directory);
   refuseOtherEncoding(path);
   const record = readRecord(directory);
@@ -86,6 +91,7 @@ export function writePages(directory: Directory, request: PageRequest, steps: Pa
     const before = hashed(next.start, more, overflow);
     const after = hashed(next.pages, more, overflow);
     const prepared = preparePages(directory, next.pages, { index: expected, more });
+    yield;
     try {
       steps.keep?.(before, after);
       commit();
@@ -94,15 +100,15 @@ export function writePages(directory: Directory, request: PageRequest, steps: Pa
       throw error;
     }
     commit = () => {};
+    yield;
     prepared.moveMore();
     const theirs = prepared.swapIndex();
     if (theirs === null) {
-      const { retired, moved } = next;
       const moreStamp = after.more === before.more ? overflow.stamp : "";
-      keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired });
+      keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired: next.retired });
       const hashes = { before: { ...hashesOf(before), ...(link === null ? {} : { link }) }, after: hashesOf(after) };
       const isReplaced = link !== null && next.pages.index !== null;
-      return { hashes, moved, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
+      return { hashes, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
     }
     source = theirs.text;
     expected = theirs.inPlace ? theirs.text : next.pages.index;
@@ -203,7 +209,7 @@ export function previewPages(directory: Directory, request: PageRequest): Reconc
 
 /** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
 export function restoreIndex(directory: Directory): void {
-  if (hasLostLines(directory)) writePages(directory, { changes: [] });
+  if (hasLostLines(directory)) runAtOnce(writePages(directory, { changes: [] }));
 }
 
 /** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */
@@ -353,18 +359,10 @@ function openOverflow(directory: Directory, { more, moreStamp }: PageRecord): Ov
   const isSettled = stat !== undefined && directory.now().getTime() - stat.ctimeMs > TICK_MS;
   const stamp = isSettled ? [stat.mtimeMs, stat.ctimeMs, stat.size, stat.ino].join(" ") : "";
   const bytes = (stat?.isFile() ? readBytes(path) : null) ?? Buffer.alloc(0);
-  const text = once(() => bytes.toString("utf8"));
+  const text = lazily(() => bytes.toString("utf8"));
   const known = stamp !== "" && stamp === moreStamp ? more : null;
-  const hash = once(() => known ?? sha256(text()));
+  const hash = lazily(() => known ?? sha256(text()));
   return { bytes, text, hash, stamp, isLeft: hash() === more };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function readForView(path: string): string | null {

@@ -74,7 +74,14 @@ export function parseIndexLine(line: string): IndexLine | null {
   const references = readReferences(line);
   const first = references.find(({ kind }) => kind === "link");
   if (first && (isRow || MARKS_ONLY.test(line.slice(bullet?.length ?? 0, first.from)))) {
-    return { file: first.target, title: first.title, hook: hookBehind(line, first) };
+    return {
+      file: first.target,
+      title: first.title,
+      // Most want to know the file only, of thousands of lines.
+      get hook() {
+        return hookBehind(line, first);
+      },
+    };
   }
   const last = references.at(-1);
   const isAtEnd = last?.kind === "file" && line[last.from] === "[" && line.slice(last.to).trim() === "";
@@ -112,7 +119,7 @@ export function isPointer(line: string, { kind, from, to }: Reference): boolean 
   return MARKS_ONLY.test(before.replace(/\|/g, "")) || (line[from] === "[" && line.slice(to).trim() === "");
 }
 
-function isTableRow(line: string): boolean {
+export function isTableRow(line: string): boolean {
   return /^[ \t]*\|/.test(line);
 }
 
@@ -291,18 +298,23 @@ export function retarget(line: string, from: Pick<Header, "file" | "name">, to: 
   return out;
 }
 
-function targetFor(
-  { kind, target }: Reference,
+/** What stands in the place of `target` once `from` is `to`: by path, file name, stem or name, as it was. */
+export function targetFor(
+  { kind, target }: Pick<Reference, "kind" | "target">,
   from: Pick<Header, "file" | "name">,
   to: Pick<Header, "file" | "name">,
-) {
-  if (kind === "link") return formatTarget(to.file);
-  if (kind === "file") return to.file;
+): string {
+  // A memory beside it may be named without the folder.
+  const file = fileKey(target) === fileKey(from.file) ? to.file : `${stemOf(to.file)}.md`;
+  if (kind === "link") return formatTarget(file);
+  if (kind === "file") return file;
   const suffix = /\.md$/i.test(target) ? ".md" : "";
   const key = nameKey(target);
   if (key === nameKey(from.file) && from.file.includes("/")) return to.file.replace(/\.md$/, "") + suffix;
-  if (key === nameKey(stemOf(from.file))) return stemOf(to.file) + suffix;
-  return to.name.replace(/[[\]|#]/g, " ").trim();
+  const stem = stemOf(from.file);
+  if (key === nameKey(stem) && (target !== from.name || target === stem)) return stemOf(to.file) + suffix;
+  // Signs that end a wiki link cannot be part of one.
+  return /[[\]|#]/.test(to.name) ? stemOf(to.file) : to.name;
 }
 
 // --- What the pages name.

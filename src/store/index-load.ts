@@ -22,13 +22,17 @@ import { stemOf } from "./memory.ts";
 
 /** MEMORY.md as a model sees it. */
 export interface IndexView {
+  /** Absolute path of the directory that the index belongs to. */
   dir: string;
   /** What is loaded, without the warning. */
   index: string;
-  /** Size of the whole index, not of the part that is loaded. */
+  /** Lines of the whole index, not only of the part that is loaded. */
   lines: number;
+  /** Characters (UTF-16 units) of the whole index. */
   chars: number;
+  /** Whether the index is too large and only its beginning is loaded. */
   truncated: boolean;
+  /** How much was cut and what to do about it; null when all of it is loaded. */
   warning: IndexWarning | null;
   /** Files that only the overflow page points to. */
   overflow: string[];
@@ -36,12 +40,15 @@ export interface IndexView {
 
 /** What is wrong with MEMORY.md. */
 export interface IndexWarning {
-  /** Lines of the whole index if they are too many, else null; the same for characters. */
+  /** How many lines the whole index has; null unless they are too many. */
   lines: number | null;
+  /** How many characters (UTF-16 units) the whole index has; null unless they are too many. */
   chars: number | null;
-  /** How many lines are not loaded, and the first of them; null when one giant line was cut inside. */
+  /** How many lines are not loaded; null when the index is one giant line that was cut. */
   cutLines: number | null;
+  /** The number of the first line that is not loaded, from 1; null when `cutLines` is. */
   firstCutLine: number | null;
+  /** The warning in words, with advice, ready to be shown. */
   message: string;
 }
 

@@ -119,6 +119,7 @@ export function reconcile(
 }
 
 function listAll(all: readonly Header[], changes: readonly HeaderChange[]): HeaderChange[] {
+  if (all.length === 0) return [];
   const known = new Set(changes.flatMap(({ before, after }) => [before?.file, after?.file]));
   return all.filter(({ file }) => !known.has(file)).map((after) => ({ file: after.file, before: null, after }));
 }
@@ -282,13 +283,18 @@ function applyChanges(pages: Pages, changes: readonly HeaderChange[], find: Find
 
 /** Makes the index name a memory. Our own line gets the new words; a line in other words stays, since somebody chose them. */
 function putLine(index: Page, more: Page, before: Header | null, after: Header, fresh: Header[]): void {
+  const found = linesNaming(index, after, before);
+  const there = found.length > 0 ? [] : linesNaming(more, after, before);
+  if (found.length + there.length === 0) {
+    fresh.push(after);
+    return;
+  }
   const own = formatIndexLine(before ?? after);
   const line = formatIndexLine(after);
-  const found = linesNaming(index, after, before);
   if (found.length === 0) {
-    const moved = linesNaming(more, after, before).filter(({ text, references }) => isEntry(text, references));
+    const moved = there.filter(({ text, references }) => isEntry(text, references));
     const worded = moved.map(({ text }) => withoutBreak(text)).filter((text) => text.trimEnd() !== own);
-    if (worded.length === 0 && moved.length === linesNaming(more, after, before).length) fresh.push(after);
+    if (worded.length === 0 && moved.length === there.length) fresh.push(after);
     for (const each of moved) setText(more, each, "");
     for (const text of worded) insertLine(index, before ? retarget(text, before, after) : text, after);
     return;
@@ -451,6 +457,7 @@ function setText(page: Page, line: Line, text: string): void {
 
 /** In the order of the page. */
 function linesNaming(page: Page, ...headers: readonly (Pick<Header, "file" | "name"> | null)[]): Line[] {
+  if (page.files.size + page.wikis.size === 0) return [];
   const found = new Set<Line>();
   for (const header of headers) {
     if (!header) continue;

@@ -26,11 +26,17 @@ export type Action =
 
 /** One change of the journal. */
 export interface Entry {
+  /** The number to give to `undo`, counted from 1 in each directory; `scope:id` outside the first directory. */
   id: string;
+  /** When the change was made, ISO. */
   at: string;
+  /** What kind of change it was. */
   action: Action;
+  /** Which program or adapter made it, such as `cli`, `library` or `mcp`. */
   by: string;
+  /** Why or from what it was made, in words. */
   reason: string;
+  /** The files that changed, with the hashes of their contents before and after. */
   files: FileChange[];
   /** The entry that an undo reverted. */
   undoes?: string;
@@ -40,6 +46,8 @@ export interface Entry {
   pages?: { before: PageHashes; after: PageHashes };
   /** The before-images were removed on the user's word: it cannot be undone. */
   purged?: boolean;
+  /** Where the removed file led, which was a symbolic link: it cannot be undone. */
+  link?: string;
 }
 
 export interface PageHashes {
@@ -146,10 +154,24 @@ export function findUndone(entries: readonly Entry[]): Map<string, Entry> {
   return undone;
 }
 
-/** The last entry that is neither an undo nor undone. */
+/** The last entry that is neither an undo nor undone; what was purged, and what is below that, cannot be. */
 export function lastUndoable(entries: readonly Entry[]): Entry | null {
   const undone = findUndone(entries);
-  return entries.findLast((entry) => entry.action !== "undo" && !undone.has(entry.id) && !entry.purged) ?? null;
+  const blocked = new Set<string>();
+  const isUndoable = ({ id, action, files, purged }: Entry) => {
+    if (action === "undo" || undone.has(id)) return false;
+    if (!purged && !files.some(({ file }) => blocked.has(file))) return true;
+    for (const { file } of files) blocked.add(file);
+    return false;
+  };
+  return entries.findLast(isUndoable) ?? null;
+}
+
+/** The entry that removed a file of this one for good afterwards, or itself; null for none. */
+export function findPurge(entries: readonly Entry[], { id, files }: Entry): Entry | null {
+  const later = entries.slice(entries.findIndex((entry) => entry.id === id));
+  const isHere = ({ file }: FileChange) => files.some((each) => each.file === file);
+  return later.find((entry) => entry.purged && entry.files.some(isHere)) ?? null;
 }
 
 /** The last intent whose writer did not come to the end, or null. */
@@ -344,6 +366,10 @@ export function findJournal<D extends Directory>(
     const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
     const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));
     return { directory: latest.directory, entry: undefined };
+  }
+  if (!/^(?:.+:)?\d+$/.test(id)) {
+    const how = "`memdir history` lists them, such as 17 or team:17; without one the last change is undone";
+    throw new MemdirError("usage", `${JSON.stringify(id)} is not the number of a change: ${how}`);
   }
   const colon = id.lastIndexOf(":");
   const name = id.slice(0, Math.max(0, colon));

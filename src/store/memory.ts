@@ -1,32 +1,43 @@
 /** A memory: one Markdown file, read leniently. Whatever is wrong with it is said in `problems`; nothing is dropped. */
 
 import { isUtf8 } from "node:buffer";
-import { MemdirError } from "../errors.ts";
+import { checkGivenType, MemdirError } from "../errors.ts";
 import { findDeadlines } from "../text/deadlines.ts";
 import { type Document, type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
+import { redactSecrets } from "../text/secrets.ts";
 
 /** The fields of a memory without its body. */
 export interface Header {
   /** Path below the directory, with `/` on every system. */
   file: string;
+  /** Its title, or the file's name without `.md` where the file does not give one. */
   name: string;
+  /** One line on what it is about; "" where the file does not give one. */
   description: string;
+  /** What it is about. */
   type: MemoryType;
   /** False when the file names no valid type; `type` is then the folder's or `user`. */
   typeExplicit: boolean;
+  /** When it was first written, ISO; null where the file does not say. */
   created: string | null;
+  /** When it was last changed, ISO; null where the file does not say. */
   modified: string | null;
+  /** When it was last found to hold, ISO; null where the file does not say. */
   verified: string | null;
   /** The moment from which it no longer holds; a day given without a time counts whole. */
   expires: string | null;
+  /** Whether it must stay: prune and dream never remove it. */
   pinned: boolean;
+  /** Names or files of related memories. */
   links: string[];
   /** Names or files of memories that this one replaces: they rank under it. */
   supersedes: string[];
   /** Cues: situations in which this memory should come to mind. */
   when: string[];
+  /** Who said it and where; null where the file does not say. */
   source: Source | null;
+  /** What is wrong with the file, in words. */
   problems: string[];
   /** The file cannot be parsed safely: it is listed and never rewritten. */
   broken: boolean;
@@ -36,13 +47,17 @@ export interface Header {
 
 /** Who said it, and where. */
 export interface Source {
+  /** The person or program, such as `user` or an agent's name. */
   by: string;
+  /** The id of the session it was said in; null if unknown. */
   session: string | null;
+  /** The id of the message it was said in; null if unknown. */
   message: string | null;
 }
 
 /** A memory as it was read from its file. */
 export interface Memory extends Header {
+  /** The Markdown below the frontmatter. */
   body: string;
   /** Every field of the frontmatter as it was read. */
   metadata: Record<string, FieldValue>;
@@ -50,6 +65,8 @@ export interface Memory extends Header {
 
 /** Reads the text of a memory file; problems are in the result and never thrown. */
 export function parseMemory(file: string, content: string | Buffer): Memory {
+  const isGiven = typeof content === "string" || content instanceof Uint8Array;
+  checkGivenType(typeof file === "string" && isGiven, "parseMemory", "give the file's name and its text or bytes");
   const document = parseDocument(content.toString());
   const metadata = Object.fromEntries(document.fields.map((f) => [f.key, f.value]));
   return { ...headerOf(file, document, isText(content)), body: document.body, metadata };
@@ -63,10 +80,14 @@ function isText(content: string | Buffer): boolean {
   return typeof content === "string" || isUtf8(content);
 }
 
+/** Which encoding it is cannot be known; Latin-1 is the usual one. */
+const NOT_UTF8 =
+  "not valid UTF-8: open it in an editor and save it as UTF-8, or convert it with `iconv -f latin1 -t utf-8`; until then memdir shows it with replacement characters and does not change it";
+
 function headerOf(file: string, document: Document, utf8: boolean): Header {
   const read = (key: string) => readField(document.fields, key);
   const problems = [...document.problems];
-  if (!utf8) problems.unshift("not valid UTF-8: it is shown with replacement characters and never rewritten");
+  if (!utf8) problems.unshift(NOT_UTF8);
   const broken = problems.length > 0;
   if (!document.hasFrontmatter && problems.length === 0) problems.push(NO_FRONTMATTER);
 
@@ -96,6 +117,44 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     unreadable: false,
   };
 }
+
+/** Fields that every writer writes anew. */
+const OWN_FIELDS: readonly string[] = ["name", "description", "type", "created", "modified"];
+
+/** What a text says of itself when its body is saved under a head of our own. Absent fields are undefined. */
+export function readGivenFields(text: string) {
+  const document = parseDocument(text);
+  const { fields } = document;
+  const { pinned, links, supersedes, when, source, ...header } = headerOf("given.md", document, true);
+  const day = firstWord(textOf(readField(fields, "expires")));
+  const some = (list: string[]) => (list.length > 0 ? list : undefined);
+  const kept = {
+    when: some(when),
+    links: some(links),
+    supersedes: some(supersedes),
+    pinned: readField(fields, "pinned") ? pinned : undefined,
+    expires: header.expires !== null && /^\d{4}-\d\d-\d\d/.test(day) ? day : undefined,
+    source: source ?? undefined,
+  };
+  const given = fields.flatMap(({ key, value }): [string, FieldValue][] =>
+    key === "metadata" && typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : [[key, value]],
+  );
+  const isLeft = ([key, value]: [string, FieldValue]) =>
+    value !== "" && !OWN_FIELDS.includes(key) && kept[key as keyof typeof kept] === undefined;
+  /** Names of the fields that have no place in a save. */
+  const left = [...new Set(given.filter(isLeft).map(([key]) => key))];
+  return { ...kept, left };
+}
+
+/** Nothing that was given is dropped in silence. */
+export function noteLeft(left: Iterable<string>): string[] {
+  const names = [...new Set(left)].map((name) => oneLine(redactSecrets(name)));
+  const more = names.length > SHOWN_FIELDS ? ` and ${names.length - SHOWN_FIELDS} more` : "";
+  return names.length === 0 ? [] : [`not kept: ${names.slice(0, SHOWN_FIELDS).join(", ")}${more}`];
+}
+
+/** A folder of notes may have any number of fields. */
+const SHOWN_FIELDS = 10;
 
 const NO_FRONTMATTER = "no frontmatter: name, description and type are unknown";
 
@@ -173,6 +232,7 @@ export function formatSource(source: Source): string {
   return `${source.by}${session}${message}`;
 }
 
+/** Every type that a memory can have. */
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 
 /** What a memory is about: the person, how they want the work done, the project, or where something is kept. */
@@ -197,7 +257,7 @@ export function cleanName(name: string): string {
     .normalize("NFC")
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ")
     .trim();
-  if (clean === "") throw new MemdirError("usage", 'the name is empty: give one with --name, such as "prefers tabs"');
+  if (clean === "") throw new MemdirError("usage", 'the name is empty: give one, such as "prefers tabs"');
   if (clean.length > MAX_NAME_LENGTH) {
     throw new MemdirError(
       "usage",

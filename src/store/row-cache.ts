@@ -67,7 +67,6 @@ export interface OpenCache {
   fd: number;
   ino: number;
   size: number;
-  mtimeMs: number;
   head: CacheHead;
 }
 
@@ -82,7 +81,7 @@ export function openCache({ path }: Pick<Directory, "path">): OpenCache | null {
     fd = openSync(join(path, ".memdir", ROWS_FILE), constants.O_RDONLY | SAFE);
     const stat = fstatSync(fd);
     const head = stat.isFile() ? readHead(fd, stat.size) : null;
-    if (head) return { fd, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs, head };
+    if (head) return { fd, ino: stat.ino, size: stat.size, head };
   } catch {
     // There is none yet, or none that we may read.
   }
@@ -311,17 +310,10 @@ function inCache(
 /** The cache that a new one is made of: what others append to it meanwhile is kept. */
 export type Former = Pick<CacheRead, "ino" | "bytes">;
 
-/** The whole cache anew, in its best order; with an index from so many entries on. */
-export function writeEntries(
-  directory: Directory,
-  entries: Iterable<RowEntry>,
-  notes: CacheNotes,
-  indexFrom = INDEX_FROM,
-): boolean {
-  return runAtOnce(writeInPieces(directory, entries, notes, null, indexFrom)) === true;
-}
-
-/** The same a piece at a time. "replaced": another process wrote a new one meanwhile, which stays. False: it cannot be written. */
+/**
+ * The whole cache anew, a piece at a time, in its best order; with an index from so many entries on. "replaced": another process
+ * wrote a new one meanwhile, which stays. False: it cannot be written.
+ */
 export function* writeInPieces(
   directory: Directory,
   entries: Iterable<RowEntry>,

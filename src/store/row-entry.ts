@@ -191,7 +191,7 @@ function encodeRanking({ terms, weights, vectors }: Ranking): Buffer {
   return out;
 }
 
-function flagsOf({ isInferred, isPlain, isSettled, isForHooks }: RowEntry): number {
+export function flagsOf({ isInferred, isPlain, isSettled, isForHooks }: RowEntry): number {
   return (
     (isInferred ? FLAG.inferred : 0) |
     (isPlain ? FLAG.plain : 0) |

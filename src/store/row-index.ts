@@ -5,7 +5,7 @@
 
 import { readSync } from "node:fs";
 import { type Bulk, findBulks } from "./age.ts";
-import { align, DIMENSIONS, FLAG, type RowEntry, TYPES } from "./row-entry.ts";
+import { align, DIMENSIONS, FLAG, flagsOf, type RowEntry, TYPES } from "./row-entry.ts";
 
 /** With fewer, reading all of them takes as long as reading the index. */
 export const INDEX_FROM = 4096;
@@ -124,22 +124,17 @@ function* encodeRecords(placed: readonly Placed[]): Generator<void, Buffer> {
     out.writeFloatLE(ranking.length, i * RECORD_BYTES + RECORD.length);
     u8(ranking.vectors.length - cues, RECORD.texts);
     u8(cues, RECORD.cues);
-    u8(flagsOf(entry), RECORD.flags);
+    u8(recordFlagsOf(entry), RECORD.flags);
     u8(TYPES.indexOf(entry.type), RECORD.type);
     firstVector += ranking.vectors.length;
   }
   return out;
 }
 
-function flagsOf({ isInferred, isPlain, isSettled, isForHooks, links, saidMs }: RowEntry): number {
-  return (
-    (isInferred ? RECORD_FLAG.inferred : 0) |
-    (isPlain ? RECORD_FLAG.plain : 0) |
-    (isSettled ? 0 : RECORD_FLAG.unsettled) |
-    (isForHooks ? RECORD_FLAG.forHooks : 0) |
-    (links.length > 0 ? RECORD_FLAG.linked : 0) |
-    (saidMs === 0 ? RECORD_FLAG.undated : 0)
-  );
+function recordFlagsOf(entry: RowEntry): number {
+  const linked = entry.links.length > 0 ? RECORD_FLAG.linked : 0;
+  const undated = entry.saidMs === 0 ? RECORD_FLAG.undated : 0;
+  return flagsOf(entry) | linked | undated;
 }
 
 /** As scan.as makes it of the same bytes: together they are as good as one of 64 bits. */

@@ -12,8 +12,10 @@ import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from 
 import { digestFile, TICK_MS } from "./digest.ts";
 import {
   type Directory,
+  errnoOf,
   filePath,
   INDEX_FILE,
+  look,
   OVERFLOW_FILE,
   readMemory,
   statePath,
@@ -44,18 +46,23 @@ export interface Row {
   path: string;
   /** user, project, team, or agent:NAME@user or @project. */
   scope: string;
+  /** What it is about: the person, how they want the work done, the project, or where something is kept. */
   type: MemoryType;
   /** False when the file names no valid type, and `type` is a guess. */
   typeExplicit: boolean;
+  /** Its title, or the file's name without `.md` where the file does not give one. */
   name: string;
   /** One line: what it is about. */
   description: string;
   /** ISO time that the age counts from. */
   modified: string;
+  /** Whole days since `modified`. */
   ageDays: number;
   /** The age as a word: fresh, recent, stale or old. */
   age: Age;
+  /** Size of the file. */
   bytes: number;
+  /** Whether it must stay: prune and dream never remove it. */
   pinned: boolean;
   /** Its cues. */
   when: string[];
@@ -80,6 +87,7 @@ export interface FullRow extends Row {
 
 /** A memory with its text. */
 export interface ShownMemory extends Row {
+  /** The Markdown below the frontmatter. */
   body: string;
   /** Every field of the frontmatter. */
   metadata: Memory["metadata"];
@@ -87,6 +95,7 @@ export interface ShownMemory extends Row {
 
 /** What a directory holds. */
 export interface Listing {
+  /** The memories. */
   rows: Row[];
   /** What is in the directory and is not a memory, with the reason. */
   skipped: Skipped[];
@@ -101,14 +110,7 @@ export interface Skipped {
 
 /** Without dates, for callers that cannot wait for git. */
 export interface Scan {
-  memories: Scanned[];
-  skipped: Skipped[];
-}
-
-export interface Scanned {
-  header: Header;
-  mtimeMs: number;
-  bytes: number;
+  memories: { header: Header; bytes: number }[];
 }
 
 /** A cache for a handful of files, where there is no state folder yet, is not worth making one. */
@@ -124,7 +126,7 @@ export async function listMemories(directory: Directory): Promise<Listing> {
 export async function showMemory(directory: Directory, file: string): Promise<ShownMemory> {
   const memory = readMemory(directory, file);
   const { rows } = await listMemories(directory);
-  const row = rows.find((each) => each.file === file) ?? rowOf(directory, memory, NOTHING_KNOWN);
+  const row = rows.find((each) => each.file === file) ?? rowByStat(directory, memory);
   return { ...row, body: memory.body, metadata: memory.metadata };
 }
 
@@ -161,11 +163,16 @@ function* rowsOf<T>(directory: Directory, found: Found, make: Make<T>): Generato
     const fromMs = countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) });
     rows.push(make(rowOf(directory, header, { bytes: entry.size, fromMs, nowMs }), header, entry));
   }
-  for (const header of found.unreadable) rows.push(make(rowOf(directory, header, NOTHING_KNOWN), header, null));
+  for (const header of found.unreadable) rows.push(make(rowByStat(directory, header), header, null));
   return rows;
 }
 
-const NOTHING_KNOWN = { bytes: 0, fromMs: 0 };
+/** Of what has no entry, as a link or a file that cannot be read: only the disk says how old it is. */
+function rowByStat(directory: Directory, header: Header): Row {
+  const stat = attempt(() => look(filePath(directory, header.file)), undefined);
+  const fromMs = stat?.mtimeMs ?? directory.now().getTime();
+  return rowOf(directory, header, { bytes: stat?.isFile() ? stat.size : 0, fromMs });
+}
 
 /** For callers that hold the lock, or cannot wait. */
 export function scan(directory: Directory): Scan {
@@ -176,9 +183,9 @@ export async function scanInPieces(directory: Directory): Promise<Scan> {
   return scanOf(await runInPieces(lookAt(directory, { everyFile: true })));
 }
 
-function scanOf({ entries, unreadable: broken, skipped }: Found): Scan {
-  const memories = entries.map(({ details: { header }, mtimeMs, size }) => ({ header, mtimeMs, bytes: size }));
-  return { memories: [...memories, ...broken.map((header) => ({ header, mtimeMs: 0, bytes: 0 }))], skipped };
+function scanOf({ entries, unreadable: broken }: Found): Scan {
+  const memories = entries.map(({ details: { header }, size }) => ({ header, bytes: size }));
+  return { memories: [...memories, ...broken.map((header) => ({ header, bytes: 0 }))] };
 }
 
 /** Every memory with what ranking needs, for those who only look: nothing is written. */
@@ -301,7 +308,7 @@ function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Look
         changed.push(digest);
       }
     } catch (error) {
-      found.unreadable.push(unreadable(file, codeOf(error)));
+      found.unreadable.push(unreadable(file, errnoOf(error)));
       left++;
     }
   }
@@ -487,9 +494,4 @@ function rowOf(
 export function isUnchanged({ path }: Pick<Directory, "path">, entry: FileStamp): boolean {
   const stat = statOrNull(`${path}/${entry.file}`);
   return stat !== null && agrees(entry, stat);
-}
-
-function codeOf(error: unknown): string {
-  const cause = (error as Error).cause ?? error;
-  return (cause as NodeJS.ErrnoException).code ?? "unknown error";
 }

@@ -1,8 +1,9 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
 import { existsSync } from "node:fs";
-import type { Change, Changed } from "./change.ts";
-import { checkState, type Directory, leftovers, readMemory, statePath } from "./directory.ts";
+import { runInPieces } from "../disk/breathe.ts";
+import type { Change, Changed, Staged, Writes } from "./change.ts";
+import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";
 import { type Entry, findUnfinished, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
@@ -40,7 +41,7 @@ export {
   readSynced,
   writeCache,
 } from "./authorship.ts";
-export type { Change, Changed } from "./change.ts";
+export type { Change, Changed, Staged } from "./change.ts";
 export { digestFile, type Embed, textsWithoutVector } from "./digest.ts";
 export {
   checkState,
@@ -52,6 +53,7 @@ export {
   isDailyLog,
   isMemoryFile,
   isShared,
+  MAX_DEPTH,
   OVERFLOW_FILE,
   prepareDirectory,
   readBytes,
@@ -85,8 +87,10 @@ export {
   type Pages,
   parseIndexLine,
   readReferences,
+  targetFor,
 } from "./index-line.ts";
 export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
+export { arrangeIndex, findDeadLines, openHeaders } from "./index-order.ts";
 export {
   type Action,
   type Entry,
@@ -118,10 +122,12 @@ export {
   type MemoryType,
   mayBecome,
   mayReplace,
+  noteLeft,
   oneLine,
   otherFileNames,
   parseHeader,
   parseMemory,
+  readGivenFields,
   type Source,
   sameName,
   stemOf,
@@ -218,6 +224,13 @@ export interface Store extends Directory {
   read(file: string): Memory;
   /** Runs `work` as the only writer. `apply` changes files, all of them or none, and may be called more than once. */
   change<T>(work: (writer: Writer) => T | Promise<T>): Promise<T>;
+  /**
+   * Writes contents of a large change aside, faster than `apply` would, for its `staged`. Those that were staged before the lock
+   * was taken are `known` and only looked for. What `apply` has not taken in the end is to be unstaged.
+   */
+  stage(writes: Writes, known?: Staged): Promise<Staged>;
+  /** Removes what was staged and not taken. */
+  unstage(staged: Staged): Promise<void>;
   /** Every change that took effect, oldest first. */
   history(): Entry[];
   /** Reverts an entry; the last one that can be undone if none is named. */
@@ -229,9 +242,7 @@ export interface Store extends Directory {
 /** The store while its lock is held: what takes one cannot run without it. */
 export interface Writer extends Store {
   /** All files of the change, or none. */
-  apply(change: Change): Changed;
-  /** Writes contents of a large change aside, faster than `apply` would; gives what it takes as `staged`. */
-  stage(writes: Change["writes"]): Promise<NonNullable<Change["staged"]>>;
+  apply(change: Change): Promise<Changed>;
 }
 
 /** The verbs work on `this`, so that a copy with another path is a store of that path. Those that write are loaded when they are called. */
@@ -239,7 +250,8 @@ export function openStore(directory: Directory): Store {
   return { ...directory, ...VERBS };
 }
 
-const VERBS: Pick<Store, "rows" | "read" | "change" | "history" | "undo" | "state"> & ThisType<Store> = {
+const VERBS: Pick<Store, "rows" | "read" | "change" | "stage" | "unstage" | "history" | "undo" | "state"> &
+  ThisType<Store> = {
   rows() {
     return listMemories(this);
   },
@@ -252,10 +264,18 @@ const VERBS: Pick<Store, "rows" | "read" | "change" | "history" | "undo" | "stat
       work({
         ...this,
         ...pinned,
-        apply: (change) => applyChange(pinned, change),
-        stage: (writes) => stageFiles(pinned, writes),
+        apply: (change) => runInPieces(applyChange(pinned, change)),
+        stage: (writes, known) => stageFiles(pinned, writes, known),
       }),
     );
+  },
+  async stage(writes) {
+    const { stageFiles } = await import("./change.ts");
+    return withPins(this, (pinned) => stageFiles(pinned, writes));
+  },
+  async unstage(staged) {
+    const { removeStaged } = await import("./change.ts");
+    return withPins(this, (pinned) => removeStaged(pinned, staged));
   },
   history() {
     return readJournal(this);

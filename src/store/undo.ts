@@ -1,8 +1,10 @@
 /** Undoing a journal entry, whole: refused if any of its files changed since. */
 
+import { runInPieces } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
+import { plainLine } from "../text/sanitise.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, findBytes, INDEX_FILE } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
@@ -12,6 +14,7 @@ import { openListing, type Pages } from "./index-line.ts";
 import {
   describeKept,
   type Entry,
+  findPurge,
   findUndone,
   hashPages,
   lastUndoable,
@@ -24,6 +27,7 @@ import {
 export interface UndoResult {
   /** The entry that was undone. */
   undone: string;
+  /** What kind of change the undone entry was. */
   action: Entry["action"];
   /** Those that were restored or removed. */
   files: string[];
@@ -35,7 +39,7 @@ export interface UndoResult {
 
 /** Without an id: the last entry that is neither an undo nor undone. */
 export async function undoEntry(directory: Directory, id?: string): Promise<UndoResult> {
-  return withDirectory(directory, (directory) => {
+  return withDirectory(directory, async (directory) => {
     const entries = readJournal(directory);
     const entry = findEntry(entries, id);
     const current = new Map(entry.files.map(({ file }) => [file, findBytes(directory, file)]));
@@ -48,7 +52,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
     );
     const renames = new Map((entry.renames ?? []).map(([from, to]) => [to, from] as const));
     const changes = headerChanges(writes, current, renames);
-    const applied = applyChange(directory, {
+    const steps = applyChange(directory, {
       action: "undo",
       reason: `undo of ${entry.action} ${entry.id}`,
       undoes: entry.id,
@@ -57,6 +61,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),
     });
+    const applied = await runInPieces(steps);
     const { link, index } = entry.pages?.before ?? {};
     if (link !== undefined && applied.entry.pages?.after.index === index) restoreLink(directory, link);
     // A change of the index alone has no other files.
@@ -100,13 +105,30 @@ function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
       id === undefined ? "there is nothing to undo" : `the journal has no entry ${id}: \`memdir history\` lists them`,
     );
   }
-  if (entry.purged) throw new MemdirError("conflict", `entry ${entry.id} was purged: its content was removed for good`);
+  const purge = findPurge(entries, entry);
+  if (purge) {
+    const by = purge === entry ? "" : ` by entry ${purge.id}`;
+    throw new MemdirError(
+      "conflict",
+      `entry ${entry.id} was purged${by} and cannot be undone: its content was removed for good`,
+    );
+  }
+  refuseLink(entry);
   const by = findUndone(entries).get(entry.id);
   if (by) {
     const back = `\`memdir undo ${by.id}\` brings the change back`;
     throw new MemdirError("conflict", `${entry.id} was already undone by ${by.id}; nothing was changed (${back})`);
   }
   return entry;
+}
+
+/** A link has no content to bring back. Earlier versions did not note where it led. */
+function refuseLink({ id, action, files, link }: Entry): void {
+  if (action !== "forget" || files.some(({ before }) => before !== null)) return;
+  const name = files.map(({ file }) => file).join(", ");
+  const where = typeof link === "string" ? ` to ${plainLine(link)}` : "";
+  const message = `entry ${id} cannot be undone: ${name} was a symbolic link${where}, and a removed link cannot be restored`;
+  throw new MemdirError("conflict", `${message}; nothing was changed, \`memdir history\` lists the other changes`);
 }
 
 function checkUnchanged(entry: Entry, current: ReadonlyMap<string, Buffer | null>): void {

@@ -7,6 +7,7 @@ import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { withRegular } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
+import { parseServer } from "./membership.ts";
 
 /** Whose token; one person may be in several teams of a server. */
 interface Audience {
@@ -21,10 +22,25 @@ export function tokensFile(config: Pick<Config, "userFile">): string {
   return join(dirname(config.userFile), "memdir-tokens.json");
 }
 
-/** MEMDIR_TOKEN wins; a repository's settings cannot set it (config.ts). Null where there is none. */
+/**
+ * MEMDIR_TOKEN, which a repository's settings cannot set (config.ts), for the one server that MEMDIR_TOKEN_SERVER names: an
+ * environment is shared by all projects, and a token must not reach the server of another one. Null for other servers.
+ */
+export function findGivenToken({ env }: Pick<Config, "env">, server: string): string | null {
+  if (!env.MEMDIR_TOKEN) return null;
+  const bound = env.MEMDIR_TOKEN_SERVER;
+  if (!bound)
+    throw new MemdirError(
+      "usage",
+      `MEMDIR_TOKEN was not sent: it does not say which server it is for; set MEMDIR_TOKEN_SERVER=${server} as well if it is for this one`,
+    );
+  return parseServer(bound) === server ? checkToken(env.MEMDIR_TOKEN, "MEMDIR_TOKEN") : null;
+}
+
+/** The one in the environment, or the one that was kept. Null where there is none. */
 export function findToken(config: Pick<Config, "userFile" | "env">, audience: Audience): string | null {
-  const given = config.env.MEMDIR_TOKEN;
-  if (given) return checkToken(given, "MEMDIR_TOKEN");
+  const given = findGivenToken(config, audience.server);
+  if (given !== null) return given;
   const tokens = readTokens(tokensFile(config));
   const key = keyOf(audience);
   const kept = Object.hasOwn(tokens, key) ? tokens[key] : undefined;

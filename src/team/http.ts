@@ -170,27 +170,31 @@ async function trySend(
     const { status, headers } = response;
     if (status === 429 || status >= 500) {
       const retryAfterMs = retryAfter(headers.get("retry-after"), now().getTime());
-      return { problem: `it answered ${status}`, retryAfterMs, isFinal: false };
+      const { message } = problemOf({ status, headers, text: bytes.toString("utf8") });
+      // Why, in the words of the server, which has seen the token.
+      const why = message === "" || message.includes(token) ? "" : ` (${message})`;
+      return { problem: `it answered ${status}${why}`, retryAfterMs, isFinal: false };
     }
     return { answer: { status, headers, text: bytes.toString("utf8") } };
   } catch (error) {
-    const problem = late.signal.aborted ? `no answer within ${Math.ceil(limitMs / 1000)} s` : reasonOf(error);
-    return { problem, retryAfterMs: 0, isFinal: false };
+    if (late.signal.aborted)
+      return { problem: `no answer within ${Math.ceil(limitMs / 1000)} s`, retryAfterMs: 0, isFinal: false };
+    return { ...reasonOf(error), retryAfterMs: 0 };
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Null when there is more than `maxBytes`; the rest is not read. */
-export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Buffer | null> {
+export async function readBody(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+  const reader = body?.[Symbol.asyncIterator]();
+  for (let read = await reader?.next(); read && !read.done; read = await reader?.next()) {
     bytes += read.value.length;
     if (bytes > maxBytes) {
       // Not waited for: a client that never stops sending would block us.
-      reader?.cancel().catch(() => {});
+      reader?.return?.().catch(() => {});
       return null;
     }
     chunks.push(read.value);
@@ -201,7 +205,7 @@ export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes
 /** The answers that no caller needs to know. */
 function settle(answer: HttpAnswer, url: string): HttpAnswer {
   const { status } = answer;
-  const unknown = `${url} rejected the token: it is expired, revoked or unknown. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`;
+  const unknown = `${url} rejected the token: it is expired, revoked or unknown. Run \`memdir join URL --login\` again if you signed in with a browser; otherwise ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`;
   if (status === 401) throw new MemdirError("network", unknown);
   const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
   if (isRedirect)
@@ -228,14 +232,31 @@ function retryAfter(value: string | null, now: number): number {
 }
 
 /** The code of the innermost cause: messages of the network library may quote the request. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): Pick<Failure, "problem" | "isFinal"> {
   let code = "";
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const own = (at as NodeJS.ErrnoException).code;
     if (typeof own === "string") code = own;
   }
-  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`);
+  const advice = CERTIFICATE[code];
+  if (advice) return { problem: `its certificate is not accepted (${code}): ${advice}`, isFinal: true };
+  const problem = WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`);
+  return { problem, isFinal: false };
 }
+
+const UNKNOWN_ISSUER =
+  "set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, your company's or that of a proxy";
+/** The same the next time: somebody has to do something. */
+const CERTIFICATE: Record<string, string> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_ISSUER,
+  CERT_HAS_EXPIRED: "whoever runs the server must renew it",
+  CERT_NOT_YET_VALID: "check the clock of this machine",
+  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another host name; use that one, or ask whoever runs the server",
+};
 
 const WORDS: Record<string, string> = {
   ECONNREFUSED: "the connection was refused (ECONNREFUSED)",

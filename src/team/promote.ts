@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { findMemory } from "../memory/find.ts";
+import type { Found } from "../memory/find.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   fileNameFor,
@@ -50,15 +50,15 @@ export interface MoveResult {
 }
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
-export async function planPromotion(from: readonly Store[], team: Store, name: string): Promise<Move> {
-  const move = await planMove("promote", from, team, name);
+export function planPromotion(found: Found, team: Store): Move {
+  const move = planMove("promote", found, team);
   refuseTravel(move.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
 /** The way back: the others lose it with the next commit. */
-export async function planDemotion(team: readonly Store[], to: Store, name: string): Promise<Move> {
-  const move = await planMove("demote", team, to, name);
+export function planDemotion(found: Found, to: Store): Move {
+  const move = planMove("demote", found, to);
   return { ...move, notices: findLeftLinks(move) };
 }
 
@@ -69,7 +69,7 @@ export async function planDemotion(team: readonly Store[], to: Store, name: stri
 export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
-  const written = await to.change((to) => {
+  const written = await to.change(async (to) => {
     // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
     return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${from.scope}: ${file}` });
@@ -77,7 +77,7 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   onWritten?.();
   const changed = `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`;
   const reason = `${kind}d to ${to.scope}: ${written.file}`;
-  const removed = await from.change((from) => {
+  const removed = await from.change(async (from) => {
     if (findBytes(from, file)?.toString("utf8") !== text) throw new MemdirError("conflict", changed);
     return from.apply({ action: "forget", reason, writes: new Map([[file, null]]) });
   });
@@ -91,8 +91,7 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   };
 }
 
-async function planMove(kind: Move["kind"], stores: readonly Store[], to: Store, name: string): Promise<Move> {
-  const found = await findMemory(stores, name);
+function planMove(kind: Move["kind"], found: Found, to: Store): Move {
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);

@@ -38,7 +38,8 @@ export function readAs<S extends v.GenericSchema>(
   const [issue] = issues;
   const isMissing = issue.kind === "schema" && issue.type === "object" && issue.path !== undefined;
   // The library's own messages quote the value.
-  const own = issue.message.startsWith("Invalid ") ? `expected ${issue.expected}` : issue.message;
+  const expected = issue.expected === "never" ? "it is not known here" : `expected ${issue.expected}`;
+  const own = issue.message.startsWith("Invalid ") ? expected : issue.message;
   throw fail(`\`${v.getDotPath(issue) ?? "the whole"}\`: ${isMissing ? "it is missing" : own}`);
 }
 
@@ -93,15 +94,15 @@ export function openNames(): { claim(path: string): string | null } {
   return {
     claim(path) {
       const parts = path.split("/");
-      const spellings = parts.map((_, at) => ({
-        spelling: parts.slice(0, at + 1).join("/"),
-        isFolder: at < parts.length - 1,
-      }));
-      for (const { spelling, isFolder } of spellings) {
-        const other = names.get(foldPath(spelling));
+      const spellings = parts.map((_, at) => {
+        const spelling = parts.slice(0, at + 1).join("/");
+        return { key: foldPath(spelling), spelling, isFolder: at < parts.length - 1 };
+      });
+      for (const { key, spelling, isFolder } of spellings) {
+        const other = names.get(key);
         if (other && (other.spelling !== spelling || other.isFolder !== isFolder)) return other.spelling;
       }
-      for (const name of spellings) names.set(foldPath(name.spelling), name);
+      for (const { key, ...name } of spellings) names.set(key, name);
       return null;
     },
   };

@@ -48,8 +48,8 @@ export interface Remote {
    * its last writes. What it lists for them now is not newer.
    */
   findLost(had: readonly Had[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
-  /** Every version that was ever acknowledged, oldest first. */
-  versions(path: string, signal?: AbortSignal): Promise<RemoteVersion[]>;
+  /** Every version that was ever acknowledged and is kept, oldest first. With `hash` those with this text are enough. */
+  versions(path: string, signal?: AbortSignal, hash?: string): Promise<RemoteVersion[]>;
 }
 
 /** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
@@ -91,7 +91,8 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
       return new Set([...lost].map((path) => path.slice(prefix.length)));
     },
 
-    versions: async (path, signal) => (findEntryProblem(path) === null ? remote.versions(prefix + path, signal) : []),
+    versions: async (path, signal, hash) =>
+      findEntryProblem(path) === null ? remote.versions(prefix + path, signal, hash) : [],
   };
 }
 

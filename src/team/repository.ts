@@ -228,8 +228,9 @@ interface IgnoreWarning {
 }
 
 /** Inside the folder, and beside it. */
-const INSIDE = ".claude/memory/x.md";
-const INDEX = ".claude/memory/MEMORY.md";
+const FOLDER = ".claude/memory";
+const INSIDE = `${FOLDER}/x.md`;
+const INDEX = `${FOLDER}/MEMORY.md`;
 const BESIDE = ".claude/x.json";
 
 /** The exact rule and how to lift it, or null. Never throws. */
@@ -284,7 +285,7 @@ export async function checkTeam(checkout: TeamCheckout): Promise<Check[]> {
   const { files } = walk(checkout.team.path, checkout.team.recursive);
   return [
     await checkDriver(checkout),
-    ...(await checkIgnored(checkout)),
+    ...(await checkIgnored(checkout, files)),
     ...checkMarkers(checkout, files),
     ...checkCopies(files),
   ];
@@ -332,9 +333,18 @@ async function findOther({ root, env }: TeamCheckout): Promise<string | null> {
     : `another rule of .gitattributes decides how memories are merged (merge=${value})`;
 }
 
-async function checkIgnored(checkout: TeamCheckout): Promise<Check[]> {
+/** Files that were added by force are seen by others, whatever the rules say. */
+async function checkIgnored(checkout: TeamCheckout, files: readonly string[]): Promise<Check[]> {
   const warning = await findIgnoreWarning(checkout);
-  return warning ? [check("team-ignored", false, warning.message, `lift the rule ${warning.rule}`)] : [];
+  if (!warning) return [];
+  const tracked = await readGit(checkout, ["ls-files", "-z", "--", FOLDER]);
+  const seen = new Set((tracked?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
+  const hidden = files.filter((file) => !seen.has(`${FOLDER}/${file}`));
+  if (seen.size > 0 && hidden.length === 0) return [];
+  const fix = `lift the rule ${warning.rule}`;
+  if (seen.size === 0) return [check("team-ignored", false, warning.message, fix)];
+  const detail = `git ignores ${names(hidden)} of ${FOLDER} (${warning.rule}), so no one else sees ${hidden.length === 1 ? "it" : "them"}`;
+  return [check("team-ignored", false, detail, `${fix}, or add with \`git add -f ${FOLDER}\``)];
 }
 
 /** A memory is small; what is larger is not searched. */

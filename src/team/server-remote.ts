@@ -17,12 +17,15 @@ import {
 } from "./http.ts";
 import { formatMembership, type Membership } from "./membership.ts";
 import * as protocol from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteListing, RemoteOutcome } from "./remote.ts";
+import type { Remote, RemoteChange, RemoteListing, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 /** Every entry takes about 300 bytes: twice as many as a repository may have, and as many tombstones. */
 const MAX_LIST_BYTES = 32_000_000;
 /** As many texts of the largest size as are asked for at once; JSON may double them, then they come in halves. */
 const MAX_TEXT_BYTES = 16_000_000;
+/** A server keeps 1,000 versions and 16 MB of one memory. */
+const MAX_PAGES = 50;
+const MAX_HISTORY_CHARACTERS = 32_000_000;
 /** Enough to hide the way there and back; a server has more clients than this one. */
 const WRITES_AT_ONCE = 8;
 
@@ -66,21 +69,30 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       }
       return lost;
     },
-    async versions(path, signal) {
-      const target = `/versions/${encodePath(path)}`;
-      const answer = await http
-        .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
-        .catch((error) => {
-          // One memory with a long history must not keep all others from being synced.
-          if (!isTooLarge(error)) throw error;
-          http.log(`${http.url}: the history of ${path} is too large and was skipped`);
-          return null;
-        });
-      if (answer === null || answer.status === 404) return [];
-      const { versions } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
-      return protocol
-        .readEach(protocol.Version, versions)
-        .map(({ revision, author, at, text }) => ({ revision, author, at, text }));
+    async versions(path, signal, hash) {
+      const pages: RemoteVersion[][] = [];
+      let [before, characters] = ["", 0];
+      do {
+        const query = new URLSearchParams({ limit: "200", ...(before && { before }), ...(hash && { hash }) });
+        const target = `/versions/${encodePath(path)}?${query}`;
+        const answer = await http
+          .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
+          .catch((error) => {
+            // One memory with a long history must not keep all others from being synced.
+            if (!isTooLarge(error)) throw error;
+            http.log(`${http.url}: the history of ${path} is too large and was skipped`);
+            return null;
+          });
+        if (answer === null || answer.status === 404) break;
+        const { versions, more } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
+        const page = protocol.readEach(protocol.Version, versions);
+        pages.unshift(page.map(({ revision, author, at, text }) => ({ revision, author, at, text })));
+        characters += answer.text.length;
+        // A server that repeats itself is not asked again.
+        const oldest = page[0]?.revision ?? "";
+        before = more && oldest !== before ? oldest : "";
+      } while (before !== "" && characters < MAX_HISTORY_CHARACTERS && pages.length < MAX_PAGES);
+      return pages.flat();
     },
   };
 }
@@ -223,7 +235,7 @@ function expectRows<K extends string>(
   { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
   key: K,
   answer: HttpAnswer,
-): { [Key in K]: unknown[] } & { id?: string; state?: string; since?: string } {
+): { [Key in K]: unknown[] } & { id?: string; state?: string; since?: string; more?: boolean } {
   const { message } = problemOf(answer);
   if (answer.status === 403 || answer.status === 404) {
     const said = message || WORDS[answer.status];

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { lstatOrNull, readRegular, resolveInside } from "../disk/fence.ts";
+import { findInside, lstatOrNull, readRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
@@ -31,11 +31,12 @@ export function readLocal(
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
   const isOwned = openOwnership(directory);
+  const findPlace = openPlaces(directory);
   const known = new Set(asked);
   const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
   for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    const place = isOwned(path) ? placeOf(directory, path) : null;
+    const place = isOwned(path) ? findPlace(path) : null;
     const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
     if (spelling !== undefined) respell(local, spelling, path);
     // Another directory's, or another memory's that this disk cannot distinguish from it.
@@ -60,8 +61,7 @@ function readText(directory: Store, path: string): Read | null {
   if (problem) return { problem };
   let bytes: Buffer | null;
   try {
-    const file = resolveInside(directory.path, path);
-    const stat = lstatSync(file, { throwIfNoEntry: false });
+    const { path: file, stat } = findInside(directory.path, path);
     if (!stat) return null;
     if (stat.size > LIMITS.memoryBytes) return { problem: `it is larger than ${LIMITS.memoryBytes} bytes` };
     bytes = readRegular(file, { maxBytes: LIMITS.memoryBytes });
@@ -74,11 +74,34 @@ function readText(directory: Store, path: string): Read | null {
     : { problem: "it is not valid UTF-8 text" };
 }
 
+type Place = "free" | "file" | "odd";
+
 /** "free" also when its folder is missing; "odd" for whatever cannot be read or followed. */
-export function placeOf(directory: Store, path: string): "free" | "file" | "odd" {
-  const stat = attempt(() => lstatSync(resolveInside(directory.path, path), { throwIfNoEntry: false }), "odd");
+export function placeOf(directory: Store, path: string): Place {
+  const stat = attempt(() => findInside(directory.path, path).stat, "odd");
   if (stat === undefined) return "free";
   return stat !== "odd" && stat.isFile() ? "file" : "odd";
+}
+
+/** The same for many, in folders of which most are not there yet: each of those at the top is looked for once. */
+export function openPlaces(directory: Store): (path: string) => Place {
+  const missing = new Map<string, boolean>();
+  const isMissing = (top: string) => {
+    const known =
+      missing.get(top) ??
+      attempt(() => lstatSync(join(directory.path, top), { throwIfNoEntry: false }), null) === undefined;
+    missing.set(top, known);
+    return known;
+  };
+  return (path) => {
+    const end = path.indexOf("/");
+    return end > 0 && isMissing(path.slice(0, end)) ? "free" : placeOf(directory, path);
+  };
+}
+
+/** "" for the directory itself. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** Whether a path belongs to this directory: a folder with a state folder of its own is another one. */
@@ -87,13 +110,12 @@ function openOwnership(directory: Store): (path: string) => boolean {
   const owns = (folder: string): boolean => {
     const known = folders.get(folder);
     if (known !== undefined) return known;
-    const above = folder.includes("/") ? folder.slice(0, folder.lastIndexOf("/")) : "";
     const state = join(directory.path, folder, ".memdir");
-    const owned = directory.recursive && owns(above) && !lstatOrNull(state);
+    const owned = directory.recursive && owns(folderOf(folder)) && !lstatOrNull(state);
     folders.set(folder, owned);
     return owned;
   };
-  return (path) => owns(path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
+  return (path) => owns(folderOf(path));
 }
 
 const ON_PURPOSE: ReadonlySet<string> = new Set(["forget", "rename", "prune", "dream", "undo"]);
@@ -113,14 +135,9 @@ export function findIntended(directory: Store, missing: ReadonlySet<string>): Se
 }
 
 /** What sync itself last wrote to these files, by hash, as the journal says. */
-export async function findWritten(
-  { directory, dryRun }: { directory: Store; dryRun?: boolean | undefined },
-  paths: ReadonlySet<string>,
-): Promise<Map<string, string>> {
+export function findWritten(directory: Store, paths: ReadonlySet<string>): Map<string, string> {
   const written = new Map<string, string>();
   if (paths.size === 0) return written;
-  // Taking the lock settles what a killed writer left unfinished: then the journal is right.
-  if (!dryRun) await directory.change(() => {});
   const files = directory.history().flatMap(({ action, files }) => (action === "sync" ? files : []));
   for (const { file, after } of files) if (after !== null && paths.has(file)) written.set(file, after);
   return written;
@@ -250,10 +267,10 @@ export function openBaseTexts({ path }: Store) {
       const text = shardOf(hash).get(hash);
       return text !== undefined && sha256(text) === hash ? text : null;
     },
-    /** A text that is not that of the hash is not kept. */
+    /** The text must be that of the hash: whoever has both has made sure of it, and `find` looks again. */
     keep(hash: string, text: string): void {
       const shard = shardOf(hash);
-      if (shard.has(hash) || sha256(text) !== hash) return;
+      if (shard.has(hash)) return;
       shard.set(hash, text);
       changed.add(hash.slice(0, 2));
     },

@@ -1,7 +1,7 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
 import { attempt, MemdirError } from "../errors.ts";
-import { findBytes, findObjections, type Store, walk } from "../store/store.ts";
+import { findBytes, findObjections, type Staged, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
@@ -13,6 +13,7 @@ import {
   findWritten,
   type LocalTexts,
   noteAgreed,
+  openPlaces,
   placeOf,
   wasAgreed,
 } from "./sync-local.ts";
@@ -29,37 +30,64 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
   const textOf = (path: string) => local.files.get(path)?.text ?? "";
   for (const { path, hash, revision } of stepsOf("agree")) agree(pass, path, textOf(path), { hash, revision });
   for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
-  const merges = stepsOf("merge");
-  const texts = await fetchTexts(
-    pass,
-    [...stepsOf("pull"), ...merges].map(({ entry }) => entry),
-  );
-  await pull(pass, stepsOf("pull"), texts);
+  await pull(pass, stepsOf("pull"));
   await removeHere(pass, stepsOf("remove-here"));
-  const { clean, conflicts } = await mergeAll(pass, merges, texts, textOf);
+  const { clean, conflicts } = await mergeAll(pass, stepsOf("merge"), textOf);
   await keepBoth(pass, conflicts, local, listed);
   pass.save();
   await push(pass, stepsOf("push"), textOf);
-  pass.save();
   await pushMerged(pass, clean);
-  pass.save();
   await removeThere(pass, stepsOf("remove-there"));
 }
 
-async function pull(pass: Pass, steps: readonly StepOf<"pull">[], texts: Texts): Promise<void> {
-  const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
-    const text = texts.get(path);
-    if (text === undefined) return [];
-    const done = () => {
-      agree(pass, path, text, agreedBy(entry));
-      pass.result.pulled.push(path);
-      if (why === "returned")
-        pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
-      if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
-    };
-    return [{ writes: [{ path, expected: local, text }], done }];
-  });
-  await writeHere(pass, groups);
+/** What has arrived is written aside while the rest is on its way: then the lock is held only to move it into place. */
+async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void> {
+  const staging = openStaging(pass);
+  try {
+    const texts = await fetchTexts(pass, steps, staging.add);
+    const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
+      const text = texts.get(path);
+      if (text === undefined) return [];
+      const done = () => {
+        agree(pass, path, text, agreedBy(entry));
+        pass.result.pulled.push(path);
+        if (why === "returned")
+          pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
+        if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
+      };
+      return [{ writes: [{ path, expected: local, text }], done }];
+    });
+    await writeHere(pass, groups, await staging.settle());
+  } finally {
+    await staging.clear();
+  }
+}
+
+/** One page of texts at a time is flushed while the next one is fetched. */
+function openStaging({ options: { directory, dryRun } }: Pass) {
+  const staged = new Map<string, string>();
+  let last: Promise<void> = Promise.resolve();
+  const stage = async (texts: Texts) => {
+    const contents = new Map([...texts].map(([path, text]) => [path, Buffer.from(text)]));
+    for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
+  };
+  return {
+    async add(texts: Texts): Promise<void> {
+      await last;
+      if (dryRun || texts.size === 0) return;
+      last = stage(texts);
+      // Thrown by whoever waits for it next.
+      last.catch(() => {});
+    },
+    async settle(): Promise<Staged> {
+      await last;
+      return staged;
+    },
+    async clear(): Promise<void> {
+      await last.catch(() => {});
+      if (staged.size > 0) await directory.unstage(staged).catch(() => {});
+    },
+  };
 }
 
 async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): Promise<void> {
@@ -82,12 +110,12 @@ interface Meeting {
 async function mergeAll(
   pass: Pass,
   steps: readonly StepOf<"merge">[],
-  texts: Texts,
   textOf: (path: string) => string,
 ): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
   const clean: { step: StepOf<"merge">; text: string }[] = [];
   const conflicts: Meeting[] = [];
-  const written = await findWritten(pass.options, new Set(steps.map(({ path }) => path)));
+  const texts = await fetchTexts(pass, steps);
+  const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const theirs = texts.get(step.path);
     if (theirs === undefined) continue;
@@ -110,11 +138,14 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
   const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
   const kept = base === null || unnoted !== null ? null : texts.find(base);
   if (kept !== null) return kept;
-  const versions = await options.remote.versions(path, options.signal);
-  const findLast = (isBase: (hash: string) => boolean) =>
-    versions.findLast(({ text }) => text !== null && isBase(sha256(text)))?.text ?? null;
+  const findLast = async (isBase: (hash: string) => boolean, wanted?: string) =>
+    (await options.remote.versions(path, options.signal, wanted)).findLast(
+      ({ text }) => text !== null && isBase(sha256(text)),
+    )?.text ?? null;
+  // By its text where that is known: the history may be long.
+  const find = async (wanted: string | null) => (wanted === null ? null : findLast((hash) => hash === wanted, wanted));
   if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
-  return findLast((hash) => hash === unnoted) ?? texts.find(base) ?? findLast((hash) => hash === base);
+  return (await find(unnoted)) ?? texts.find(base) ?? find(base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -169,6 +200,7 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
   await pushTexts(pass, outgoing);
   // Of the others it is known that the remote has not taken them.
   for (const { path } of steps) pass.state.sent.delete(path);
+  pass.save();
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
@@ -186,6 +218,7 @@ async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; 
   });
   await pushTexts(pass, outgoing);
   await writeHere(pass, groups);
+  if (merges.length > 0) pass.save();
 }
 
 /** Tombstones for files that are still missing right now. */
@@ -234,9 +267,14 @@ function authorOf({ options }: Pass, { author }: RemoteEntry): string {
   return author === options.who ? "you on another machine" : author;
 }
 
-/** Texts of these entries that may be written here. What changed meanwhile is for the next round. */
-async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<Texts> {
+/** Texts of these entries that may be written here; `take` gets them page by page. What changed meanwhile is for the next round. */
+async function fetchTexts(
+  pass: Pass,
+  steps: readonly { entry: RemoteEntry }[],
+  take: (page: Texts) => Promise<void> = async () => {},
+): Promise<Texts> {
   const { remote, signal, findSecrets } = pass.options;
+  const entries = steps.map(({ entry }) => entry);
   const texts = new Map<string, string>();
   let bytes = 0;
   for (let from = 0; from < entries.length; from += LIMITS.fetchPaths) {
@@ -248,6 +286,7 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
     pass.progress("fetch", from, entries.length);
     const some = entries.slice(from, from + LIMITS.fetchPaths);
     const fetched = await remote.fetch(some, signal);
+    const page = new Map<string, string>();
     for (const { path, hash } of some) {
       const text = fetched.get(path);
       if (text === undefined) {
@@ -258,9 +297,11 @@ async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<
       const isOther = sha256(text) !== hash ? "it is not the one that the remote lists" : null;
       const problem =
         isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text)) ?? findFormProblem(path, text);
-      if (problem === null) texts.set(path, text);
+      if (problem === null) page.set(path, text);
       else pass.refuse(path, "there", hash, `the remote's text is not written here: ${problem}`);
     }
+    for (const [path, text] of page) texts.set(path, text);
+    await take(page);
   }
   return texts;
 }
@@ -288,11 +329,14 @@ interface Group {
   done(): void;
 }
 
-/** One journal entry for so many files. Each costs a look at the whole index and a copy of it, so that a first sync takes few. */
-const WRITE_BATCH = 2_000;
+/**
+ * One journal entry for so many files: as many as a repository may have, since each costs a look at the whole index and a copy of
+ * it. Others wait for the lock meanwhile, for seconds and once.
+ */
+const WRITE_BATCH = LIMITS.repositoryMemories;
 
 /** Groups whose files changed since they were read are left for the next round. */
-async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
+async function writeHere(pass: Pass, groups: readonly Group[], staged?: Staged): Promise<void> {
   const { dryRun, signal } = pass.options;
   const written: Group[] = dryRun ? [...groups] : [];
   for (let from = 0; from < groups.length && !dryRun; from += WRITE_BATCH) {
@@ -302,24 +346,29 @@ async function writeHere(pass: Pass, groups: readonly Group[]): Promise<void> {
         "network",
         "stopped before everything was written; the next `memdir sync` continues from here",
       );
-    written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH))));
+    written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH), staged)));
   }
   for (const { done } of written) done();
 }
 
-async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonly Group[]> {
+async function writeBatch(pass: Pass, groups: readonly Group[], staged?: Staged): Promise<readonly Group[]> {
   try {
     return await pass.options.directory.change(async (pinned) => {
-      const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
+      const befores = new Map<string, Buffer | null>();
+      const findPlace = openPlaces(pinned);
+      const fit = groups.filter(({ writes }) =>
+        writes.every((write) => isAsPlanned(pinned, findPlace(write.path), write, befores)),
+      );
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
       const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
-      const applied = pinned.apply({
+      const applied = await pinned.apply({
         action: "sync",
         reason: `from ${pass.options.remote.name}`,
         writes: contents,
-        staged: await pinned.stage(contents),
+        staged: await pinned.stage(contents, staged),
+        befores,
         // What came from the remote has passed the gate when it was fetched, and everything else was here before.
         trust: null,
       });
@@ -334,10 +383,17 @@ async function writeBatch(pass: Pass, groups: readonly Group[]): Promise<readonl
   }
 }
 
-function isAsPlanned(directory: Store, { path, expected }: LocalWrite): boolean {
-  if (placeOf(directory, path) === "odd") return false;
-  const bytes = attempt(() => findBytes(directory, path), undefined);
-  return bytes !== undefined && (bytes && sha256(bytes)) === expected;
+/** What is there goes into `befores`. */
+function isAsPlanned(
+  directory: Store,
+  place: ReturnType<typeof placeOf>,
+  { path, expected }: LocalWrite,
+  befores: Map<string, Buffer | null>,
+): boolean {
+  const bytes = place === "file" ? attempt(() => findBytes(directory, path), undefined) : null;
+  if (place === "odd" || bytes === undefined) return false;
+  befores.set(path, bytes);
+  return (bytes && sha256(bytes)) === expected;
 }
 
 interface Outgoing {

@@ -26,6 +26,9 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   if (!release)
     throw new MemdirError("lock", `another sync of ${directory.path} is under way: wait for it, then run this again`);
   try {
+    // Taking the lock settles what a killed writer left half done. Agreeing on a half that is moved back later would make the old
+    // text pass for a newer one, and overwrite the others'.
+    if (!dryRun) await directory.change(() => {});
     const pass = openPass(options);
     for (let round = 0; round < (dryRun ? 1 : MAX_ROUNDS) && (round === 0 || pass.again); round++) await runRound(pass);
     if (pass.again && !dryRun)
@@ -129,10 +132,11 @@ function readListed({ result, state }: Pass, { entries }: RemoteListing): Listin
     else if (!entry.deleted) result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
   }
   // Of two that some disk cannot distinguish, the one that is here already has the name.
-  const rank = ({ path }: RemoteEntry) => (state.agreed.has(path) ? 0 : 1);
+  const sorted = [...listed.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const isKnown = ({ path }: RemoteEntry) => state.agreed.has(path);
   const names = openNames();
   const clashes = new Map<string, string>();
-  for (const entry of [...listed.values()].sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1))) {
+  for (const entry of [...sorted.filter(isKnown), ...sorted.filter((entry) => !isKnown(entry))]) {
     const other = entry.deleted ? null : names.claim(entry.path);
     if (other !== null) clashes.set(entry.path, describeClash(other));
   }

@@ -16,9 +16,20 @@ export const dayIn = (now: Date, month: number, day: number): string | null =>
 export const lastIn = (now: Date, month: number): string => localDay(new Date(yearOf(now, month), month + 1, 0));
 export const monthIn = (now: Date, month: number): string =>
   localDay(new Date(yearOf(now, month), month, 1)).slice(0, 7);
-/** "the 20th" is the next one. */
-export const numbered = (now: Date, day: number): string | null =>
-  dayOfMonth(now.getFullYear(), now.getMonth() + Number(day < now.getDate()), day);
+/** "the 20th" is the next one; "Friday the 12th" is the next that is a Friday. */
+export function numbered(now: Date, day: number, weekday: number | null = null): string | null {
+  const next = now.getMonth() + Number(day < now.getDate());
+  const months = Array.from({ length: 12 }, (_, i) => next + i);
+  const named = months.find((month) => new Date(now.getFullYear(), month, day).getDay() === weekday);
+  return dayOfMonth(now.getFullYear(), named ?? next, day);
+}
+/** The Sunday, by Gauss's rule for 1900 to 2099. */
+export function easter(year: number): Date {
+  const moon = (19 * (year % 19) + 24) % 30;
+  const days = moon + ((2 * (year % 4) + 4 * (year % 7) + 6 * moon + 5) % 7);
+  const isLate = days === 35 || (days === 34 && moon === 28 && year % 19 > 10);
+  return new Date(year, 2, 22 + days - (isLate ? 7 : 0));
+}
 const monthAhead = (now: Date, step: number): string =>
   localDay(new Date(now.getFullYear(), now.getMonth() + step, 1)).slice(0, 7);
 

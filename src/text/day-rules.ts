@@ -5,6 +5,7 @@ import {
   dayOfMonth,
   daysSince,
   daysUntil,
+  easter,
   endOf,
   lastIn,
   monthIn,
@@ -45,7 +46,7 @@ const edged = (source: string, flags = "giu") =>
 const NUMBERS: ReadonlyMap<string, number> = new Map(
   [
     "a an one ein eine einem einer einen un une una uno 一 한 하루",
-    "two couple zwei deux dos 二 两 두 이틀",
+    "two couple zwei deux dos 二 两 兩 두 이틀",
     "three few drei trois tres 三 세",
     "four vier quatre cuatro 四 네",
     "five fünf cinq cinco 五",
@@ -56,14 +57,20 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(
     "ten zehn dix diez 十",
     "eleven elf onze once",
     "twelve zwölf douze doce",
+    "thirteen dreizehn treize trece",
+    "fourteen vierzehn quatorze catorce",
+    "fifteen fünfzehn quinze quince",
   ].flatMap((words, i) => words.split(" ").map((word): [string, number] => [word, i + 1])),
 );
-const COUNT = `(?<count>\\d{1,4}|a few|a couple of|half an?|${[...NUMBERS.keys()].join("|")})`;
+export const COUNT = `(?<count>\\d{1,4}|a few|a couple of|half an?|${[...NUMBERS.keys()].join("|")})`;
 
 /** "half a year" is 0.5; vague counts are as vague here. */
-function countOf(text = ""): number {
+export function countOf(text = ""): number {
   if (/^(?:half|半)/i.test(text)) return 0.5;
   const word = text.toLowerCase().replace(/^a\s+(?=few|couple)|\s+of$/g, "");
+  // 十二 is 12, 二十 is 20.
+  const [, tens = "", ones = ""] = /^(.?)十(.?)$/.exec(word) ?? [];
+  if (tens || ones) return 10 * (NUMBERS.get(tens) ?? 1) + (NUMBERS.get(ones) ?? 0);
   return Number(text) || (NUMBERS.get(word) ?? 1);
 }
 
@@ -125,7 +132,9 @@ export const englishRules = lazily((): readonly DayRule[] => {
       endOf(now, stepOf(which), unitOf(unit)),
     ),
     rule("eo(?<unit>[dwmqy])", (now, { unit }) => endOf(now, 0, unitOf(unit))),
-    rule(`in ${about}${COUNT} ${unit}`, (now, { count, unit }) => shiftBy(now, countOf(count), unitOf(unit))),
+    rule(`in (?:exactly )?${about}${COUNT} ${unit}`, (now, { count, unit }) =>
+      shiftBy(now, countOf(count), unitOf(unit)),
+    ),
     rule(`${about}${COUNT} ${unit} (?<way>ago|from (?:now|today))`, (now, { count, unit, way }) =>
       shiftBy(now, countOf(count) * (/^ago/i.test(way!) ? -1 : 1), unitOf(unit)),
     ),
@@ -148,7 +157,7 @@ export const englishRules = lazily((): readonly DayRule[] => {
     ),
     rule(
       `(?:(?:on|by|until|till|from|before|after|to|was|is|for) (?:the )?|${day},? (?:the )?)(?<date>\\d{1,2})${nth}(?=[,.;:!)]|$|\\s+(?:and|or|at|until|to|we|the|because|it|in the)\\b)`,
-      (now, { date }) => numbered(now, Number(date)),
+      (now, { day, date }) => numbered(now, Number(date), day ? dayOf(day) : null),
       "year",
     ),
     rule(
@@ -215,11 +224,11 @@ months / januar|februar|märz|april|mai|juni|juli|august|september|oktober|novem
 units / tag(?:e[ns]?|s)?|wochen?|monat(?:e[ns]?|s)?|quartals?|jahr(?:e[ns]?|s|es)? / jours?|semaines?|mois|trimestres?|an(?:s|née)?s? / días?|semanas?|mes(?:es)?|trimestres?|años?
 letters / twmqj / jsmta / dsmta
 week / woche / semaine / semana
-ahead / in / dans / dentro de|en
+ahead / in(?: genau| etwa| rund)? / dans / dentro de|en
 ago / vor / il y a / hace
 before / vor / avant / antes
 after / nach / après / después
-next / (?:über)?nächste[nrsm]?|kommende[nrsm]? / prochaine? / (?:el |la )?próxim[oa]|que viene|siguiente
+next / (?:über)?nächste[nrsm]?|kommende[nrsm]? / prochaine? / (?:el |la )?próxim[oa]|que viene|siguiente|entrante
 last / letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]? / dernière? / pasad[oa]
 this / diese[nrsm]? / ce(?:tte)? / est[ea]
 every / jeden|jedem|jede / chaque|tous les / cada|todos los|los
@@ -246,8 +255,18 @@ function latinRules(words: Parts): DayRule[] {
       (now, { count, unit, back, day }) =>
         shiftBy(dayAfter(now, daysUntil(now, dayOf(day)) || 7), countOf(count) * (back ? -1 : 1), unitOf(unit)),
     ),
-    rule(`(?:${words.ahead}|(?<back>${words.ago})) ${COUNT} ${unit}`, (now, { back, count, unit }) =>
-      shiftBy(now, countOf(count) * (back ? -1 : 1), unitOf(unit)),
+    // "Mittwoch in drei Wochen"; "el lunes en ocho" are eight days, today being one of them.
+    rule(
+      `(?:${words.this} )?${day} (?:${words.ahead}) (?:${COUNT} (?:${words.week})n?s?|(?<fixed>ocho|quince)(?! ${units}))`,
+      (now, { day, count, fixed }) =>
+        fixed
+          ? shift(now, daysUntil(now, dayOf(day)) + (fixed === "ocho" ? 7 : 14))
+          : weekday(now, dayOf(day), countOf(count)),
+    ),
+    // "se hace dos semanas antes" is not two weeks ago.
+    rule(
+      `(?:${words.ahead}|(?<back>(?<!se )(?:${words.ago}))) ${COUNT} ${unit}(?! (?:antes|después))`,
+      (now, { back, count, unit }) => shiftBy(now, countOf(count) * (back ? -1 : 1), unitOf(unit)),
     ),
     rule(
       `(?<which>${any}) (?:${words.week}) (?:am )?${day}|(?<_day>${days}) (?:de (?:la )?|in der )?(?:(?<_which>${any}) (?:${words.week})|(?:${words.week}) (?<__which>${any}))`,
@@ -269,7 +288,12 @@ function latinRules(words: Parts): DayRule[] {
     rule(
       `(?<!(?:${words.every}) )(?:(?:(?<which>${any})|${words.on}) )?${day}(?: (?<_which>${next}|${last}))?${noDate}`,
       (now, { which, day }) =>
-        shift(now, step(which) < 0 ? -daysSince(now, dayOf(day)) : daysUntil(now, dayOf(day)) || 7),
+        shift(
+          now,
+          step(which) < 0
+            ? -daysSince(now, dayOf(day))
+            : (daysUntil(now, dayOf(day)) || 7) + 7 * Math.max(0, step(which) - 1),
+        ),
       "bare",
     ),
   ];
@@ -311,11 +335,11 @@ function cjkRules(): DayRule[] {
     (now, { which }) =>
       periodOf(now, cjkStep(which), unit);
   const units: Record<string, Unit> = { 天: "d", 月: "m", 年: "y" };
-  const which = "(?<which>下下|下|上|本|这)";
+  const which = "(?<which>下下|下|上|本|这|這)";
   const of = (source: string, write: Write, kind?: Kind) => rule(new RegExp(source, "gu"), write, kind);
   return [
     of(
-      `(?<!每|每个)${which}?个?(?:周|星期|礼拜)(?<day>[一二三四五六日天])(?![月年])`,
+      `(?<!每|每[个個])${which}?[个個]?(?:[周週]|星期|[礼禮]拜)(?<day>[一二三四五六日天])(?![月年])`,
       cjkDay("日一二三四五六"),
       "bare",
     ),
@@ -326,49 +350,100 @@ function cjkRules(): DayRule[] {
       "bare",
     ),
     of(
-      "(?<count>\\d{1,3}|[一二两三四五六七八十半])个?(?<unit>天|周|星期|月|年)(?:之|以)?(?<way>后|前)",
+      "(?<count>\\d{1,3}|[一二两兩三四五六七八十半])\\s?[个個]?(?<unit>天|[周週]|星期|月|年)(?:之|以)?(?<way>[后後]|前)",
       (now, { count, unit, way }) => shiftBy(now, countOf(count) * (way === "前" ? -1 : 1), units[unit!] ?? "w"),
     ),
-    of(`${which}?个?月底|月末|월말`, (now, { which }) => endOf(now, cjkStep(which), "m")),
-    of(`${which}?个?(?:周|星期)末`, (now, { which }) => weekday(now, 6, cjkStep(which))),
+    of(`${which}?[个個]?月底|月末|월말`, (now, { which }) => endOf(now, cjkStep(which), "m")),
+    of(`${which}?[个個]?(?:[周週]|星期)末`, (now, { which }) => weekday(now, 6, cjkStep(which))),
     of("(?:今年)?年底|年末|연말", (now) => endOf(now, 0, "y")),
-    of(`${which}个?月(?<date>\\d{1,2})[号日]`, (now, { which, date }) =>
+    of(`${which}[个個]?月\\s?(?<date>\\d{1,2})\\s?[号號日]`, (now, { which, date }) =>
       dayOfMonth(now.getFullYear(), now.getMonth() + cjkStep(which), Number(date)),
     ),
-    of(`${which}个?(?:周|星期)|(?<_which>来週|先週|다음 ?주|지난 ?주)`, period("w")),
-    of(`${which}个?月|(?<_which>来月|先月|다음 ?달|지난 ?달)`, period("m")),
-    of(`${which}个?季度`, period("q")),
+    of(`${which}[个個]?(?:[周週]|星期)|(?<_which>来週|先週|다음 ?주|지난 ?주)`, period("w")),
+    of(`${which}[个個]?月|(?<_which>来月|先月|다음 ?달|지난 ?달)`, period("m")),
+    of(`${which}[个個]?季度`, period("q")),
     of(
-      "(?<![\\d年]|年\\s)(?<month>\\d{1,2})\\s?(?:月|월)\\s?(?<date>\\d{1,2})\\s?(?:[日号]|일)",
+      "(?<![\\d年]|年\\s)(?<month>\\d{1,2})\\s?(?:月|월)\\s?(?<date>\\d{1,2})\\s?(?:[日号號]|일)",
       (now, { month, date }) => dayIn(now, Number(month) - 1, Number(date)),
       "year",
     ),
     of(
-      "(?<![月\\d]|월 )(?:(?<date>\\d{1,2})[号日](?![間间])|(?<_date>\\d{1,2})일(?=까지|에|부터|이었|$))",
+      "(?<![月\\d]|월 )(?:(?<date>\\d{1,2})\\s?[号號日](?![間间])|(?<_date>\\d{1,2})일(?=까지|에|부터|이었|$))",
       (now, { date }) => numbered(now, Number(date)),
       "year",
     ),
   ];
 }
 
+/** Feasts, each with its day of the year, or how many days it is after Easter. They are dated where something is counted from them. */
+const FEASTS: readonly [names: string, month: number | null, day: number][] = [
+  ["christmas eve|heiligabend|nochebuena", 11, 24],
+  ["christmas(?: day)?|weihnachten|navidad", 11, 25],
+  ["new year's eve|silvester|nochevieja", 11, 31],
+  ["new year(?:'s(?: day)?)?|neujahr|año nuevo", 0, 1],
+  ["good friday|karfreitag|viernes santo", null, -2],
+  ["easter monday|ostermontag|lunes de pascua", null, 1],
+  ["easter(?: sunday)?|ostern|ostersonntag", null, 0],
+  ["whit monday|pfingstmontag", null, 50],
+  ["pentecost|pfingsten", null, 49],
+];
+
+function feastRules(): DayRule[] {
+  const rule = makeRule("other");
+  const counted = "(?<=(?:before|after|until|by|vor|nach|bis|antes del?|después del?|hasta) )";
+  return FEASTS.map(([names, month, day]) =>
+    rule(
+      `${counted}(?:${names})`,
+      (now) => {
+        const of = (year: number) => (month === null ? shift(easter(year), day) : shift(new Date(year, month, day), 0));
+        const year = now.getFullYear();
+        return of(year) < shift(now, 0) ? of(year + 1) : of(year);
+      },
+      "year",
+    ),
+  );
+}
+
+/** Each language's column of the table. */
+const languages = lazily((): readonly Parts[] => {
+  const [names = [], ...rows] = WORDS.trim()
+    .split("\n")
+    .map((row) => row.split(" / "));
+  return names.slice(1).map((language, i) => ({
+    language,
+    ...Object.fromEntries(rows.map(([key, ...values]) => [key, values[i]!])),
+  }));
+});
+
+/** Of all languages, a list from Sunday or January on for each, with `|` between the names. */
+export const namesOf = (what: "days" | "months"): readonly string[] => [
+  what === "days" ? DAYS : MONTHS,
+  ...languages().map((words) => words[what]!),
+];
+
+/** By its whole name or at least three letters of it; -1 for what no language calls so. */
+export function findNamed(lists: readonly string[], name: string): number {
+  const known = lists.map((names) => names.split("|"));
+  const wanted = name.toLowerCase();
+  const isCalled = [(full: string) => full === wanted, (full: string) => wanted.length > 2 && full.startsWith(wanted)];
+  for (const test of isCalled) for (const names of known) if (names.some(test)) return names.findIndex(test);
+  return -1;
+}
+
 /** Made at the first use: most programs never look for a day. */
 export const allRules = lazily((): readonly DayRule[] => {
   const rule = makeRule("other");
-  const [languages = [], ...rows] = WORDS.trim()
-    .split("\n")
-    .map((row) => row.split(" / "));
-  const tables = languages.slice(1).map(
-    (language, i): Parts => ({
-      language,
-      ...Object.fromEntries(rows.map(([key, ...values]) => [key, values[i]!])),
-    }),
-  );
   const near = NEAR.flatMap((words, i): DayRule[] => {
     const [spaced = "", unspaced = ""] = words.split(" / ");
     const write: Write = (now) => shift(now, i - 2);
     return [rule(spaced, write), rule(new RegExp(unspaced, "g"), write)];
   });
   // Longer words first: 大后天 holds 后天.
-  const all = [...tables.flatMap(latinRules), rule(NUMBERED, writeNumber, "year"), ...cjkRules(), ...near.reverse()];
-  return [...englishRules(), ...all];
+  const all = [
+    ...languages().flatMap(latinRules),
+    rule(NUMBERED, writeNumber, "year"),
+    ...cjkRules(),
+    ...near.reverse(),
+  ];
+  return [...feastRules(), ...englishRules(), ...all];
 });

@@ -29,7 +29,9 @@ export function findDays(text: string, now: Date, { onlyEnglish = false } = {}):
       if (match[0] === "Morgen" || (isEnglish && isRelative && isOther(match[0], before, after))) continue;
       taken.push([start, end]);
       const parts = partsOf(match);
-      const date = isDated(before, after) ? null : write(now, parts, match);
+      // "The Friday before" is counted from another day, not from today.
+      const isElsewhere = kind === "bare" && COUNTED.test(after);
+      const date = isDated(before, after) || isElsewhere ? null : write(now, parts, match);
       const isBare = kind === "bare" && !parts.which && !BOUND_BEFORE.test(before) && !BOUND_AFTER.test(after);
       if (date !== null) found.push({ start, end, date, isEnglish, isRelative, isBare });
     }
@@ -44,6 +46,7 @@ function partsOf({ groups = {} }: RegExpMatchArray): Record<string, string> {
 
 const BOUND_BEFORE =
   /(?<!\p{L})(?:until|till|by|from|since|starting|after|before|bis|ab|seit|vor|nach|hasta|desde|a partir|antes|para|jusqu'à|dès|avant|après)(?: (?:zum|dem|el|del?|on|the|le))?\s*$/iu;
+const COUNTED = /^ (?:before(?! (?:last|we|you|\d))|davor|vorher|zuvor|anterior|previo|antes)(?!\p{L})/iu;
 const BOUND_AFTER = /^(?:之?前|以?后|起|开始|まで|から|까지|부터)/;
 
 function isDated(before: string, after: string): boolean {
@@ -56,7 +59,7 @@ const SHORT_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a
 /** What may not come before: any such day, a repetition or a name, a distance, a calendar day, the start of a path or a tag. */
 const NOT_BEFORE = [
   /\b(?:every|each|any|an?|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th))\s+(?:on\s+)?$/i,
-  /\b(?:black|good|cyber|patch|casual)\s+$/i,
+  /\b(?:black|good|cyber|patch|casual|easter|whit)\s+$/i,
   new RegExp(`\\b(?:${SHORT_MONTH}\\s+\\d{1,2}|\\d{1,2}\\s+${SHORT_MONTH})(?:,?\\s+\\d{4})?\\s*[,(（]?\\s*$`, "i"),
   /[\w/\\.@#{=$-]$/,
 ];

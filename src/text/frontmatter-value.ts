@@ -114,16 +114,20 @@ function readBlock(lines: readonly Line[], from: number, indent: number, marker:
   return made(marker.startsWith("|") ? texts.join("\n") : fold(texts), "block", from + taken.length);
 }
 
-/** Folded text: single line breaks become spaces, blank lines stay breaks. */
+/** Folded text: single line breaks become spaces, blank lines stay breaks, and so do all breaks beside a line that is indented further. */
 function fold(texts: readonly string[]): string {
   let out = "";
   let breaks = 0;
+  let wasDeep = false;
   for (const text of texts) {
-    if (text.trim() === "") breaks++;
-    else {
-      out += out === "" ? text : breaks > 0 ? "\n".repeat(breaks) + text : ` ${text}`;
-      breaks = 0;
+    if (text.trim() === "") {
+      breaks++;
+      continue;
     }
+    const isDeep = /^\s/.test(text);
+    const kept = isDeep || wasDeep ? breaks + 1 : breaks;
+    out += out === "" ? text : (kept > 0 ? "\n".repeat(kept) : " ") + text;
+    [breaks, wasDeep] = [0, isDeep];
   }
   return out;
 }

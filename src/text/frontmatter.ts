@@ -6,6 +6,7 @@
  * YAML; a line that is none of these is a problem, and the rest is still read.
  */
 
+import { checkGivenType } from "../errors.ts";
 import { type Field, type FieldValue, type Line, lineAt, parseMap } from "./frontmatter-value.ts";
 
 export type { Field, FieldValue };
@@ -29,6 +30,7 @@ const BOM = "\uFEFF";
 
 /** Splits a Markdown text into its frontmatter and its body. */
 export function parseDocument(text: string): Document {
+  checkGivenType(typeof text === "string", "parseDocument", "`text` must be a text");
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const from = text.startsWith(BOM) ? 1 : 0;
   const whole: Document = {
@@ -83,6 +85,8 @@ export type Metadata = Record<string, MetadataValue | undefined>;
 
 /** Formats a new text from its fields and body. Empty values are omitted; lists have one line per item. */
 export function formatDocument(metadata: Metadata, body: string): string {
+  checkGivenType(isFields(metadata), "formatDocument", "`metadata` must be an object of texts and lists of texts");
+  checkGivenType(typeof body === "string", "formatDocument", "`body` must be a text");
   const fields = Object.entries(metadata)
     .flatMap(([key, value]) => (value === undefined || isEmpty(value) ? [] : [formatField(key, value, 0, "\n")]))
     .join("");
@@ -95,9 +99,15 @@ export function formatDocument(metadata: Metadata, body: string): string {
  * `metadata`, where Claude Code moves fields; a new one goes to where the document keeps its `type`.
  */
 export function editFields(text: string, changes: Record<string, MetadataValue | null>): string {
+  checkGivenType(isFields(changes), "editFields", "`changes` must be an object of texts, lists of texts and nulls");
   let out = text;
   for (const [key, value] of Object.entries(changes)) out = editField(parseDocument(out), key, value);
   return out;
+}
+
+function isFields(given: unknown): boolean {
+  if (typeof given !== "object" || given === null) return false;
+  return Object.values(given).every((value) => value == null || ["string", "boolean", "object"].includes(typeof value));
 }
 
 function editField(document: Document, key: string, value: MetadataValue | null): string {

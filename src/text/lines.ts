@@ -6,7 +6,35 @@ export function splitLines(text: string): string[] {
 
 /** Blanks in the place of HTML comments, line breaks kept: what is in a comment is there for no reader. */
 export function blankComments(text: string): string {
-  return replaceComments(text, (comment) => comment.replace(/[^\r\n]/g, " "));
+  return replaceComments(text, blank);
+}
+
+/** Blanks in the place of code, blocks and spans, line breaks kept: what looks like a link in code is none. */
+export function blankCode(text: string): string {
+  let fence = "";
+  let [isBlock, isList, isAfterBlank] = [false, false, true];
+  const lines = splitLines(text).map((line) => {
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    const isInside = fence !== "";
+    if (!isInside) fence = mark;
+    else if (mark.startsWith(fence) && line.trimEnd().endsWith(mark)) fence = "";
+    if (isInside || mark !== "") return blank(line);
+    // What is indented below a list item belongs to the item.
+    const isDeep = /^(?: {4}| {0,3}\t)/.test(line);
+    if (/^\S/.test(line) || (!isDeep && ITEM.test(line))) isList = ITEM.test(line);
+    isBlock = isDeep && !isList && (isBlock || isAfterBlank);
+    isAfterBlank = line.trim() === "";
+    return isBlock ? blank(line) : line.replace(SPAN, blank);
+  });
+  return lines.join("");
+}
+
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
+const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})/;
+const SPAN = /(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g;
+
+function blank(text: string): string {
+  return text.replace(/[^\r\n]/g, " ");
 }
 
 /** A comment that is not closed stays. */

@@ -1,8 +1,9 @@
 /** Credentials that are known by their shape alone: prefix, alphabet and length. */
 
-// Rule, a literal without which the pattern cannot match (searching it is many times faster than the pattern), pattern.
+// Rule, a literal without which the pattern cannot match (searching it is many times faster than the pattern), pattern. The literal
+// is looked for in words of 16 characters and more, unless it may be in a shorter one: then "apart".
 // A pattern either ends in an open run or is bounded, so that none can take more than linear time.
-export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: RegExp])[] = [
+export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: RegExp, where?: "apart"])[] = [
   ["1password-token", "ops_eyJ", /ops_eyJ[\w+/=-]{80,}/],
   ["age-secret-key", "AGE-SECRET-KEY-", /AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{50,}/],
   ["airtable-token", "pat", /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/],
@@ -51,7 +52,7 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["jfrog-token", "AKCp", /AKCp[A-Za-z0-9]{60,}/],
   // The look-behind keeps one long run without dots from being scanned again at each of its `-eyJ`.
   // A private key as JSON: its `d`.
-  ["jwk", '"kty"', /(?<="d"\s{0,3}:\s{0,3}")[\w-]{40,}/],
+  ["jwk", '"kty"', /(?<="d"\s{0,3}:\s{0,3}")[\w-]{40,}/, "apart"],
   ["jwt", "eyJ", /(?<![_-])eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}(?:\.[\w-]+)*/],
   ["langsmith-key", "lsv2_", /lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}/],
   ["launchdarkly-key", "-", /(?:sdk|api)-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/],
@@ -67,7 +68,7 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["newrelic-key", "NRAK-", /NRAK-[A-Z0-9]{27}/],
   ["notion-token", "secret_", /secret_[A-Za-z0-9]{43}(?!\w)/],
   ["notion-token", "ntn_", /ntn_[A-Za-z0-9]{40,}/],
-  ["npm-token", ":_", /(?<=:_(?:authToken|auth|password)[ \t]{0,2}=[ \t]{0,2}"?)[^\s"'$<{[][^\s"']{7,}/],
+  ["npm-token", ":_", /(?<=:_(?:authToken|auth|password)[ \t]{0,2}=[ \t]{0,2}"?)[^\s"'$<{[][^\s"']{7,}/, "apart"],
   ["npm-token", "npm_", /npm_[A-Za-z0-9]{36,}/],
   ["nuget-key", "oy2", /oy2[a-z0-9]{43}(?!\w)/],
   ["nvidia-key", "nvapi-", /nvapi-[\w-]{50,}/],
@@ -84,6 +85,7 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
     "private-key",
     "Private-Lines:",
     /Private-Lines: \d{1,3}\r?\n[A-Za-z0-9+/=]{16,80}(?:\r?\n[A-Za-z0-9+/=]{4,80}){0,200}/,
+    "apart",
   ],
   [
     "private-key",

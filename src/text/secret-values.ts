@@ -233,10 +233,21 @@ const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bpin\
 
 // All of these are matched in lower case.
 const either = (...patterns: RegExp[]) => patterns.map(({ source }) => source).join("|");
+const openName = lazily(() => new RegExp(either(PASSWORD, TOKEN, KEY, WORD)));
 const openAny = lazily(() => {
-  const name = either(PASSWORD, TOKEN, KEY, WORD);
+  const name = openName().source;
   return new RegExp(`(?<said>${either(ACCESS, SECRECY)})|(?<name>${name})|(?<other>${OTHER.source})`, "g");
 });
+
+/** The only capital letter whose lower case has two characters is replaced, so that places stay the same. */
+function lowered(text: string): string {
+  return text.replaceAll("İ", "I").toLowerCase();
+}
+
+/** Whether a label of a credential may be in it, which most texts have not. */
+export function holdsName(text: string): boolean {
+  return openName().test(lowered(text));
+}
 
 // Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
 const QUALIFIER =
@@ -257,8 +268,7 @@ const WHOLE_PASSWORD = new RegExp(
 export function readLabels(text: string): Label[] {
   const labels: Label[] = [];
   let done = 0;
-  // The only capital letter whose lower case has two characters.
-  for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(openAny())) {
+  for (const match of lowered(text).matchAll(openAny())) {
     if (match.index < done) continue;
     const { said, other } = match.groups ?? {};
     const from = match.index + match[0].length;

@@ -1,7 +1,10 @@
 /** Finds and redacts credentials in a text: by format, by the name of a value, and by the words around it. */
 
+import { checkGivenType } from "../errors.ts";
+import { lazily } from "./lazy.ts";
 import { FORMATS } from "./secret-formats.ts";
 import {
+  holdsName,
   isFiller,
   isMixed,
   isReference,
@@ -16,12 +19,17 @@ import {
   type Strength,
   strengthOf,
 } from "./secret-values.ts";
+import { readWords, type Words } from "./secret-words.ts";
 
-/** Offsets into the text; `line` is 1-based. Never holds the value. */
+/** Where a secret is in a text, and of what kind. Never holds the value. */
 export interface SecretFinding {
+  /** The kind of secret, such as `private-key`. */
   rule: string;
+  /** Line in the text, from 1. */
   line: number;
+  /** Offset of its first character. */
   start: number;
+  /** Offset after its last character. */
   end: number;
 }
 
@@ -29,14 +37,16 @@ type Span = Omit<SecretFinding, "line">;
 
 /** Every credential found in text, sorted by position, overlapping findings merged. Linear in the length of the text. */
 export function findSecrets(text: string): SecretFinding[] {
-  const labels = readLabels(text);
+  checkGivenType(typeof text === "string", "findSecrets", "`text` must be a text");
+  const words = readWords(text);
+  const labels = lazily(() => readLabels(text));
   const found = [
-    ...findFormats(text),
+    ...findFormats(text, words.long),
     ...findPrivateKeys(text),
     ...findUrlPasswords(text),
     ...findAuthorizations(text),
-    ...findNamedValues(text, labels),
-    ...findNearValues(text, labels),
+    ...(holdsName(text) ? findNamedValues(text, labels()) : []),
+    ...findNearValues(text, words.mixed, labels),
   ].filter((span) => !isSample(text, span));
   let line = 1;
   let from = 0;
@@ -78,9 +88,9 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-function* findFormats(text: string): Generator<Span> {
-  for (const [rule, hint, pattern] of FORMATS) {
-    if (!text.includes(hint)) continue;
+function* findFormats(text: string, long: string): Generator<Span> {
+  for (const [rule, hint, pattern, isApart] of FORMATS) {
+    if (!(isApart ? text : long).includes(hint)) continue;
     for (const match of text.matchAll(new RegExp(`(?<![A-Za-z0-9])(?:${pattern.source})`, "g"))) {
       const value = match[0].replace(/\.+$/, "");
       if (!isFiller(value)) yield span(rule, match.index, value);
@@ -98,6 +108,7 @@ const PEM_LINES =
 
 /** PEM blocks of any kind, with or without their END line. */
 function* findPrivateKeys(text: string): Generator<Span> {
+  if (!text.includes("-----BEGIN")) return;
   let done = 0;
   for (const match of text.matchAll(/-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
     if (match.index < done) continue;
@@ -141,27 +152,46 @@ function* findUrlPasswords(text: string): Generator<Span> {
 const HEADER =
   /\b(authorization["'`*\]]{0,4}[ \t]{0,4}[:=][ \t"'`*]{0,4})?\b(bearer|basic|token|bot|splunk|ssws|api-?key|geniekey)[ \t]{1,4}([\w.~+/=-]{8,})/gi;
 
-/** Forms in which the last group is a password, whatever it is called; `true` where letters alone will do. */
-const LOGINS: readonly (readonly [pattern: RegExp, literal: boolean])[] = [
-  [/\b(?:curl|https?|xh)\b[^\n]{0,300}?[ \t](?:-u|--user|-a|--auth)[ =]["']?([^\s:"']{1,128}):([^\s"']{4,})/g, true],
+/** What a text has to hold for that, which takes a third of the time. */
+const SCHEME = /(?:bearer|basic|token|bot|splunk|ssws|key)[ \t]/i;
+
+/** An option of a command line that may have a password behind it. */
+const OPTION = /[ \t]-(?:[upPawN]|-user|-auth)/;
+
+/**
+ * Forms in which the last group is a password, whatever it is called; `true` where letters alone will do. First, what a text has to
+ * hold for any of this to be there, which takes a fraction of the time.
+ */
+const LOGINS: readonly (readonly [hint: RegExp, pattern: RegExp, literal: boolean])[] = [
+  [
+    OPTION,
+    /\b(?:curl|https?|xh)\b[^\n]{0,300}?[ \t](?:-u|--user|-a|--auth)[ =]["']?([^\s:"']{1,128}):([^\s"']{4,})/g,
+    true,
+  ],
   // Programs that take a password after a flag; MySQL's take it without a space, as what follows one is a database.
   [
+    OPTION,
     /\b(?:sshpass|(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login|mongo[a-z]{0,6}|sqlcmd|redis-cli|ldap[a-z]{3,8})\b[^\n]{0,200}?[ \t]-[pPaw][ \t=]?["']?()([^\s"'-][^\s"']{5,255})/g,
     true,
   ],
-  [/\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,200}?[ \t]-p["']?()([^\s"'-][^\s"']{5,255})/g, true],
-  [/[ \t]-[pPwaN][ \t=]["']?()([^\s"'-][^\s"']{7,255})/g, false],
-  [/\blogin[ \t]{1,4}(\S{1,64})\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g, true],
+  [OPTION, /\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,200}?[ \t]-p["']?()([^\s"'-][^\s"']{5,255})/g, true],
+  [OPTION, /[ \t]-[pPwaN][ \t=]["']?()([^\s"'-][^\s"']{7,255})/g, false],
+  [/\spassword[ \t]/, /\blogin[ \t]{1,4}(\S{1,64})\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g, true],
   [
+    /\([ \t]{0,4}["']/,
     /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)=?\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
     true,
   ],
-  [/\bPIN\b[^\n:=]{0,40}(?:[:=]| is)[ \t"'`]{0,3}()(\d{6,12})\b/g, true],
-  [/\bidentified by[ \t]{1,4}["']()([^\s"']{6,128})(?=["'])/gi, true],
+  [/PIN/, /\bPIN\b[^\n:=]{0,40}(?:[:=]| is)[ \t"'`]{0,3}()(\d{6,12})\b/g, true],
+  [/by[ \t]{1,4}["']/i, /\bidentified by[ \t]{1,4}["']()([^\s"']{6,128})(?=["'])/gi, true],
   // Go's data source name, and a line of .pgpass.
-  [/(?<![\w.:/-])([\w.-]{1,64}):([^\s:@"'`]{4,128})@(?:tcp|unix)\(/g, true],
-  [/^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,64}:([\w.-]{1,64}):(\S{4,128})$/gm, false],
-  [/(?<![\w./-])(admin|administrator|root|postgres)(?::(?!\/)| \/ )([^\s"'`|]{6,64})/g, false],
+  [/@(?:tcp|unix)\(/, /(?<![\w.:/-])([\w.-]{1,64}):([^\s:@"'`]{4,128})@(?:tcp|unix)\(/g, true],
+  [/:(?:\d{2,5}|\*):/, /^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,64}:([\w.-]{1,64}):(\S{4,128})$/gm, false],
+  [
+    /(?:in|or|root|postgres)(?::| \/ )/,
+    /(?<![\w./-])(admin|administrator|root|postgres)(?::(?!\/)| \/ )([^\s"'`|]{6,64})/g,
+    false,
+  ],
 ];
 
 /** The words from which a wallet is made, and passphrases of several words: what a sentence has between them is missing. */
@@ -171,7 +201,7 @@ const SENTENCE =
   /\b(?:the|and|for|from|with|not|are|was|has|have|you|your|our|that|this|will|must|can|only|ask|see|us(?:e|es|ed|ing)|stor\w+|saved?|kept|vault|team|manager|when|then|than|set|get|same|new|old|via|per|into|inside|before|after|every|each|should|needs?|requir\w+|least|characters|words?|keys?|files?|never|always|about|which|where|without|empty|prompt\w*|phrase|\w+(?:ed|ing|tion))\b/;
 
 function* findAuthorizations(text: string): Generator<Span> {
-  for (const match of text.matchAll(HEADER)) {
+  for (const match of SCHEME.test(text) ? text.matchAll(HEADER) : []) {
     const [whole, named, scheme = "", value = ""] = match;
     if (isStandIn(value) || isReference(value) || isFiller(value)) continue;
     const start = match.index + whole.length - value.length;
@@ -181,7 +211,9 @@ function* findAuthorizations(text: string): Generator<Span> {
       yield span("bearer-token", start, value);
     }
   }
-  for (const [pattern, literal] of LOGINS) {
+  const hasOption = OPTION.test(text);
+  for (const [hint, pattern, literal] of LOGINS) {
+    if (!(hint === OPTION ? hasOption : hint.test(text))) continue;
     for (const match of text.matchAll(pattern)) {
       const [whole, user = "", run = ""] = match;
       const password = cutBare(run);
@@ -195,6 +227,7 @@ function* findAuthorizations(text: string): Generator<Span> {
     if (!SENTENCE.test(phrase)) yield span("password", match.index + whole.length - phrase.length, phrase);
   }
   // Docker's config.json.
+  if (!text.includes('"auth"')) return;
   for (const match of text.matchAll(/"auth"[ \t]{0,4}:[ \t]{0,4}"([A-Za-z0-9+/]{8,}={0,2})"/g)) {
     const [whole, value = ""] = match;
     if (isBasic(value)) yield span("basic-auth", match.index + whole.length - value.length - 1, value);
@@ -312,9 +345,9 @@ const BREAK = /[.!?;]["'`)*]*\s|[。\n]/;
 const BEHIND = /^["'`)\]}*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—|–| - |(?<=["'] )\|)[^.!?\n]{0,60}$/;
 
 /** Values that look like a credential near a name of one: the more a value looks like it, the looser the two may be bound. */
-function* findNearValues(text: string, labels: readonly Label[]): Generator<Span> {
+function* findNearValues(text: string, words: Words["mixed"], readLabels: () => readonly Label[]): Generator<Span> {
   let next = 0;
-  for (const match of text.matchAll(CANDIDATE)) {
+  for (const { from, match } of matchesIn(text, words, CANDIDATE)) {
     if (!/\d|[a-z][A-Z]|-.*-.*-/.test(match[0].slice(0, JUDGED))) continue;
     const lead = leadOf(match[0]);
     const value = cutBare(match[0].slice(lead));
@@ -325,7 +358,8 @@ function* findNearValues(text: string, labels: readonly Label[]): Generator<Span
       SEALED_WITHIN.test(match[0].slice(0, lead + 20))
     )
       continue;
-    const start = match.index + lead;
+    const start = from + match.index + lead;
+    const labels = readLabels();
     while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
     // Ids have such a beginning too.
     const judged = { strength, length: /^[a-z]{2,6}_/.test(value) ? 0 : value.length };
@@ -333,6 +367,11 @@ function* findNearValues(text: string, labels: readonly Label[]): Generator<Span
     const rule = bound ?? ruleBehind(text, labels, next, start + value.length, judged);
     if (rule) yield span(rule, start, value);
   }
+}
+
+function* matchesIn(text: string, words: Words["mixed"], pattern: RegExp) {
+  for (const { start: from, end } of words)
+    for (const match of text.slice(from, end).matchAll(pattern)) yield { from, match };
 }
 
 /** Signs before a value, and the name it is assigned to. */

@@ -17,7 +17,7 @@ export const SECRET = "\uFFFB";
 
 export function splitSpeech(message: string): Sentence[] {
   const own = dropAttached(dropElements(message.replace(/\r\n?/g, "\n")));
-  const lines = dropFences(own).filter((line) => !isNoise(line));
+  const lines = dropPrinted(dropFences(own));
   return dropPasted(
     lines
       .map((line) => line.replace(/\s+/g, " ").trim())
@@ -112,10 +112,20 @@ const PASTED = [
 const PLANTED =
   /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
 
+/** Without what a program printed. A paragraph that begins with such a line and stands apart from what was said is pasted whole. */
+function dropPrinted(lines: readonly string[]): string[] {
+  let isPasted = false;
+  return lines.filter((line, i) => {
+    if (line.trim() === "") isPasted = false;
+    else if (i > 0 && lines[i - 1]!.trim() === "" && isNoise(line)) isPasted = true;
+    return !isPasted && !isNoise(line);
+  });
+}
+
 /** Lines that a program wrote: logs, stack traces, diffs, shell prompts, tables. */
 function isNoise(line: string): boolean {
   return (
-    /^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\d+\/\d+\]|#\d+\s|(?:\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|NOTICE)\]?)[\s:]|at\s+\S+\s*\(|File ".*", line \d|Traceback|\$ \S|[+-]{3} [ab]\/|@@ |\||diff --git)/.test(
+    /^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\d\d:\d\d\]|\[\d+\/\d+\]|#\d+\s|(?:\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|NOTICE)\]?)[\s:]|at\s+\S+\s*\(|File ".*", line \d|Traceback|\$ \S|[+-]{3} [ab]\/|@@ |\||diff --git)/.test(
       line,
     ) || /^(?: {4}|\t)\S.*[;{}()=]/.test(line)
   );
@@ -138,15 +148,23 @@ function splitLine(line: string): Sentence[] {
   for (const { segment, index } of segmenter.segment(plainLine)) {
     for (const stop of segment.matchAll(/[.!?]\s+(?=\S)/g)) {
       const end = index + stop.index + stop[0].length;
-      if (!ABBREVIATION.test(plainLine.slice(Math.max(0, end - 14), end))) take(end);
+      if (isEnd(plainLine, end)) take(end);
     }
     const end = index + segment.length;
-    if (!ABBREVIATION.test(plainLine.slice(Math.max(0, end - 14), end))) take(end);
+    if (isEnd(plainLine, end)) take(end);
   }
   take(line.length);
   return sentences;
 }
 
+/** Not after an abbreviation, between "4." and "März", or in the middle of an address. */
+function isEnd(line: string, end: number): boolean {
+  const [before, after] = [line.slice(Math.max(0, end - 14), end), line.slice(end, end + 4)];
+  if (/\S$/.test(before) && /^[\w/=]/.test(after) && /\/\S*$/.test(line.slice(0, end))) return false;
+  return !ABBREVIATION.test(before) && !(/(?:^|[\s(])\d{1,2}\.\s+$/.test(before) && MONTH.test(after));
+}
+
+const MONTH = /^(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)/i;
 const ABBREVIATION =
   /(?:^|[\s(])(?:\d{1,2}\.\s+$(?<=\b(?:am|vom|zum|bis|ab|dem|der|den|le)\s\d{1,2}\.\s+))|(?:^|[\s(])(?:e\.g|i\.e|z\.b|etc|vs|approx|ca|dr|mr|mrs|ms|prof|st|incl|resp|max|min|fig|bzw|usw)\.\s+$/i;
 

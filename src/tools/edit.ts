@@ -13,7 +13,7 @@ const CONTEXT_LINES = 2;
 const MAX_SHOWN_EDITS = 5;
 const MAX_SHOWN_LINES = 40;
 
-const FIELDS = {
+export const EDIT_FIELDS = {
   file_path: required(filled(text())),
   old_string: required(text()),
   new_string: required(text()),
@@ -29,7 +29,7 @@ interface Wanted {
 export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
   return defineTool(
     "Edit",
-    FIELDS,
+    EDIT_FIELDS,
     async ({ file_path, old_string: old, new_string: fresh, replace_all: all = false }, signal) => {
       if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
       const target = findTarget(bench, file_path);

@@ -1,21 +1,24 @@
-/** What changes between two texts, for a person who is asked about it: everything between the first and the last difference. */
+/** What changes between two texts, for a person who is asked about it: the lines that go and come, and a few around them. */
 
-import { commonEnds } from "../text/diff.ts";
+import { diffLines as compareLines } from "../text/diff.ts";
 
 /** Enough to decide; people read no more than that in a question. */
 const MAX_LINES = 200;
 const CONTEXT = 3;
 
+const SIGNS = { same: " ", removed: "-", added: "+" };
+
+/** `…` stands for unchanged lines between two changes. */
 export function diffLines(before: string, after: string): string {
-  const old = before === "" ? [] : before.split("\n");
-  const fresh = after === "" ? [] : after.split("\n");
-  const { head: start, tail: end } = commonEnds(old, fresh);
-  const rows = [
-    ...old.slice(Math.max(0, start - CONTEXT), start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - end).map((line) => `-${line}`),
-    ...fresh.slice(start, fresh.length - end).map((line) => `+${line}`),
-    ...fresh.slice(fresh.length - end, fresh.length - end + CONTEXT).map((line) => ` ${line}`),
-  ].map((row) => row.replace(/\r$/, ""));
+  const linesOf = (text: string) => (text === "" ? [] : text.split("\n"));
+  const lines = compareLines(linesOf(before), linesOf(after));
+  const changed = lines.flatMap(({ kind }, at) => (kind === "same" ? [] : [at]));
+  const near = new Set(changed.flatMap((at) => Array.from({ length: 2 * CONTEXT + 1 }, (_, i) => at - CONTEXT + i)));
+  const rows: string[] = [];
+  for (const [at, { kind, text }] of lines.entries()) {
+    if (near.has(at)) rows.push(`${SIGNS[kind]}${text.replace(/\r$/, "")}`);
+    else if (rows.length > 0 && near.has(at - 1) && at < (changed.at(-1) ?? 0)) rows.push("…");
+  }
   if (rows.length <= MAX_LINES) return rows.join("\n");
   return `${rows.slice(0, MAX_LINES).join("\n")}\n… and ${rows.length - MAX_LINES} more lines`;
 }

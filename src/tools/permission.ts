@@ -3,9 +3,11 @@
 import { attempt, messageOf } from "../errors.ts";
 import { unlessAborted } from "../model/tool.ts";
 
+/** What a tool asks permission for. */
 export interface PermissionRequest {
   /** What an answer applies to: "edit", "read outside", "bash git status", or "bash: " and a whole command. */
   kind: string;
+  /** The name of the tool. */
   tool: string;
   /** One line for a person: what exactly will be done. */
   summary: string;
@@ -26,6 +28,7 @@ export interface PermissionOptions {
   remember?: (kind: string) => void;
 }
 
+/** Answers requests for permission: from what is allowed already, else by asking. */
 export function openPermissions({ ask, allowed, remember }: PermissionOptions) {
   const granted = new Set(allowed.map((entry) => (entry.startsWith(WHOLE) ? entry : entry.trim().replace(/ +/g, " "))));
   const denied = new Set<string>();

@@ -1,6 +1,8 @@
 /** The agent's tools, made from a workbench. */
 
+import { realPath } from "../disk/fence.ts";
 import { openTurns, type Tool } from "../model/tool.ts";
+import { openFileState } from "../session/file-state.ts";
 import { openBash } from "./bash.ts";
 import { openEdit } from "./edit.ts";
 import { openGlob } from "./glob.ts";
@@ -21,4 +23,26 @@ export function openTools(bench: Workbench, only?: readonly ToolName[]): Tool[] 
     ...(bench.fence === null ? [openBash(bench)] : []),
   ];
   return only ? tools.filter(({ name }) => only.some((each) => each === name)) : tools;
+}
+
+/** Tools for a side task, which reach only one directory. `store` gets what is written; null where nothing may be. */
+export function openFencedTools(dir: string, store: Workbench["store"], only: readonly ToolName[]): Tool[] {
+  return openTools(
+    {
+      cwd: realPath(dir),
+      fence: dir,
+      readable: [],
+      files: openFileState(),
+      history: null,
+      // There is no user to ask.
+      permit: async () => ({
+        allowed: false,
+        reason: "only the memory directory can be read, and nothing else changed",
+      }),
+      env: {},
+      onTouch: () => {},
+      store,
+    },
+    only,
+  );
 }

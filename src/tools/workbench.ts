@@ -11,6 +11,7 @@ import type { Permit } from "./permission.ts";
 
 export type ToolName = keyof typeof TOOL_WORDS;
 
+/** What tools work with: where they are, what they may read and change, and what is called when they do. */
 export interface Workbench {
   /** Absolute and real. Relative paths start here, or at the fence if this is outside it. */
   cwd: string;
@@ -18,13 +19,17 @@ export interface Workbench {
   fence: string | null;
   /** Reading below these needs no permission. */
   readable: readonly string[];
+  /** Which files were read, so that nothing unseen is overwritten. */
   files: FileState;
+  /** Keeps copies of files before they are changed; null keeps none. */
   history: History | null;
+  /** Asks for permission where it is needed. */
   permit: Permit;
   /** For commands. What looks like a secret is not passed on. */
   env: Readonly<Record<string, string | undefined>>;
   /** A file was read or written, or a command was run. */
   onTouch: (touch: { path: string } | { command: string }) => void;
+  /** Writes the files that are memories; null when there are none. */
   store: Store | null;
 }
 

@@ -27,14 +27,14 @@ interface Amended {
 export async function amend(directory: Store, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
   const wanted = amendments.filter(({ base, text }) => base !== text);
   if (wanted.length === 0) return { files: [], undo: null };
-  return directory.change((directory) => {
+  return directory.change(async (directory) => {
     const due = wanted.filter(({ file, base }) => {
       const bytes = findBytes(directory, file);
       return bytes !== null && sha256(bytes) === sha256(base);
     });
     if (due.length === 0) return { files: [], undo: null };
     const times = due.map(({ file }) => statSync(join(directory.path, file)));
-    const { entry } = directory.apply({
+    const { entry } = await directory.apply({
       action: "edit",
       reason,
       writes: new Map(due.map(({ file, text }) => [file, Buffer.from(text)])),

@@ -88,8 +88,11 @@ function checkValue(facts: Facts, claim: Claim): Answer {
   const [place] = places;
   if (!place || places.some(({ value }) => value !== place.value)) return unknown("the code does not state one value");
   if (place.value === claim.value) return holdsAt(places);
-  const removal = facts.removals.words.get(claim.text)?.find(({ value }) => value === claim.value);
-  if (!removal) return unknown("the code never stated this value");
+  // What another file said is another setting of that name.
+  const removal = facts.removals.words
+    .get(claim.text)
+    ?.find(({ value, file }) => value === claim.value && isSame(facts, place.file, file));
+  if (!removal) return unknown("the code never stated this value there");
   return {
     verdict: "changed",
     evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${describeCommit(removal.commit)}`,
@@ -171,9 +174,10 @@ function checkUrl(_: Facts, { text }: Claim): Answer {
   return unknown(URL.canParse(text) ? "URLs are not opened" : "not a complete URL");
 }
 
-function checkLink({ memories, tree }: Facts, claim: Claim): Answer {
+function checkLink({ memories, tree, ignored, homes }: Facts, claim: Claim): Answer {
   const target = decode(claim.text).replace(/^\.\//, "");
   if (/^(?:\/|\.\.)/.test(target)) return unknown("it leads out of the memory directory");
+  if (homes.some((home) => ignored.has(home === "" ? target : `${home}/${target}`))) return unknown("git ignores it");
   const name = target.slice(target.lastIndexOf("/") + 1);
   const isThere =
     memories.has(linkKey(target)) ||
@@ -324,7 +328,10 @@ function checkFlag(facts: Facts, claim: Claim): Answer {
     (facts.removals.words.get(name) ?? []).find(({ usage, isOption }) => usage !== "comment" && isOption) ??
     forms.flatMap((form) => facts.removals.words.get(form) ?? []).find(({ usage }) => usage === "definition");
   if (!removal) return never(claim);
-  // Where it is data it may be the option of any program.
-  const isData = /\.(?:json[c5]?|ya?ml|toml|md)$/i.test(removal.file);
-  return { ...goneBy(removal, "no longer an option: removed"), ...(isData && { isVague: true }) };
+  // Any program may have such an option: one has lost it only if it is still there, and if it is the one that the sentence names.
+  const names = removal.file.toLowerCase().split(/[/.]/);
+  const words = (claim.place?.text ?? "").split(/[^\p{L}\p{N}_-]+/u).map((word) => word.toLowerCase());
+  const isThere = facts.tree.files.has(removal.file) || Boolean(facts.history.events.get(removal.file)?.to);
+  const isBound = claim.declared || (isThere && names.some((name) => words.includes(name)));
+  return { ...goneBy(removal, "no longer an option: removed"), ...(!isBound && { isVague: true }) };
 }

@@ -1,6 +1,7 @@
 /** A claim: something in a memory that can be checked; the words to look for in the code; and the finding. */
 
 import type { Commit } from "./history.ts";
+import type { Sentence } from "./past-work.ts";
 
 export const CLAIM_KINDS = [
   "path",
@@ -46,6 +47,10 @@ export interface Claim {
   in?: "record" | "plan";
   /** What tells that it is a record. */
   record?: string;
+  /** The sentence that claims it; none where it is declared. */
+  place?: Sentence;
+  /** Where else it is claimed of today. */
+  again?: { line: number; place: Sentence }[];
   /** What a setting or constant is said to be: `25`, `"eu-west-1"`. */
   value?: string;
 }
@@ -74,6 +79,14 @@ export interface Finding {
 
 export function isProblem(verdict: Verdict): boolean {
   return verdict !== "holds" && verdict !== "unknown";
+}
+
+/** Findings below this confidence are shown only on request. */
+export const SHOWN = 0.6;
+
+/** Wrong, and sure enough to say so unasked. */
+export function isShown({ verdict, confidence }: Pick<Finding, "verdict"> & { confidence: number }): boolean {
+  return isProblem(verdict) && confidence >= SHOWN;
 }
 
 export function wordsOf({ kind, text }: Claim): string[] {

@@ -8,7 +8,7 @@ import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { findRecords } from "./records.ts";
-import { isForeign, tenseOf } from "./tense.ts";
+import { isForeign, isMissing, tenseOf } from "./tense.ts";
 
 interface ClaimContext {
   /** Absolute; paths below it are the project's own. */
@@ -56,7 +56,8 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
     const isDeadline = ({ kind }: Unplaced) => kind === "date" && mark?.isOwn !== false;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
       const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
-      if (!isStruck(claim)) keep(isRecord ? { ...claim, in: "record", record } : claim);
+      if (isStruck(claim) || isOwnVariable(claim, text)) continue;
+      keep({ ...claim, place: passage, ...(isRecord && { in: "record", record }) });
     }
   }
   const declared = readDeclared(metadata).map((claim) => {
@@ -70,8 +71,14 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
 /** ~~What was crossed out~~ is no longer claimed; it may go over several sentences, but not over an empty line. */
 const STRUCK = /~~(?:(?!~~|\n\s*\n)[\s\S]){1,4000}~~/g;
 
-/** Something that is named a thousand times does not need a list of all places. */
-const MAX_PLACES = 100;
+/** A variable that a script in the memory both sets and reads is that script's own. */
+function isOwnVariable({ kind, text: name }: Unplaced, text: string): boolean {
+  if (kind !== "env" && kind !== "constant") return false;
+  return new RegExp(`^[ \\t]*${name}=`, "m").test(text) && new RegExp(`\\$\\{?${name}\\b`).test(text);
+}
+
+/** Something that is named a thousand times does not need a list of all places; and each sentence takes milliseconds to judge. */
+const [MAX_PLACES, MAX_SENTENCES] = [100, 8];
 
 function merge(known: Claim, claim: Claim): void {
   known.loose &&= claim.loose;
@@ -82,8 +89,15 @@ function merge(known: Claim, claim: Claim): void {
     further = known.at;
     known.at = claim.at;
     known.line = claim.line;
+    known.place = claim.place as Passage;
     delete known.in;
     delete known.record;
+  } else if (known.in === undefined && claim.in === undefined && claim.place) {
+    const again = known.again ?? [];
+    const isSame = claim.value === known.value && claim.lineNumber === known.lineNumber;
+    const isNew = ![known, ...again].some(({ place }) => place === claim.place);
+    if (isSame && isNew && again.length < MAX_SENTENCES)
+      known.again = [...again, { line: claim.line, place: claim.place }];
   }
   known.more ??= [];
   if (known.more.length < MAX_PLACES && known.text === claim.text) known.more.push(further);
@@ -106,8 +120,8 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
     // `old.*` → `new.*`: what is said after it comes after the whole span.
     const tick = token.code && !command ? text.indexOf("`", token.at + token.text.length) : -1;
     const spoken = found.length === 0 ? "past" : tense(token.at, tick < 0 ? token.text.length : tick - token.at);
-    if (spoken !== "present" && spoken !== "planned") continue;
     const isPlan = spoken === "planned";
+    if (spoken === "past" || (isPlan && !isMissing(passage, token.at))) continue;
     for (const { shift, ...claim } of found) {
       if (isPlan && (claim.loose || (claim.kind !== "path" && claim.kind !== "symbol"))) continue;
       claims.push({ ...claim, at: offset + token.at + shift, ...(isPlan && { in: "plan" as const }) });

@@ -4,10 +4,11 @@ import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
-import { type Finding, isProblem } from "./claim.ts";
+import { type Claim, type Finding, isProblem, isShown, SHOWN } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
 import { type Facts, gatherFacts, startFacts } from "./facts.ts";
 import { dayOf, nameOf } from "./history.ts";
+import { openPastWork } from "./past-work.ts";
 import { recordByName } from "./records.ts";
 
 export interface Examined {
@@ -66,32 +67,41 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
   for (const [i, { file, text, written, isGeneral }] of memories.entries()) {
     // Git waits until its output is read.
     if (i % 32 === 31) await new Promise((next) => setImmediate(next));
-    const { claims, silenced } = findClaims(text, {
-      ...{
-        root: git.root,
-        names,
-        written,
-        record: recordByName(file),
-      },
-    });
+    const { claims, silenced } = findClaims(text, { root: git.root, names, written, record: recordByName(file) });
     const kept = isGeneral ? claims.filter(({ kind }) => kind === "date" || kind === "link") : claims;
     found.push({ claims: kept, silenced });
   }
   const all = found.flatMap(({ claims }) => claims);
+  const readPlace = await openPastWork();
   const facts = await gatherFacts(git, start, all, { ...options, memories: options.names });
   return {
     memories: memories.map(({ file, text }, i) => {
       const { claims, silenced } = found[i] as FoundClaims;
       const lines = text.split("\n");
-      const findings = checkClaims(facts, claims).map((finding) => {
-        const timeOf = (line = "") => options.writtenAt?.(i, line) ?? null;
+      const timeOf = (line = "") => options.writtenAt?.(i, line) ?? null;
+      const judge = (finding: Finding): Weighed => {
         const time = timeOf(lines[finding.claim.line - 1]);
         const order = orderOf(finding, time);
         const doubts = isProblem(finding.verdict) ? findDoubts(facts, finding, time) : [];
         const later = order === "after" ? findLater(facts, finding, lines, timeOf) : null;
         if (later !== null) doubts.push(`line ${later} names it as well, and was written since`);
-        return { ...finding, ...weighFinding(finding, time, order, doubts) };
-      });
+        const weigh = () => ({ ...finding, ...weighFinding(finding, time, order, doubts) });
+        const { place, kind, again = [] } = finding.claim;
+        // Asked last, and only of what would be shown: it takes milliseconds for each sentence. A dead link is dead in a record, too.
+        if (!place || kind === "link" || !isShown(weigh())) return weigh();
+        const isBrief = time !== null && wasBrief(facts, finding, time);
+        const score = readPlace(place, file);
+        if (score === null ? !isBrief : score >= Math.max(barOf(facts, finding), isBrief ? BARS.brief : -1))
+          return weigh();
+        // A story may name first what is said of today further down.
+        for (const other of again) {
+          const there = judge({ ...finding, claim: { ...finding.claim, ...other, again: [] } });
+          if (isShown(there)) return there;
+        }
+        doubts.push(isBrief ? "it was not there before this was written" : "it reads like a record of past work");
+        return weigh();
+      };
+      const findings = checkClaims(facts, claims).map(judge);
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
     notes: facts.notes,
@@ -106,13 +116,21 @@ function verdictOf(findings: readonly Weighed[]): MemoryVerdict {
   return isAll && checked.some(({ claim }) => claim.kind !== "date" && claim.kind !== "link") ? "holds" : "unchecked";
 }
 
-/** Wrong, and sure enough to say so unasked. */
-export function isShown({ verdict, confidence }: Weighed): boolean {
-  return isProblem(verdict) && confidence >= SHOWN;
+/** Below this score the line of such a finding is taken for a record. Chosen on labelled findings of real repositories: docs/truth.md. */
+const BARS = { moved: -0.5, path: -0.35, name: -0.15, lostName: 0, brief: -0.1 };
+
+/** A path says what is meant; a name may be part of a story, and all the more where the whole file that defined it is gone. */
+function barOf({ tree, history }: Facts, { claim, verdict, files: [file = ""] = [] }: Finding): number {
+  if (verdict === "moved") return BARS.moved;
+  if (!NAMES.has(claim.kind)) return BARS.path;
+  return tree.files.has(file) || history.events.get(file)?.to ? BARS.name : BARS.lostName;
 }
 
-/** Findings below this are shown only on request. */
-const SHOWN = 0.6;
+/** What came with the line and went on the same day was often a step of the work that the line is about. */
+function wasBrief(facts: Facts, finding: Finding, time: number): boolean {
+  const { by } = finding;
+  return by !== undefined && dayOf(by.time) === dayOf(time) && !wasThere(facts, finding, time - 1);
+}
 
 /** What makes it likely that nothing has to be done about it. */
 function findDoubts(facts: Facts, finding: Finding, time: number | null): string[] {
@@ -168,17 +186,20 @@ function orderOf({ claim, by, isUncommitted }: Finding, writtenAt: number | null
   return by.time > writtenAt ? "after" : by.time === writtenAt ? "with" : "before";
 }
 
+const NAMES: ReadonlySet<Claim["kind"]> = new Set(["symbol", "constant"]);
+
 /** Measured on labelled findings of real repositories. */
 function baseOf({ claim, by, verdict, isUncommitted }: Finding, order: Order, isSameDay: boolean): number {
   // A name in [[brackets]] is often a memory of another store, or one that is yet to be written.
   if (claim.kind === "link") return /\.md$/i.test(claim.text) ? 0.8 : 0.4;
-  if (claim.kind === "date") return order === "after" ? 0.7 : 0.1;
+  // A plan's day passes, and the plan stays as it was: 3 of 16 called for a change.
+  if (claim.kind === "date") return order === "after" ? 0.5 : 0.1;
   if (verdict === "changed" && claim.kind === "path") return 0.7;
   if (isUncommitted) return 0.9;
   if (!by) return 0.2;
   // What is written during the work often speaks of how it was before, or will be after: 27 of 52 were right.
   if (order === "after" && isSameDay) return SHOWN;
-  if (order === "after") return verdict === "built" ? 0.75 : 0.9;
+  if (order === "after") return verdict === "built" || NAMES.has(claim.kind) ? 0.75 : 0.9;
   return 0.3;
 }
 

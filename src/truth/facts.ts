@@ -72,7 +72,9 @@ export async function gatherFacts(
   const removedRead = historyRead.then(async ({ changes }) =>
     removedEntries(isBuilt ? await readManifestRemovals(git, changes) : []),
   );
-  const ignoredRead = historyRead.then((history) => readIgnored(git, unseenPaths(tree, history, claims)));
+  const ignoredRead = historyRead.then((history) =>
+    readIgnored(git, unseenPaths(tree, history, claims, options.homes)),
+  );
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
   const removals = await searchPast(git, history.changes, missingWords(local, search.found));
@@ -98,9 +100,12 @@ function unseenPaths(
   { isGit, files, folders }: Tree,
   { byName, inFolder }: History,
   claims: readonly Claim[],
+  homes: readonly string[] = [],
 ): string[] {
   const paths = new Set<string>();
   for (const { kind, text } of isGit ? claims : []) {
+    if (kind === "link") for (const home of homes) paths.add(`${home}/${text}`);
+    if (kind === "link") paths.add(text);
     const path = text.replace(/\/$/, "");
     if (kind !== "path" || files.has(path) || folders.has(path)) continue;
     for (const each of [text, path, ...(byName.get(nameOf(path)) ?? []), ...(inFolder.get(path) ?? [])])

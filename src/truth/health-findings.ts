@@ -1,5 +1,6 @@
 /** What is wrong with the memories of a directory, one function for each kind. */
 
+import { openDeadReferences } from "../memory/references.ts";
 import { daysOverdue, findDay, isExpired, type Memory } from "../store/store.ts";
 import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
@@ -47,6 +48,8 @@ export interface HealthInput {
   termsOf: TermsOf;
   /** Files that MEMORY.md and its overflow page point to; null where there is no index. */
   linked: ReadonlySet<string> | null;
+  /** Memories that are gone by the journal: what supersedes them is right. */
+  removed?: ReadonlySet<string>;
   instructions: readonly InstructionText[];
   /** What the last check of claims found wrong, in words: "names src/auth.ts, moved to src/session/auth.ts". */
   verdicts: ReadonlyMap<string, string>;
@@ -147,26 +150,17 @@ function findUnlinked({ memories, linked }: HealthInput): HealthFinding[] {
     .map(({ memory }) => finding("unlinked", memory.file, "no line of MEMORY.md points to it"));
 }
 
-/** `links:` may name a file, a stem or a name; a folder of a memory says nothing about that of another. */
-function findDeadLinks({ memories }: HealthInput): HealthFinding[] {
-  const names = new Set<string>();
-  for (const { memory } of memories) for (const name of namesOf(memory)) names.add(name);
+function findDeadLinks({ memories, removed = new Set() }: HealthInput): HealthFinding[] {
+  const deadOf = openDeadReferences(
+    memories.map(({ memory }) => memory),
+    removed,
+  );
   return memories.flatMap(({ memory }) => {
-    const dead = memory.links.filter((link) => !/^[a-z]+:\/\//i.test(link) && !names.has(keyOf(link)));
-    return dead.length > 0 ? [finding("dead-link", memory.file, `links to ${dead.slice(0, 3).join(", ")}`)] : [];
+    const dead = deadOf(memory).slice(0, 3);
+    const isLink = dead.some((name) => memory.links.includes(name));
+    const verb = isLink ? "links to" : "supersedes";
+    return dead.length > 0 ? [finding("dead-link", memory.file, `${verb} ${dead.join(", ")}`)] : [];
   });
-}
-
-function namesOf({ file, name }: Memory): string[] {
-  return [keyOf(file), keyOf(file.slice(file.lastIndexOf("/") + 1)), keyOf(name)];
-}
-
-function keyOf(name: string): string {
-  return name
-    .replace(/^\[\[|\]\]$/g, "")
-    .replace(/\.md$/, "")
-    .trim()
-    .toLowerCase();
 }
 
 function findUnused({ memories, surfaced, now }: HealthInput): HealthFinding[] {

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
+import { removedKeys } from "../memory/references.ts";
 import {
   indexPath,
   type Memory,
@@ -83,7 +84,7 @@ export function measureHealth(input: HealthInput): Health {
     counts,
     points: pointsOf(findings, input.memories.length),
     findings: findings.sort((a, b) => rankOf(a) - rankOf(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
-    first: chooseFirst(findings),
+    first: chooseFirst(findings, input.memories),
   };
 }
 
@@ -95,7 +96,7 @@ const STEP = 200;
 export async function gatherHealth(
   directory: Store,
   tell: (done: number, total: number) => void = () => {},
-): Promise<Pick<HealthInput, "memories" | "linked" | "now">> {
+): Promise<Pick<HealthInput, "memories" | "linked" | "removed" | "now">> {
   const { rows } = await directory.rows();
   const memories: HealthMemory[] = [];
   for (const row of rows) {
@@ -105,7 +106,8 @@ export async function gatherHealth(
   const index = peekIndex(indexPath(directory));
   const isListed = openListing(index, readOverflow(directory));
   const linked = new Set(rows.filter(isListed).map(({ file }) => file.normalize("NFC")));
-  return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
+  const now = directory.now();
+  return { memories, linked: index.trim() === "" ? null : linked, removed: removedKeys(directory), now };
 }
 
 function readOne(directory: Store, row: Row): HealthMemory {
@@ -180,26 +182,57 @@ export function scoreHealth(findings: readonly HealthFinding[], memories: number
   return Math.min(score, most);
 }
 
+/** What each kind costs in whole points, so that they add up to what the score lacks; a secret bears what its limit takes besides. */
+export function wholePoints({ score, points }: Pick<Health, "score" | "points">): Partial<Record<HealthKind, number>> {
+  const whole: Partial<Record<HealthKind, number>> = {};
+  const kinds = HEALTH_KINDS.filter((kind) => points[kind] !== undefined);
+  let rest = 100 - score;
+  for (const kind of kinds) {
+    whole[kind] = Math.floor(points[kind] as number);
+    rest -= whole[kind];
+  }
+  const lost = (kind: HealthKind) => (points[kind] as number) % 1;
+  for (const kind of kinds.toSorted((a, b) => lost(b) - lost(a))) {
+    if (rest <= 0) break;
+    whole[kind] = (whole[kind] as number) + 1;
+    rest--;
+  }
+  if (rest > 0 && whole.secret !== undefined) whole.secret += rest;
+  return whole;
+}
+
 const MAX_FIRST = 3;
 
-export function chooseFirst(findings: readonly HealthFinding[]): FirstThing[] {
+export function chooseFirst(
+  findings: readonly HealthFinding[],
+  memories: readonly Pick<HealthMemory, "memory">[],
+): FirstThing[] {
   const counts = new Map<HealthKind, number>();
   for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const firstFile = (kind: HealthKind) => findings.find((each) => each.kind === kind)?.file ?? "";
+  const prunable = new Set(suggestPrune({ findings }, memories).map(({ file }) => file));
+  const canPrune = (kind: HealthKind) => findings.some((each) => each.kind === kind && prunable.has(each.file));
   return (
     [...counts]
       // Squared: ten misleading memories come before a hundred that are only found less often.
       .map(([kind, count]) => ({ kind, count, gain: kind === "secret" ? Infinity : WEIGHTS[kind] ** 2 * count }))
       .sort((a, b) => b.gain - a.gain)
       .slice(0, MAX_FIRST)
-      .map(({ kind, count }) => ({ kind, count, ...adviceFor(kind, count, firstFile(kind)) }))
+      .map(({ kind, count }) => ({ kind, count, ...adviceFor(kind, count, firstFile(kind), canPrune(kind)) }))
   );
 }
 
-function adviceFor(kind: HealthKind, count: number, file: string): { text: string; command: string } {
+function adviceFor(
+  kind: HealthKind,
+  count: number,
+  file: string,
+  canPrune: boolean,
+): { text: string; command: string } {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;
+  // Corrections and pinned memories are never pruned: only the user can say that one may go.
+  const prune = canPrune ? "memdir prune --suggest" : `memdir forget ${quote(file)}`;
   const advice: Record<HealthKind, [text: string, command: string]> = {
     secret: [`remove the secret from ${memories} and rotate it, because it was exposed`, edit],
     unreadable: [`fix ${memories} that cannot be parsed`, "memdir lint"],
@@ -208,12 +241,12 @@ function adviceFor(kind: HealthKind, count: number, file: string): { text: strin
       "memdir verify",
     ],
     duplicate: [`${verb("duplicates", "duplicate")} another one`, "memdir dream --plan"],
-    expired: [`${verb("is", "are")} about a date in the past`, "memdir prune --suggest"],
+    expired: [`${verb("is", "are")} about a date in the past`, prune],
     "near-duplicate": [`${verb("nearly duplicates", "nearly duplicate")} another one`, "memdir dream --plan"],
-    restated: [`${verb("repeats", "repeat")} your instruction files`, "memdir prune --suggest"],
+    restated: [`${verb("repeats", "repeat")} your instruction files`, prune],
     oversized: [`split ${memories}: a memory with one fact is easier to find`, edit],
     unlinked: [`${verb("is", "are")} not in the index`, "memdir index --rebuild"],
-    "dead-link": [`${verb("links", "link")} to a missing memory`, edit],
+    "dead-link": [`${verb("refers", "refer")} to a missing memory`, edit],
     "never-recalled": [
       `${verb("was", "were")} never recalled: add cues, or forget ${count === 1 ? "it" : "them"}`,
       "memdir enrich",
@@ -248,7 +281,10 @@ const REASONS: readonly (readonly [kind: HealthKind, reason: (finding: HealthFin
 ];
 
 /** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
-export function suggestPrune(health: Pick<Health, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
+export function suggestPrune(
+  health: { findings: readonly HealthFinding[] },
+  memories: readonly { memory: Memory }[],
+): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();
   const found = new Map<string, Suggestion>();

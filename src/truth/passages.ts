@@ -36,7 +36,7 @@ const EXAMPLE =
 /** The document is that text, parsed. */
 export function findPassages(text: string, document: Document): Passage[] {
   const passages: Passage[] = [];
-  const { description, bodyStart } = partsOf(text, document);
+  const description = findDescription(text, document);
   if (description) passages.push({ ...description, paragraph: 0, command: false, lead: "", over: [] });
   let paragraph = 1;
   let block: { at: number; end: number } | null = null;
@@ -44,18 +44,13 @@ export function findPassages(text: string, document: Document): Passage[] {
   let said = "";
   const leads = openLeads(text);
   const close = () => {
-    if (block)
-      splitSentences(
-        text,
-        block.at,
-        block.end,
-        { paragraph: paragraph++, command: false, ...leads.over(block) },
-        passages,
-      );
+    if (!block) return;
+    const shared = { paragraph: paragraph++, command: false, ...leads.over(block) };
+    splitSentences(text, block.at, block.end, shared, passages);
     block = null;
   };
   const end = Math.min(text.length, MAX_CHARS);
-  for (let at = bodyStart; at < end; ) {
+  for (let at = document.bodyStart; at < end; ) {
     const newline = text.indexOf("\n", at);
     const next = newline < 0 || newline >= end ? end : newline + 1;
     const line = text.slice(at, Math.min(next, at + MAX_SENTENCE)).trimEnd();
@@ -131,24 +126,19 @@ function depthOf(heading: string): number {
 }
 
 /** The description is a sentence of the memory, too. */
-function partsOf(
-  text: string,
-  document: Document,
-): { description: { text: string; at: number } | null; bodyStart: number } {
-  const field = document.fields.find(({ key }) => key === "description");
-  if (!field || typeof field.value !== "string" || field.value === "")
-    return { description: null, bodyStart: document.bodyStart };
+function findDescription(text: string, { fields }: Document): { text: string; at: number } | null {
+  const field = fields.find(({ key }) => key === "description");
+  if (!field || typeof field.value !== "string" || field.value === "") return null;
   const at = text.indexOf(field.value, field.start);
-  const isThere = at >= 0 && at < field.end;
-  return {
-    description: isThere ? { text: field.value.slice(0, MAX_SENTENCE), at } : null,
-    bodyStart: document.bodyStart,
-  };
+  return at >= 0 && at < field.end ? { text: field.value.slice(0, MAX_SENTENCE), at } : null;
 }
 
 /** At a stop with a blank behind it, unless the stop belongs to a short form or to the number of an item. */
 const STOP = /[.!?;](?=\s|$)/g;
 const SHORT = /^\s*\d{1,3}$|(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|no|[A-Za-z])$/i;
+
+/** `**Why:** …`: the sentences behind the first are part of it, too. */
+const LABEL = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(\*\*[^*]{2,60}:\*\*|\*\*[^*]{2,60}\*\*:)/;
 
 function splitSentences(
   text: string,
@@ -158,6 +148,8 @@ function splitSentences(
   into: Passage[],
 ): void {
   const block = text.slice(from, to).replace(/[\r\n]/g, " ");
+  const label = LABEL.exec(block)?.[1];
+  const later = label === undefined ? shared : { ...shared, over: [...shared.over, label] };
   let start = 0;
   const push = (end: number) => {
     for (let at = start; at < end; ) {
@@ -165,7 +157,7 @@ function splitSentences(
       const blank = end - at > MAX_SENTENCE ? block.lastIndexOf(" ", at + MAX_SENTENCE) : end;
       const next = blank > at ? blank : at + MAX_SENTENCE;
       const piece = block.slice(at, next);
-      if (piece.trim() !== "") into.push({ ...shared, text: piece, at: from + at });
+      if (piece.trim() !== "") into.push({ ...(at === 0 ? shared : later), text: piece, at: from + at });
       at = next;
     }
     start = end;

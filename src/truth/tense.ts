@@ -12,7 +12,7 @@ const REACH = 160;
 
 /** Said before the thing; between them are only articles and further things, so that "removed A, see B" says nothing of B. */
 const GONE_BEFORE =
-  /(?:^|[\s(*])(?:removed?|deleted?|renamed?|replaced?|moved (?:it |them )?from|no longer|used to \w+(?: in| at)?|instead of|rather than|not in|(?:don['’]t|do not|never) use)\s+(?:(?:the|its|our|all|both|and|or|old|files?)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
+  /(?:^|[\s(*])(?:removed?|deleted?|renamed?|replaced?|supersedes?|moved (?:it |them )?from|no longer|used to \w+(?: in| at)?|instead of|rather than|not in|(?:don['’]t|do not|never) use)\s+(?:(?:the|its|our|all|both|and|or|old|files?)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
 /** "A was removed", "A and B are gone", "A (deleted)", "src/a.ts → src/b.ts". */
 const GONE_AFTER =
   /^[`"')\s*:]*(?:(?:(?:and|or|,)\s*\S+\s+){0,3}(?:(?:is|was|are|were|has|have|been|now)\s+){0,3}[(,]?\s*(?:removed|deleted|renamed|replaced by|gone|no longer|moved to|does(?: not|n['’]t) exist)\b|(?:→|->|=>)\s*[`"']?[\w-]*[./]\w)/i;
@@ -39,6 +39,18 @@ export function tenseOf({ text, lead, over }: Pick<Passage, "text" | "lead" | "o
   const isPlan = [lead, colon, ...over.filter((each) => !each.startsWith("# "))].some((each) => PLANS.test(each));
   // A question claims nothing.
   return isPlan || text.trimEnd().endsWith("?") || PLANNED.test(before) ? "planned" : "present";
+}
+
+/** Said before a thing that is to be made; between them are only articles and further things. */
+const MADE =
+  /\b(?:add|creat|introduc|writ|build|implement|extract)(?:e|ing)?\s+(?:(?:the|an?|its|our|new|both|and|or|files?|class|function)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
+const OPENS = /^[\s\-*+|>`#\d.)[\]]*(?:[^:`]{3,60}:\**[\s`]*)?$/;
+const MISSING = /\b(?:planned|not (?:yet )?(?:built|started|implemented)|not yet|do(?:es)?(?: not|n['’]t) exist)\b/i;
+
+/** Whether a plan says of this very thing that it is not there yet. Other plans, and the rules of a checklist, only use it. */
+export function isMissing({ text, over }: Pick<Passage, "text" | "over">, at: number): boolean {
+  const before = text.slice(0, at);
+  return MADE.test(before.slice(-REACH)) || (OPENS.test(before) && [text, ...over].some((each) => MISSING.test(each)));
 }
 
 /** `names` are what this project is called. */

@@ -4,7 +4,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openState, type StateRecord, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
+import { isShown } from "./claim.ts";
+import type { MemoryVerdict, Weighed } from "./examination.ts";
 
 interface KeptVerdict {
   verdict: MemoryVerdict;

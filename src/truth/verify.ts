@@ -1,6 +1,7 @@
 /** Checks memories against the project: what they name, whether it holds, and what is recorded. */
 
 import { join } from "node:path";
+import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
 import { findBytes, parseMemory, type Row, type Store } from "../store/store.ts";
@@ -8,16 +9,9 @@ import { localDay } from "../text/local-day.ts";
 import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { linkKey } from "./checks.ts";
-import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
-import {
-  type Examination,
-  type Examined,
-  examine,
-  isShown,
-  type MemoryVerdict,
-  type Order,
-  type Weighed,
-} from "./examination.ts";
+import { type Finding, isProblem, isShown } from "./claim.ts";
+import { type Examination, type Examined, examine, type MemoryVerdict, type Weighed } from "./examination.ts";
+import { describe, type Problem } from "./problems.ts";
 import { keepVerdicts } from "./verdicts.ts";
 import { homesOf, readWritten } from "./written.ts";
 
@@ -36,27 +30,6 @@ export interface VerifyOptions {
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** A claim of a memory that no longer holds, or is doubtful. */
-export interface Problem {
-  file: string;
-  scope: string;
-  /** In the memory's file, from 1. */
-  line: number;
-  claim: string;
-  kind: "path" | "symbol" | "flag" | "command" | "url" | "date" | "value";
-  /** The exact kind. */
-  what: ClaimKind;
-  verdict: Exclude<Verdict, "holds" | "unknown">;
-  evidence: string;
-  to: string | null;
-  /** From 0 to 1. */
-  confidence: number;
-  /** When the memory's line was written and the thing changed, YYYY-MM-DD as far as known, and when the change was, seen from the line. */
-  written: string | null;
-  changed: string | null;
-  order: Order;
-}
-
 export interface VerifiedMemory {
   file: string;
   scope: string;
@@ -69,13 +42,17 @@ export interface VerifiedMemory {
 
 /** What checking memories found. */
 export interface Verification {
+  /** How many memories were checked. */
   checked: number;
   /** The surest first in each memory. */
   problems: Problem[];
-  /** How many more there are with `all`. */
+  /** How many more there are with `all`, besides those under `more`. */
   hidden: number;
+  /** The verdict on each memory that was checked. */
   memories: VerifiedMemory[];
+  /** Names that were replaced with `fix`: the old text and the new one. */
   fixed: { file: string; scope: string; from: string; to: string }[];
+  /** How many memories were marked as verified today, with `stamp`. */
   stamped: number;
   /** Journal entries, `scope:id` outside the first directory. */
   undo: string[];
@@ -96,7 +73,7 @@ export async function verifyMemories(
   options: VerifyOptions = {},
 ): Promise<Verification> {
   const changed = options.changedSince === undefined ? null : await readChanged(git, options.changedSince);
-  const subjects = rows.flatMap((row) => readSubject(directories, row));
+  const subjects = eachOnce(rows.flatMap((row) => readSubject(directories, row)));
   const names = namesOf(rows);
   const { maxCommits, onProgress, all = false } = options;
   const { writtenAt, since } = await datesOf(git, subjects);
@@ -120,12 +97,12 @@ export async function verifyMemories(
     return left
       .filter(({ verdict }) => isProblem(verdict))
       .sort((a, b) => b.confidence - a.confidence || a.claim.line - b.claim.line)
-      .map((finding) => ({ finding, subject: memory.subject }));
+      .map((finding) => ({ finding, file: memory.subject.file, scope: memory.subject.directory.scope }));
   });
   const shown = wrong.filter(({ finding }) => all || isShown(finding));
   return {
     checked: judged.length,
-    problems: shown.map(({ subject, finding }) => problemOf(subject, finding)),
+    problems: describe(shown, all),
     hidden: wrong.length - shown.length,
     memories: judged.map(({ subject, findings, ...memory }) => ({
       file: subject.file,
@@ -206,6 +183,19 @@ function readSubject(directories: readonly Store[], row: Row): Subject[] {
   }
 }
 
+/** A store may lie in another one that was named as a folder of memories: then both list its files. The first of the stores counts. */
+function eachOnce(subjects: readonly Subject[]): Subject[] {
+  const folders = new Map(
+    [...new Set(subjects.map(({ directory }) => directory))].map((each) => [each, realPath(each.path)]),
+  );
+  const first = new Map<string, Subject>();
+  for (const subject of subjects) {
+    const path = join(folders.get(subject.directory) ?? "", subject.file);
+    if (!first.has(path)) first.set(path, subject);
+  }
+  return [...first.values()];
+}
+
 interface Written {
   fixed: Verification["fixed"];
   fixedFindings: ReadonlySet<Finding>;
@@ -272,34 +262,6 @@ function afterFix(
   const left = findings.filter((finding) => !fixed.has(finding));
   const isFixed = left.length < findings.length && !left.some(isShown);
   return { verdict: isFixed ? "fixed" : verdict, left };
-}
-
-/** Everything else is a name. */
-const SPOKEN = {
-  path: "path",
-  link: "path",
-  flag: "flag",
-  script: "command",
-  url: "url",
-  date: "date",
-  value: "value",
-};
-
-function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
-  const { claim, verdict, to, confidence, written, changed, order, when } = finding;
-  const evidence = when === null ? finding.evidence : `${finding.evidence}, ${when}`;
-  return {
-    ...{ confidence, written, changed, order },
-    file,
-    scope: directory.scope,
-    line: claim.line,
-    claim: claim.text,
-    kind: ((SPOKEN as Partial<Record<ClaimKind, string>>)[claim.kind] ?? "symbol") as Problem["kind"],
-    what: claim.kind,
-    verdict: verdict as Problem["verdict"],
-    evidence,
-    to: to ?? null,
-  };
 }
 
 /** Both names of renamed files; includes what is staged. The files themselves are not read: that would run filters. */

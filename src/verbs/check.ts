@@ -2,8 +2,13 @@
 
 import { bold, count, countMemories, type Line, verb } from "../verb.ts";
 import { examine, sayChecks } from "./doctor.ts";
-import { measureAll, sayScore } from "./health.ts";
+import { type MeasuredStore, measureAll, sayScore } from "./health.ts";
 import { lint, verify } from "./verify.ts";
+
+/** Without "nothing to fix", which is about memories alone: other parts may have said otherwise. */
+function sayHealth(health: MeasuredStore): Line[] {
+  return Object.values(health.counts).some((found) => found > 0) ? sayScore(health).slice(1) : [];
+}
 
 export const check = verb({
   args: [],
@@ -12,6 +17,7 @@ export const check = verb({
     "Runs doctor (installation), lint (form), verify (claims) and health, and changes nothing. " +
     "Exit code 1 if one of the first three found a problem.",
   examples: ["check"],
+  hasWarnings: true,
   async run(memdir, _, context) {
     const install = { checks: await examine(memdir, context) };
     const form = await lint.run(memdir, {}, context);
@@ -40,7 +46,7 @@ export const check = verb({
         `${countMemories(claims.checked)} checked, ${count(claims.problems.length, "problem")}`,
         verify.say(claims, known).slice(0, claims.problems.length),
       ),
-      ...part("Health", health.memories > 0 ? `${health.score} of 100` : "no score", sayScore(health).slice(1)),
+      ...part("Health", health.memories > 0 ? `${health.score} of 100` : "no score", sayHealth(health)),
     ];
   },
 });

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { SaveResult } from "../memory/save.ts";
-import { MEMORY_TYPES } from "../store/store.ts";
+import { MEMORY_TYPES, type Row } from "../store/store.ts";
 import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
@@ -10,6 +10,11 @@ export const REDACT = flag("mask secrets instead of refusing");
 export const REASON = text("a note for the journal");
 export const NAME = text("a memory's name, file name, or file name without .md", "NAME");
 export const YES = flag("do not ask", { short: "y" });
+
+/** `[type] ` before a memory's name, or nothing where the file does not state one. */
+export function typeTag({ type, typeExplicit }: Pick<Row, "type" | "typeExplicit">): string {
+  return typeExplicit ? `[${type}] ` : "";
+}
 
 interface Consent {
   "dry-run"?: boolean | undefined;

@@ -2,16 +2,18 @@
 
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
+import type { InstructionOptions, Memdir } from "../memdir.ts";
 import { SECTION_NAMES } from "../prompts/memory.ts";
-import { block, choice, dim, flag, type Line, list, notes, type Span, text, verb } from "../verb.ts";
+import type { Store } from "../store/store.ts";
+import { block, choice, count, dim, flag, type Line, list, notes, type Span, text, verb } from "../verb.ts";
 
 const SOURCES = ["user", "project", "local"] as const;
 
 export const context = verb({
   args: [],
   input: {
-    touch: list("a file that is read or written then", "FILE"),
-    "add-dir": list("a further directory, as for Claude Code", "DIR"),
+    touch: list("also show what is loaded when this file is read or written", "FILE"),
+    "add-dir": list("another directory, as with Claude Code's option", "DIR"),
     "approve-imports": flag("allow imports from outside the working directory in this project, from now on"),
     "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
     "setting-sources": text("which settings count: user,project,local", "LIST"),
@@ -25,7 +27,7 @@ export const context = verb({
     const opened = settingSources || approved.length > 0 ? await open({ settingSources }) : memdir;
     const paths = (given: readonly string[] = []) => given.map((path) => resolve(cwd, path));
     const options = { addDirs: paths(input["add-dir"]), allAgents: input["all-agents"] === true };
-    const found = await opened.context(paths(input.touch), options);
+    const found = await showContext(opened, paths(input.touch), options);
     return { ...found, approved, home: memdir.config.home, disabled: memdir.config.disabled };
   },
   json: ({ approved: _, home: _home, disabled: _disabled, ...found }) => found,
@@ -37,7 +39,7 @@ export const context = verb({
       dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`),
     ];
     const { dir, index, warning } = found.memory;
-    const lines = index === null ? "no index" : `${index.split("\n").length} lines`;
+    const lines = index === null ? "no index" : count(index.split("\n").length, "line");
     return [
       ...notes(approved),
       ...found.warnings.map((warning): Line => ({ warning })),
@@ -50,6 +52,14 @@ export const context = verb({
     ];
   },
 });
+
+/** As `Memdir.context`, but to look is not to write: a missing index is shown as it would be generated. */
+async function showContext(memdir: Memdir, touched: readonly string[], options: InstructionOptions) {
+  const { buildStartContext } = await import("../context/start.ts");
+  const { directories, location, config, warnings } = memdir;
+  const main = { ...(directories[0] as Store), readOnly: true };
+  return buildStartContext(main, await memdir.instructions(options), location, config, warnings, touched);
+}
 
 function readSources(given: string | undefined): (typeof SOURCES)[number][] | undefined {
   if (given === undefined) return undefined;
@@ -74,7 +84,7 @@ export const prompt = verb({
 
 export const index = verb({
   args: [],
-  input: { rebuild: flag("give every memory its line again, take out dead ones") },
+  input: { rebuild: flag("add a line for every memory that lacks one, and remove dead lines") },
   examples: ["index", "index --rebuild"],
   writes: ({ rebuild }) => rebuild === true,
   async run(memdir, { rebuild }) {
@@ -83,7 +93,7 @@ export const index = verb({
   },
   say({ limits, notices, undo, ...view }, { call }) {
     const overflow = view.overflow.length === 0 ? "" : `, ${view.overflow.length} more on the overflow page`;
-    const size = `${view.lines} of ${limits.maxLines} lines, ${view.chars} of ${limits.maxChars} characters${overflow}`;
+    const size = `${view.lines} of ${count(limits.maxLines, "line")}, ${view.chars} of ${limits.maxChars} characters${overflow}`;
     return [
       block(view.index === "" ? "MEMORY.md is empty." : view.index),
       ...(view.warning ? ["", `> ${view.warning.message}`] : []),

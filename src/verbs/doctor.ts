@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { countTokens } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
+import { countTokens } from "../model/cost.ts";
 import { findAbandoned } from "../project/orphans.ts";
 import { count } from "../text/sanitise.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
@@ -24,6 +24,7 @@ export function makeDoctor(prove: Prove) {
     },
     about: "Checks the installation, the store and every wired agent, each by a real round trip.",
     examples: ["doctor", "doctor --fix", "doctor --model"],
+    hasWarnings: true,
     // A question to the model costs money and is entered in the ledger.
     writes: ({ fix, model }) => fix === true || model === true,
     async run(memdir, { fix = false, model = false }, context) {

@@ -5,11 +5,12 @@ import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
-import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
+import { checkDreamGates, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import { countOps, describeOp, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
+import { findFiles, type SessionFile } from "../session/sessions.ts";
 import type { Store } from "../store/store.ts";
 import { bad, type Context, dim, flag, good, type Line, text, verb } from "../verb.ts";
 import { modelFor } from "./model.ts";
@@ -70,7 +71,7 @@ export const dream = verb({
     if (!outcome)
       return [
         dim(
-          `${call("dream --apply --only 1,2")} applies these steps, as one change that can be undone; --skip 3 all but that`,
+          `${call("dream --apply --only 1")} applies the first step, --skip 1 all others, as one change that can be undone`,
         ),
       ];
     const { entry, skipped, produced } = outcome;
@@ -199,10 +200,11 @@ const BARRED: Record<LearnMode, string | null> = {
 /** The session that asks is not one of those that are counted. */
 function gatesOf(memdir: Memdir, { conversation }: Context): DreamGates {
   const { config, location } = memdir;
-  const folder = sessionsFolder(config, location.project);
+  const places = { dirs: [sessionsFolder(config, location.project)], older: null };
+  const isOther = ({ id }: SessionFile) => id !== conversation?.session;
   return {
     off: config.disabled ?? BARRED[openLearning(memdir).mode],
-    touchedSince: (sinceMs) => countSessions(folder, sinceMs, conversation?.session ?? null),
+    touchedSince: (sinceMs) => findFiles(places).filter((file) => file.mtimeMs > sinceMs && isOther(file)).length,
     isAlive,
   };
 }

@@ -37,7 +37,8 @@ export const enrich = verb({
     return [
       `${count(left, "memory has", "memories have")} no cues:`,
       ...result.poor.map(({ file, name }) => `    ${name} (${file})`),
-      "With a model (MEMDIR_MODEL) each would get about six, in batches of twenty, within the day's budget.",
+      "With a model each would get about six, in batches of twenty, within the day's budget.",
+      "Set MEMDIR_MODEL, or let memdir ask the agent you have: memdir init --learn-with claude-code",
     ];
   },
 });

@@ -6,7 +6,7 @@ import { importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
 import { claimDirectory } from "../project/owner.ts";
 import { MEMORY_TYPES, type Store } from "../store/store.ts";
-import { choice, count, dim, flag, notes, text, verb } from "../verb.ts";
+import { choice, count, countMemories, dim, flag, notes, text, verb } from "../verb.ts";
 
 /** How many of those imported or left out are named; --json names all. */
 const SHOWN = 10;
@@ -66,7 +66,7 @@ const importAll = verb({
     const known = skipped.filter(({ kind }) => kind === "known").length;
     const others = skipped.filter(({ kind }) => kind !== "known");
     return [
-      `${dryRun ? "would import" : "imported"} ${imported.length} from ${path}${undone}`,
+      `${dryRun ? "would import" : "imported"} ${countMemories(imported.length)} from ${path}${undone}`,
       ...shown.map(({ name, type, file }) => [`    [${type}] ${name} `, dim(`(${file})`)]),
       ...(imported.length > shown.length ? [`    and ${imported.length - shown.length} more`] : []),
       ...(known > 0 ? [`${count(known, "memory was", "memories were")} imported before`] : []),
@@ -84,22 +84,32 @@ const exportAll = verb({
     output: text("a file, or for markdown also a folder (default: standard output)", "PATH"),
     type: choice(MEMORY_TYPES, "only this type; agents-md takes feedback and project unless told otherwise", "TYPE"),
     force: flag("replace files that are not an earlier export"),
+    team: flag("agents-md: also the team's memories, each with its author"),
   },
   examples: ["export --format agents-md --output AGENTS.md"],
   writes: ({ output = "-" }) => output !== "-",
-  async run(memdir, { format = "markdown", output: given = "-", type, force = false }, { cwd }) {
+  async run(memdir, { format = "markdown", output: given = "-", type, force = false, team = false }, { cwd }) {
     // A slash at the end means a folder.
     const output = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
-    const { text, ...result } = await exportMemories(memdir, { format, type, output, force });
+    const { text, ...result } = await exportMemories(memdir, { format, type, output, force, team });
     return { format, output, ...result, ...(output === null ? { text } : {}) };
   },
   say: ({ output, exported, left, text, removed }) => [
-    output === null ? { raw: (text ?? "").trimEnd() } : `exported ${exported.length} to ${output}`,
-    ...notes(left.map(({ file, reason }) => `${file} is left out: ${reason}`)),
+    output === null ? { raw: (text ?? "").trimEnd() } : `exported ${countMemories(exported.length)} to ${output}`,
+    ...notes(sayLeft(left)),
     ...notes(
       removed.length > 0 ? [`removed from the export, because their memories are gone: ${removed.join(", ")}`] : [],
     ),
   ],
 });
+
+/** Those left out for one reason are one line. */
+function sayLeft(left: readonly { file: string; reason: string }[]): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { file, reason } of left) reasons.set(reason, [...(reasons.get(reason) ?? []), file]);
+  return [...reasons].map(([reason, files]) =>
+    files.length === 1 ? `${files[0]} is left out: ${reason}` : `${files.length} memories are left out: ${reason}`,
+  );
+}
 
 export { exportAll as export, importAll as import };

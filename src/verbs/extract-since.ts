@@ -3,7 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type BudgetAnswer, checkBudget } from "../learn/budget.ts";
-import { findNew, learnSession, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
+import { findNew, type LearnRequest, type LearnResult, learnSession, NOTHING_NEW } from "../learn/learn.ts";
 import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -25,8 +25,12 @@ import { placesOf } from "./sessions.ts";
 
 /** How sessions are looked through, and whether that may go on today. */
 export interface Looker {
-  look(session: HeardSession, options: SessionOptions): Promise<SessionResult>;
+  look(session: HeardSession, options: Pick<LearnRequest, "signal" | "onProgress">): Promise<Read>;
   budget(): BudgetAnswer;
+}
+
+export interface Read extends Omit<LearnResult, "saved"> {
+  saved: { file: string; action: string }[];
 }
 
 /** By the model that is configured, else by rules, which cost nothing. With `inbox` everything waits for a person. */
@@ -35,11 +39,10 @@ export function openLooker(memdir: Memdir, context: Context, { inbox = false } =
   const learning = inbox && opened.mode === "auto" ? { ...opened, mode: "inbox" as const } : opened;
   const model = modelFor(context);
   return {
-    look(session, options) {
-      const extractor = model
-        ? openExtractor(learning, () => model)
-        : openOfflineExtractor(memdir, learning, session.prompts);
-      return learnSession(learning, extractor, session, options);
+    async look(session, options) {
+      const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning);
+      const read = await learnSession(learning, extractor, session, options);
+      return { ...read, saved: read.saved.map(({ file, action }) => ({ file, action })) };
     },
     budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
   };
@@ -52,7 +55,7 @@ export interface Looked {
   path: string;
   /** New ones. */
   messages: number;
-  saved: SessionResult["saved"];
+  saved: Read["saved"];
   skipped: string | null;
 }
 

@@ -2,17 +2,20 @@
 
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { findNew, type SessionResult } from "../learn/learn.ts";
+import { findNew } from "../learn/learn.ts";
 import { openLearning } from "../open-learn.ts";
 import { readTranscript, TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { choice, count, flag, notes, text, verb } from "../verb.ts";
-import { extractSince, type Looked, openLooker, sayWalk, type Walk } from "./extract-since.ts";
+import { extractSince, type Looked, openLooker, type Read, sayWalk, type Walk } from "./extract-since.ts";
 
 export const extract = verb({
   args: [],
   usage: "--transcript FILE | --since TIME",
   input: {
-    transcript: text("a session's file, also Codex's or Gemini CLI's; memdir sessions --json names some", "FILE"),
+    transcript: text(
+      "a session's file, of Claude Code, Codex or Gemini CLI; `memdir sessions --json` lists some",
+      "FILE",
+    ),
     since: text("all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on", "TIME"),
     agent: choice(TRANSCRIPT_AGENTS, "with --since: only sessions of claude, codex or gemini", "NAME"),
     "dry-run": flag("only say what would be read"),
@@ -26,6 +29,11 @@ export const extract = verb({
     if (transcript === undefined) return extractSince(memdir, { since: since ?? "", agent, looker }, context);
     const path = resolve(context.cwd, transcript);
     const session = await readTranscript(path);
+    if (session.messages.length === 0)
+      throw new MemdirError(
+        "usage",
+        `${path} holds no conversation: give a transcript of Claude Code, Codex or Gemini CLI`,
+      );
     if (!looker) {
       const messages = findNew(openLearning(memdir).directory.path, session).length;
       return { id: session.id, agent: session.agent, path, messages };
@@ -50,4 +58,4 @@ export const extract = verb({
 });
 
 type Trial = Omit<Looked, "saved" | "skipped">;
-type Extracted = Pick<SessionResult, "saved" | "skipped" | "refused" | "turns" | "usage">;
+type Extracted = Pick<Read, "saved" | "skipped" | "refused" | "turns" | "usage">;

@@ -5,12 +5,18 @@ import { NAME, REASON, saySaved } from "./common.ts";
 
 export const forget = verb({
   args: ["name"],
-  input: { name: NAME, reason: REASON, purge: flag("for good: also removes its earlier versions from the journal") },
+  input: {
+    name: NAME,
+    reason: REASON,
+    purge: flag("for good: also removes its earlier versions from the journal, or those of a memory that is gone"),
+  },
   examples: ['forget "use pnpm"'],
   writes: true,
   run: (memdir, { name = "", ...options }) => memdir.forget(name, options),
-  say: ({ file, undo, notices }, { call }) => [
-    `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
+  say: ({ file, undo, notices }, { call, input }) => [
+    input.purge
+      ? `removed ${file} for good, with its earlier versions: it cannot be undone`
+      : `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
     ...notes(notices),
   ],
 });

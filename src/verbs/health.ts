@@ -2,7 +2,8 @@
 
 import type { Memdir } from "../memdir.ts";
 import { findTopMemory } from "../project/scopes.ts";
-import type { Measured } from "../truth/health.ts";
+import { INDEX_FILE, indexPath, peekIndex, type Store } from "../store/store.ts";
+import { type Measured, wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthFinding, type HealthKind } from "../truth/health-findings.ts";
 import { bold, type Context, countMemories, dim, flag, good, type Line, type Span, verb, warn } from "../verb.ts";
 
@@ -34,6 +35,7 @@ export const health = verb({
   say: ({ others, top, ...main }, { input, call }) => [
     ...sayScore(main),
     ...(top === null ? [] : [`This repository keeps memories in ${top}: ${call(`health --memory-dir ${top}`)}`]),
+    ...[main, ...others].flatMap(({ noIndex }): Line[] => (noIndex === null ? [] : [warn(noIndex)])),
     ...sayCues(main),
     ...sayFirst(main),
     ...(input.all ? sayAll(main) : []),
@@ -41,37 +43,46 @@ export const health = verb({
   ],
 });
 
-/** `cued`: how many memories have cues. */
-type MeasuredCues = Measured & { cued: number };
+/** `cued`: how many memories have cues. `noIndex`: that there is none for them, and what to do; null where all is well. */
+export type MeasuredStore = Measured & { cued: number; noIndex: string | null };
 
 /** The headline is that of the scope that holds the most memories; the first one where none holds any. */
 export async function measureAll(
   memdir: Memdir,
   _: unknown,
   { progress }: Context,
-): Promise<MeasuredCues & { others: MeasuredCues[]; top: string | null }> {
-  const measured: MeasuredCues[] = [];
+): Promise<MeasuredStore & { others: MeasuredStore[]; top: string | null }> {
+  const measured: MeasuredStore[] = [];
   for (const directory of memdir.directories) {
     const { health, memories } = await memdir.measure(directory, progress("reading memories"));
-    measured.push({ ...health, cued: memories.filter(({ memory }) => memory.when.length > 0).length });
+    const cued = memories.filter(({ memory }) => memory.when.length > 0).length;
+    measured.push({ ...health, cued, noIndex: memories.length === 0 ? null : sayMissing(directory) });
   }
-  const [main, ...others] = measured.sort((a, b) => b.memories - a.memories) as [MeasuredCues, ...MeasuredCues[]];
+  const [main, ...others] = measured.sort((a, b) => b.memories - a.memories) as [MeasuredStore, ...MeasuredStore[]];
   // Memories that are there but not in use are of interest where none are.
   const top = main.memories > 0 ? null : findTopMemory(memdir.location.project, memdir.directories);
   return { ...main, others: others.filter(({ memories }) => memories > 0), top };
 }
 
-export function sayScore({ score, memories, scope, dir, counts, points }: Measured): Line[] {
+function sayMissing(directory: Store): string | null {
+  if (directory.readOnly || peekIndex(indexPath(directory)).trim() !== "") return null;
+  const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
+  const why = `${INDEX_FILE} is missing or empty, so sessions start without these memories`;
+  return `${directory.scope}: ${why}; ${rebuild} writes it`;
+}
+
+export function sayScore({ score, memories, scope, dir, counts, points, noIndex }: MeasuredStore): Line[] {
   const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
   const tone = score >= GOOD ? good : score >= POOR ? bold : warn;
   const kinds = HEALTH_KINDS.filter((kind) => counts[kind] > 0);
   const nothing = memories === 0 ? "There are no memories here yet." : "Nothing to fix.";
+  const costs = wholePoints({ score, points });
   const bars = kinds.map((kind): Span[] => {
     // At least one block: a bar that cannot be seen says that there is nothing.
     const filled = Math.max(1, Math.round(Math.min(1, counts[kind] / Math.max(1, memories)) * BAR));
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
     const isBad = HEALTH_KINDS.indexOf(kind) <= HEALTH_KINDS.indexOf("false");
-    const cost = points[kind] ? `-${Math.max(1, Math.round(points[kind]))}` : "";
+    const cost = costs[kind] ? `-${costs[kind]}` : "0";
     // The bar comes last: that is what a narrow terminal cuts.
     return [`  ${LABELS[kind]}`, String(counts[kind]), cost, isBad ? warn(bar) : bar];
   });
@@ -80,14 +91,14 @@ export function sayScore({ score, memories, scope, dir, counts, points }: Measur
       memories > 0 || kinds.length > 0 ? tone(`${score} of 100: ${words}`) : "no score",
       dim(`  ${countMemories(memories)}, ${scope}, ${dir}`),
     ],
-    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1, 2] }]),
+    ...(kinds.length > 0 ? [{ rows: bars, right: [1, 2] }] : noIndex === null ? [nothing] : []),
   ];
 }
 
 /** The unseen coding set in docs/recall.md: prompts in other words than the memory's, found among the first five. */
 const FOUND = { withCues: 74, without: 50 };
 
-function sayCues({ memories, cued }: MeasuredCues): Line[] {
+function sayCues({ memories, cued }: MeasuredStore): Line[] {
   if (memories === 0) return [];
   const share = `Cues: ${cued} of ${countMemories(memories)} (${Math.floor((100 * cued) / memories)} %).`;
   if (cued === memories) return [share];

@@ -12,18 +12,20 @@ export const history = verb({
   examples: ["history", 'history "use pnpm"'],
   async run(memdir, { name }) {
     const entries = await memdir.history(name);
-    return entries.map(({ id, at, action, files, by, reason, undoes }) => ({
+    return entries.map(({ id, at, action, files, by, reason, undoes, purged }) => ({
       ...{ id, at, action, files: files.map(({ file }) => file), by, reason },
       ...(undoes ? { undoes } : {}),
+      ...(purged ? { purged } : {}),
     }));
   },
   say(entries) {
     if (entries.length === 0) return ["No changes yet."];
-    return entries.map(({ id, at, action, files, by, reason }) => {
+    return entries.map(({ id, at, action, files, by, reason, purged }) => {
       const more = files.length > 3 ? ` and ${files.length - 3} more` : files.length === 0 ? "MEMORY.md" : "";
       const when = at.slice(0, 16).replace("T", " ");
       const what = `${id.padStart(5)}  ${when}  ${action.padEnd(6)}  ${files.slice(0, 3).join(", ")}${more}  `;
-      return [what, dim(`${by}${reason === "" ? "" : `: ${reason}`}`)];
+      const note = `${by}${reason === "" ? "" : `: ${reason}`}`;
+      return [what, dim(purged ? `${note} (for good: cannot be undone)` : note)];
     });
   },
 });

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import { cacheFolder } from "../hooks/faults.ts";
 import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Store } from "../store/store.ts";
@@ -27,6 +28,7 @@ import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { type HookWish, hasRules } from "../wiring/hook-form.ts";
 import { checkLearner, findLearner, isDecided, questionFor, setLearner } from "../wiring/learner.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
+import { findTraces, purge, type Trace } from "../wiring/purge.ts";
 import { HOOK_CHOICES, readReceipt } from "../wiring/receipt.ts";
 import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
 import { isAgreed, isBlind, needsYes, YES } from "./common.ts";
@@ -214,6 +216,9 @@ function shorten(home: string, path: string): string {
 const UNINSTALL = {
   agent: list("only this one", "NAME"),
   team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
+  purge: flag(
+    "also remove everything that memdir keeps besides memories: undo history, waiting proposals, settings, caches",
+  ),
   "dry-run": flag("only show what would change"),
   yes: YES,
 };
@@ -222,26 +227,37 @@ export function makeUninstall(find: FindMachine) {
   return verb({
     args: [],
     input: UNINSTALL,
-    examples: ["uninstall"],
+    examples: ["uninstall", "uninstall --purge --dry-run"],
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, input, context): Promise<Removed> {
-      const machine = find(context);
-      const remove = input.team ? removerOf(openCheckout(memdir, machine)) : unwirerOf(machine, input.agent ?? []);
-      const planned = await remove(true);
-      if (input["dry-run"]) return planned;
-      if (planned.changes.length > 0 && !input.yes) {
-        context.show(sayPlanned(planned), isBlind(context, input) ? jsonOf(planned) : undefined);
-        const question = input.team ? "Remove memdir from this repository?" : "Disconnect these agents?";
-        if (!(await isAgreed(context, input, question))) return { ...planned, isDeclined: true };
+      if (input.purge && (input.team || (input.agent ?? []).length > 0)) {
+        throw new MemdirError("usage", "--purge is for all of memdir; leave out --agent and --team");
       }
-      return remove(false);
+      const machine = find(context);
+      const traces = input.purge ? findTraces(memdir, cacheFolder(machine.env)) : undefined;
+      const remove = input.team
+        ? removerOf(openCheckout(memdir, machine))
+        : unwirerOf(machine, input.agent ?? [], traces);
+      const planned = await remove(true);
+      if (input["dry-run"]) return { ...planned, isPlanned: true };
+      if (planned.changes.length + (traces?.length ?? 0) > 0 && !input.yes) {
+        context.show(sayPlanned(planned), isBlind(context, input) ? jsonOf(planned) : undefined);
+        if (!(await isAgreed(context, input, questionOf(input)))) return { ...planned, isDeclined: true };
+      }
+      const removed = await remove(false);
+      if (!traces) return removed;
+      // The receipt says how to undo the rest: everything stays until that is possible.
+      if ("problems" in removed && removed.problems.length > 0) return { ...removed, purged: [] };
+      await purge(memdir, traces);
+      return removed;
     },
     json: jsonOf,
     exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
     say(result): Said {
       if (result.isDeclined) return ["Nothing was changed"];
-      if ("problems" in result) return sayUnwired(result);
+      if ("problems" in result) return result.isPlanned ? sayPlanned(result) : sayUnwired(result);
       if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
+      if (result.isPlanned) return sayPlanned(result);
       return result.changes.map(({ what, why }) => `${what}: ${why}`);
     },
   });
@@ -249,10 +265,21 @@ export function makeUninstall(find: FindMachine) {
 
 export const uninstall = makeUninstall(findMachine);
 
-type Removed = (Unwired | Pick<TeamSetup, "changes">) & { isDeclined?: true };
+type Removed = (Unwired | Pick<TeamSetup, "changes">) & { isDeclined?: true; isPlanned?: true };
+
+function questionOf({ team, purge }: Input<typeof UNINSTALL>): string {
+  if (team) return "Remove memdir from this repository?";
+  return purge ? "Remove all of this? It cannot be undone" : "Disconnect these agents?";
+}
 
 function jsonOf(result: Removed) {
-  return "problems" in result ? { changes: result.changes, problems: result.problems } : { changes: result.changes };
+  if (!("problems" in result)) return { changes: result.changes };
+  const { changes, problems, purged } = result;
+  return {
+    changes,
+    problems,
+    ...(purged && { purged: purged.map(({ path, what, bytes }) => ({ path, what, bytes })) }),
+  };
 }
 
 function removerOf(checkout: TeamCheckout) {
@@ -261,7 +288,7 @@ function removerOf(checkout: TeamCheckout) {
 
 type Unwired = Awaited<ReturnType<ReturnType<typeof unwirerOf>>>;
 
-function unwirerOf(machine: Machine, agents: readonly string[]) {
+function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonly Trace[]) {
   const clients = agents.length === 0 ? null : chooseClients(machine, agents).map(({ name }) => name);
   return async (dryRun: boolean) => {
     const removals = await unwire(machine, { clients, dryRun });
@@ -270,34 +297,55 @@ function unwirerOf(machine: Machine, agents: readonly string[]) {
       problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
       home: machine.home,
       memories: join(claudeFolder(machine), "projects"),
+      ...(purged && { purged }),
     };
   };
 }
 
 const REMOVED = {
-  restored: "is as it was before",
+  restored: "is as it was before memdir",
   removed: "is removed: it was memdir's",
   edited: "was changed since: only memdir's part was removed",
 };
 
 const PLANNED = {
-  restored: "will be as it was before",
+  restored: "will be as it was before memdir",
   removed: "will be removed: it is memdir's",
   edited: "was changed since: only memdir's part will be removed",
 };
 
 function sayPlanned(planned: Removed): Said {
   if (!("problems" in planned)) return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
-  return planned.changes.map(({ file, kind }) => `${shorten(planned.home, file)} ${PLANNED[kind]}`);
+  const { changes, problems, home, purged = [] } = planned;
+  return [
+    ...changes.map(({ file, kind }) => `${shorten(home, file)} ${PLANNED[kind]}`),
+    ...purged.map((trace) => `${describeTrace(home, trace)} will be removed`),
+    ...warningsOf(problems),
+    ...(changes.length + purged.length + problems.length === 0 ? ["There is nothing to remove"] : []),
+  ];
 }
 
-function sayUnwired({ changes, problems, home, memories }: Unwired): Said {
+function sayUnwired({ changes, problems, home, memories, purged }: Unwired): Said {
+  const isNothing = changes.length + problems.length + (purged?.length ?? 0) === 0;
   return [
     ...changes.map(({ file, kind }) => `${shorten(home, file)} ${REMOVED[kind]}`),
+    ...(purged ?? []).map((trace) => `${describeTrace(home, trace)} is removed`),
     ...warningsOf(problems),
-    ...(changes.length + problems.length === 0 ? ["No agent is wired: there is nothing to undo"] : []),
+    ...(isNothing ? ["No agent is wired: there is nothing to undo"] : []),
     `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
+    ...(purged && problems.length === 0
+      ? [
+          "memdir may have left a cache, which git ignores, in repositories where it only read memories and Claude Code " +
+            "never ran. To list such caches: find ~ -type d -name .memdir -path '*/.claude/*'",
+          "Restart agents that are running now. To remove the program: npm uninstall -g memdir",
+        ]
+      : []),
+    ...(purged && problems.length > 0 ? [{ warning: "nothing else was removed: solve this, and run it again" }] : []),
   ];
+}
+
+function describeTrace(home: string, { path, what, bytes }: Trace): string {
+  return `${shorten(home, path)} (${what}; ${Math.ceil(bytes / 1024)} KB)`;
 }
 
 /** A repository that is, or can be, prepared for team memory. */

@@ -41,18 +41,20 @@ export interface Learnt {
 
 /** A month: far enough back for a newcomer to know what it is about. */
 const SINCE = "30d";
+/** Vectors of some hundred memories; what is left is made behind the first prompts. */
+const WARM_MS = 5_000;
 
 export const learn = verb({
   args: [],
   input: {
-    since: text(`sessions that changed since: 24h, 30d, 2w or a date; ${SINCE} unless stated`, "TIME"),
+    since: text(`sessions that changed since: 24h, 30d, 2w or a date (default: ${SINCE})`, "TIME"),
     agent: choice(TRANSCRIPT_AGENTS, "only sessions of claude, codex or gemini", "NAME"),
     "dry-run": flag("only say how much there is to read, and what it would cost"),
     yes: YES,
   },
   about:
     "Says first how much there is to read and what it costs, then proposes memories one by one: keep, edit or skip " +
-    "each. Without a terminal they wait in the inbox. It can be stopped at any time; the same command goes on.",
+    "each. Without a terminal they wait in the inbox. It can be stopped at any time; the same command continues.",
   examples: ["learn --since 30d"],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context): Promise<Learnt> {
@@ -76,6 +78,10 @@ export const learn = verb({
     const read: Learnt = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
     return context.choose && !context.signal.aborted ? reviewNow(memdir, read, context, context.choose) : read;
   },
+  /** The next prompt should find by meaning what was kept just now. */
+  async after(memdir, _input, { progress, signal }) {
+    await memdir.warm({ budgetMs: WARM_MS, onProgress: progress("making vectors"), signal });
+  },
   say(result, { input, call }) {
     const { found, saved, skipped, rejected, waiting, warnings } = result;
     const since = input.since ?? SINCE;
@@ -83,7 +89,7 @@ export const learn = verb({
     if (input["dry-run"]) return [...sayFound(found, since), ...problems];
     const kept = saved.filter(({ action }) => action !== "inbox");
     const isNone = found.sessions === 0 && waiting === 0 && kept.length === 0;
-    if (isNone) return [`There is nothing new in the sessions since ${since}.`, ...problems];
+    if (isNone) return [`There is nothing new in the sessions ${sayPeriod(since)}.`, ...problems];
     const nothing = kept.length === 0 && rejected === 0 && waiting === 0 && skipped === null;
     return [
       ...(kept.length > 0 ? [bold(`Learnt: ${countMemories(kept.length)}.`)] : []),
@@ -118,17 +124,25 @@ function sumUp({ sessions, tokens }: Walk, context: Context): Found {
 
 /** With a Memdir also what the day's limit allows. */
 function sayFound({ sessions, messages, tokens, model }: Found, since: string, memdir?: Memdir): Line[] {
-  if (sessions === 0) return [`There is nothing new in the sessions since ${since}.`];
-  const what = `${count(sessions, "session")} since ${since}, ${count(messages, "new message")}`;
+  if (sessions === 0) return [`There is nothing new in the sessions ${sayPeriod(since)}.`];
+  const what = `${count(sessions, "session")} ${sayPeriod(since)}, ${count(messages, "new message")}`;
   if (model === null) return [`${what}. Reading them is free: no model is configured, so it is done offline.`];
   const left = memdir && tokensLeft(openLearning(memdir).ledger, memdir.config.learn);
   const isTight = left !== undefined && left < tokens;
   return [
     `${what}. Reading them takes about ${grouped(tokens)} tokens of ${model}.`,
     ...(isTight
-      ? [`Today's limit leaves ${grouped(left)}: it stops there, and the same command goes on tomorrow.`]
+      ? [`Today's limit leaves ${grouped(left)}: it stops there, and the same command continues tomorrow.`]
       : []),
   ];
+}
+
+/** "of the last 30 days", or "since" a date. */
+function sayPeriod(since: string): string {
+  const [, number, unit = ""] = /^\s*(\d+)([hdw])\s*$/i.exec(since) ?? [];
+  const units: Record<string, string> = { h: "hour", d: "day", w: "week" };
+  if (number === undefined) return `since ${since}`;
+  return `of the last ${number === "1" ? "" : `${number} `}${units[unit.toLowerCase()]}${number === "1" ? "" : "s"}`;
 }
 
 const STEPS: readonly Step[] = [

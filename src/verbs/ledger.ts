@@ -1,8 +1,9 @@
 /** `ledger`: what background work cost, why some did not run, and what is left of its budget today. */
 
 import { tokensLeft } from "../learn/budget.ts";
-import { costOf, countTokens, type Spent, startOfDay } from "../learn/ledger.ts";
+import { type Spent, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
+import { costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";
 import { localDay } from "../text/local-day.ts";
 import { bold, count, dim, type Line, number, type Said, type Span, verb } from "../verb.ts";
@@ -13,7 +14,7 @@ const MAX_ROWS = 200;
 
 export const ledger = verb({
   args: [],
-  input: { days: number("of so many days, today among them (default: 7)", { min: 1, max: 99_999 }) },
+  input: { days: number("how many days to show, including today (default: 7)", { min: 1, max: 99_999 }) },
   about:
     "Every background call to a model: what it cost, why some did not run, and what is left of today's budget. " +
     "What memdir changed is in `memdir history`, what happened in the project in `memdir log`.",

@@ -1,13 +1,13 @@
 /** `list` and `show`: memories as the store knows them. */
 
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Memdir } from "../memdir.ts";
 import { filterRows, isBy } from "../memory/memories.ts";
 import { findTopMemory } from "../project/scopes.ts";
 import { ageInWords, formatAuthorship, type Listing, type Row } from "../store/store.ts";
 import { block, bold, countMemories, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
-import { NAME, TYPE } from "./common.ts";
+import { NAME, TYPE, typeTag } from "./common.ts";
 
 type Authored<T extends Row> = T & { author?: string | null };
 
@@ -23,15 +23,16 @@ export const list = verb({
   examples: ["list", "list --type feedback", "list --since 2026-03-01 --by user"],
   async run(memdir, { by, ...filter }, { env }) {
     const { rows, skipped } = await memdir.survey();
-    const authorOf = await findAuthors(memdir, env);
-    const shown = filterRows(rows, filter)
-      .map((row): Authored<Row> => (row.scope === "team" ? { ...row, author: authorOf(row) } : row))
-      .filter((row) => by === undefined || isBy(row, by) || isBy({ by: row.author ?? "" }, by));
+    const signed = await signRows(memdir, filterRows(rows, filter), env);
+    const shown = signed.filter((row) => by === undefined || isBy(row, by) || isBy({ by: row.author ?? "" }, by));
     return { rows: shown, skipped, top: findTopMemory(memdir.location.project, memdir.directories) };
   },
   json: ({ rows }) => rows,
+  // A whole directory that cannot be read is not one without memories.
+  exitCode: ({ skipped }) => (skipped.some(({ path }) => isAbsolute(path)) ? 1 : 0),
   say({ rows, skipped, top }, { input, call }) {
     if (rows.length > 0) return [`${countMemories(rows.length)}:`, ...rows.flatMap(rowLines), ...passedOver(skipped)];
+    if (skipped.some(({ path }) => isAbsolute(path))) return passedOver(skipped);
     const isFiltered = Object.entries(input).some(([name, value]) => name !== "type" && value !== undefined);
     if (isFiltered) return ["No memories match.", ...passedOver(skipped)];
     const none = input.type === undefined ? "No memories saved yet." : `No memories of the type ${input.type}.`;
@@ -45,15 +46,21 @@ function rowLines(row: Authored<Row>): Line[] {
   const scope = row.scope === "project" ? "" : `${row.scope}${author}, `;
   // A description that goes on from the name needs no name before it.
   const { name, description } = row;
-  const shown = description.startsWith(name) ? { ...row, name: description, description: "" } : row;
+  const goesOn = description.startsWith(name) && !/^[\p{L}\p{N}_]/u.test(description.slice(name.length));
+  const shown = goesOn ? { ...row, name: description, description: "" } : row;
   const line = ["    ", ...titleOf(shown, (text) => text), " ", dim(`(${scope}${ageInWords(row.ageDays)})`)];
   return row.problems.length === 0 ? [line] : [line, ["        ", warn(`${row.file}: ${row.problems.join("; ")}`)]];
 }
 
-/** `[type] name — description`. A type that the file does not state is not shown. */
-export function titleOf({ type, typeExplicit, name, description }: Row, weight: (name: string) => Span): Span[] {
+/** `[type] name — description` */
+export function titleOf({ name, description, ...row }: Row, weight: (name: string) => Span): Span[] {
   const isSaid = description === "" || description.replace(/[.!]$/, "") === name;
-  return [typeExplicit ? `[${type}] ` : "", weight(name), isSaid ? "" : ` — ${description}`];
+  return [typeTag(row), weight(name), isSaid ? "" : ` — ${description}`];
+}
+
+/** `team: by Ann`: whose a memory is, where it is the team's; empty for the user's own. */
+export function teamOf({ scope, author }: { scope: string; author?: string | null }): string {
+  return scope === "team" || scope.startsWith("team@") ? `${scope}${author ? `: ${author}` : ""}` : "";
 }
 
 function passedOver(skipped: Listing["skipped"]): Line[] {
@@ -80,6 +87,17 @@ export const show = verb({
     ];
   },
 });
+
+/** The team's with their authors; without one git is not asked. */
+export async function signRows<T extends Pick<Row, "path" | "file" | "scope">>(
+  memdir: Memdir,
+  rows: readonly T[],
+  env: World["env"],
+): Promise<(T & { author?: string | null })[]> {
+  if (!rows.some(({ scope }) => scope === "team")) return [...rows];
+  const authorOf = await findAuthors(memdir, env);
+  return rows.map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));
+}
 
 /**
  * Who wrote the team's memories, in words. Null for what is not the team's, and where it is not known. Git is asked once for

@@ -2,12 +2,25 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import { type Found, findByRef, findMemory, type Named } from "../memory/find.ts";
 import { findTeam, isMirror } from "../open.ts";
 import { repositoryOf } from "../project/scopes.ts";
 import { findEnforced, type Store, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
-import { bold, type Context, dim, flag, type Input, notes, type Reader, type Said, verb, warn } from "../verb.ts";
+import {
+  bold,
+  type Context,
+  dim,
+  flag,
+  type Input,
+  type Line,
+  notes,
+  type Reader,
+  type Said,
+  verb,
+  warn,
+} from "../verb.ts";
 import { isAgreed, NAME, YES } from "./common.ts";
 import { acceptOwn } from "./trust.ts";
 
@@ -27,7 +40,7 @@ export const promote = verb({
   async run(memdir, input, context) {
     const team = findTeam(memdir);
     const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
-    const move = await planPromotion(memdir.directories.filter(isPrivate), team, input.name ?? "");
+    const move = await planPromotion(await find(memdir, isPrivate, input), team);
     const ignored = team.inRepository
       ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: context.env })
       : null;
@@ -43,27 +56,27 @@ export const demote = verb({
   ...MOVE,
   examples: ['demote "release day"'],
   async run(memdir, input, context) {
-    const found = memdir.directories.filter(({ scope }) => scope === "team");
-    const teams = found.length > 0 ? found : [findTeam(memdir)];
+    const shared = memdir.directories.filter(({ scope }) => scope === "team");
+    const teams = shared.length > 0 ? shared : [findTeam(memdir)];
     const [main] = memdir.directories;
     const already = "it is the team's already: say where it goes with --scope project or --scope user";
     if (!main || main.scope === "team" || teams.some(({ path }) => path === main.path))
       throw new MemdirError("usage", already);
-    const move = await planDemotion(teams, main, input.name ?? "");
+    const move = await planDemotion(await findMemory(teams, input.name ?? ""), main);
     const when = {
       repository: " with your next commit, though it stays in the repository's history",
       mirror: " once you have run `memdir sync`, though the server keeps its versions",
       folder: "",
     };
-    const who = `It is yours alone then; everybody else loses it${when[kindOf(memdir, move.from)]}.`;
+    const who = `It will be yours alone; everyone else loses it${when[kindOf(memdir, move.from)]}.`;
     return moveMemory(memdir, move, input, context, { who, question: "Make it private?" });
   },
 });
 
 const READERS = {
-  repository: "Everybody who has this repository sees it, once it is committed.",
-  mirror: "Everybody in the team sees it, once you have run `memdir sync`.",
-  folder: "Everybody who shares this directory sees it.",
+  repository: "Everyone with this repository will see it once it is committed.",
+  mirror: "Everyone in the team will see it once you have run `memdir sync`.",
+  folder: "Everyone who shares this directory will see it.",
 };
 
 function kindOf(memdir: Memdir, team: Store): keyof typeof READERS {
@@ -80,8 +93,22 @@ async function moveMemory(
   { who, question }: { who: string; question: string },
 ) {
   const { kind, name, from, file, to, target, isThere, text, notices } = move;
-  context.show([
-    [bold(file), " ", dim(`(${from.scope})`), ` -> ${to.path}/${target}`],
+  const ends = {
+    from: { scope: from.scope, file },
+    to: { scope: to.scope, file: target, path: `${to.path}/${target}` },
+  };
+  const planned = { kind, name, ...ends, isThere, text, who, notices };
+  if (input["dry-run"]) return planned;
+  context.show(sayPlanned(planned));
+  return (await isAgreed(context, input, question)) ? sign(memdir, move, await carryOut(move)) : null;
+}
+
+type Planned = Pick<Move, "kind" | "name" | "isThere" | "text" | "notices"> &
+  Pick<MoveResult, "from" | "to"> & { who: string };
+
+function sayPlanned({ from, to, isThere, text, who, notices }: Planned): Line[] {
+  return [
+    [bold(from.file), " ", dim(`(${from.scope})`), ` -> ${to.path}`],
     ...text
       .trimEnd()
       .split("\n")
@@ -89,12 +116,15 @@ async function moveMemory(
     ...(isThere ? [dim("The same text already exists there: it is only removed here.")] : []),
     who,
     ...notices.map((notice) => warn(`note: ${notice}`)),
-  ]);
-  if (input["dry-run"]) {
-    const ends = { from: { scope: from.scope, file }, to: { scope: to.scope, file: target } };
-    return { kind, name, ...ends, isThere, text, notices };
-  }
-  return (await isAgreed(context, input, question)) ? sign(memdir, move, await carryOut(move)) : null;
+  ];
+}
+
+/** The page knows a memory by its place among all directories; a name is looked for where the memory may come from. */
+async function find(memdir: Memdir, may: (store: Store) => boolean, input: { name?: Named }): Promise<Found> {
+  const { name = "" } = input;
+  return typeof name === "string"
+    ? findMemory(memdir.directories.filter(may), name)
+    : findByRef(memdir.directories, name);
 }
 
 /** Ids as `memdir undo` takes them. */
@@ -111,7 +141,7 @@ function sign(memdir: Memdir, { from, to }: Move, result: MoveResult): MoveResul
 
 function sayMoved(result: Awaited<ReturnType<typeof moveMemory>>, { call }: Pick<Reader, "call">): Said {
   if (result === null) return ["nothing was changed"];
-  if (!("undo" in result)) return [];
+  if (!("undo" in result)) return sayPlanned(result);
   const { kind, from, to, notices, undo } = result;
   const ids = [undo.removed, undo.written].filter((id) => id !== null);
   const back = kind === "promote" ? `${call("demote")} makes it private again` : `${call("promote")} shares it again`;

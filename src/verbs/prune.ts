@@ -38,13 +38,13 @@ export const prune = verb({
   },
   say(result, { input, call }) {
     const { memories, undo } = result;
-    const back = undo === null ? [] : [`${call(`undo ${undo}`)} brings them back`];
+    const back = undo === null ? [] : [`${call(`undo ${undo}`)} brings ${memories.length === 1 ? "it" : "them"} back`];
     if ("outcome" in result) {
       const { outcome, suggestions } = result;
       // Whoever was asked has seen them.
-      const listed = outcome === "declined" || (outcome === "done" && !input.apply) ? [] : describe(suggestions);
+      const listed = outcome === "declined" ? [] : describe(suggestions);
       const forgot = memories.length === 0 ? "Nothing was forgotten." : `forgot ${countMemories(memories.length)}`;
-      if (outcome === "done") return [...listed, forgot, ...back];
+      if (outcome === "done") return [...(input.apply ? describe(suggestions, "forgot") : []), forgot, ...back];
       return outcome === "shown" ? [...listed, ...notes(["nothing was forgotten; --apply does it"])] : listed;
     }
     const { type = "project", "older-than": days = DEFAULT_DAYS } = input;
@@ -71,9 +71,7 @@ async function findSuggestions(
   return [...found, ...aged].sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-function describe(suggestions: readonly Suggestion[]): Line[] {
+function describe(suggestions: readonly Suggestion[], verb = "would forget"): Line[] {
   if (suggestions.length === 0) return ["Nothing needs to go."];
-  return suggestions.map(
-    ({ file, reason, byHand }) => `${byHand ? "you may forget" : "would forget"} ${file} (${reason})`,
-  );
+  return suggestions.map(({ file, reason, byHand }) => `${byHand ? "you may forget" : verb} ${file} (${reason})`);
 }

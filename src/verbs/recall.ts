@@ -1,6 +1,8 @@
 /** `recall`: the memories that an agent would be shown for a prompt. */
 
 import { bold, countMemories, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
+import { typeTag } from "./common.ts";
+import { signRows, teamOf } from "./list.ts";
 
 /** Vectors that are missing are made first where half a second is enough: some fifty new memories, so that a first recall shows what an agent would get. */
 const BEFORE_MS = 500;
@@ -12,26 +14,34 @@ export const recall = verb({
   input: {
     prompt: text("what you would ask an agent", "PROMPT"),
     "max-bytes": number("the most that all of them may take, headers included"),
-    limit: number("at most this many (default: 5)"),
+    limit: number("at most this many (default: 5)", { min: 1 }),
     exclude: list("leave this memory out; may be given several times", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
     "no-wait": flag("do not make missing vectors before and after the answer"),
-    all: flag("also those that are not sure enough to be shown"),
+    all: flag("also memories that are too uncertain to be shown"),
   },
   examples: ['recall "can I stub the database in this spec?"'],
-  async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { signal }) {
+  async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { signal, env }) {
     if (!given["no-wait"]) await memdir.warm({ budgetMs: BEFORE_MS, signal });
     const model = given["no-model"] ? false : undefined;
-    return memdir.recall(prompt, { exclude, limit, maxBytes, model, everything: given.all, signal });
+    const found = await memdir.recall(prompt, { exclude, limit, maxBytes, model, everything: given.all, signal });
+    return { ...found, memories: await signRows(memdir, found.memories, env) };
   },
   async after(memdir, { "no-wait": isOver }, { progress, signal }) {
     if (!isOver) await memdir.warm({ budgetMs: AFTER_MS, onProgress: progress("making vectors"), signal });
   },
   say({ memories, considered, method, tookMs, leftOut, warnings }) {
-    const found = memories.length === 0 ? "Nothing that clearly helps" : `${memories.length} recalled`;
+    const none = leftOut.length > 0 ? "None of them fits" : "Nothing that clearly helps";
+    const found = memories.length === 0 ? none : `${memories.length} recalled`;
     return [
-      ...memories.flatMap(({ type, name, file, confidence, description, why }): Line[] => [
-        [`[${type}] `, bold(name), " ", dim(file), `  ${confidence.toFixed(2)}`],
+      ...memories.flatMap(({ name, file, confidence, description, why, ...row }): Line[] => [
+        [
+          typeTag(row),
+          bold(name),
+          " ",
+          dim([file, teamOf(row)].filter(Boolean).join(", ")),
+          `  ${confidence.toFixed(2)}`,
+        ],
         ...(description === "" ? [] : [`    ${description}`]),
         ...why.map((reason) => dim(`    ${reason}`)),
       ]),

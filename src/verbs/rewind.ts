@@ -5,6 +5,7 @@ import { openAgent } from "../open-agent.ts";
 import type { RewindReport } from "../session/rewind.ts";
 import { readSession } from "../session/session-reader.ts";
 import { cutLine } from "../text/sanitise.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { count, dim, flag, type Line, text, verb } from "../verb.ts";
 import { findOne } from "./sessions.ts";
 
@@ -12,7 +13,7 @@ export const rewind = verb({
   args: ["id?"],
   input: {
     id: text("the session's id, or the beginning of it; without one the last session", "ID"),
-    to: text("back to before this prompt, by number or id", "N"),
+    to: text("go back to before this prompt, by number or id", "N"),
     code: flag("only the files"),
     conversation: flag("only the conversation"),
   },
@@ -23,7 +24,7 @@ export const rewind = verb({
     const agent = await openAgent({ memdir, env, model: null, from: session });
     try {
       const points = agent.checkpoints();
-      if (to === undefined) return points;
+      if (to === undefined) return points.map((point) => ({ ...point, label: redactSecrets(point.label) }));
       const point = points.find((one) => one.id === to) ?? points[Number(to) - 1];
       if (!point)
         throw new MemdirError("not-found", `there is no checkpoint ${JSON.stringify(to)}; memdir rewind lists them`);

@@ -1,17 +1,18 @@
 /** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
-import { parseMemory, readGiven } from "../store/store.ts";
+import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
-import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
-import { openMachine } from "../wiring/machine.ts";
+import { redactSecrets } from "../text/secrets.ts";
+import { type Context, choice, dim, flag, type Input, list, text, verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
 
@@ -26,7 +27,7 @@ const INPUT = {
   file: text("read the body from this file; - is standard input", "FILE", { only: ["cli", "console"] }),
   expires: text("the last day on which it holds, as in 2026-12-31", "DATE"),
   pin: flag("keep its line in the index when others must go"),
-  source: text("who said it: user, inferred, tool or document", "WHO"),
+  source: choice(TRUSTS, "who said it: user, inferred, tool or document", "WHO"),
   reason: REASON,
   redact: REDACT,
 };
@@ -44,25 +45,15 @@ export const save = verb({
   writes: true,
   async run(memdir, input, context) {
     const body = await readBody(input, context);
-    const request = await complete(memdir, body, input);
-    const { link: links, supersedes, redact, pin, expires, source: by, reason } = input;
-    const source = by === undefined ? undefined : { by, session: null, message: null };
-    const saved = await memdir.save({
-      ...request,
-      links,
-      supersedes,
-      redact,
-      expires,
-      reason,
-      source,
-      pinned: pin || undefined,
-    });
+    const { left, ...request } = await complete(memdir, body, input);
+    const { redact, reason } = input;
+    const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
     const { type, name, metadata } = await memdir.show({ directory: 0, file: saved.file });
-    const notices = [...saved.notices, ...(metadata.enforce === undefined ? [] : await findRuleNotices(context))];
+    const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
     return {
       ...saved,
-      notices,
+      notices: [...saved.notices, ...noteLeft(left), ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
@@ -102,9 +93,8 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
  * belongs to, or from the text itself. The text is kept as it is. A derived name never updates a memory that says something else.
  */
 async function complete(memdir: Memdir, given: string, input: SaveInput): Promise<Request> {
-  const { body, ...stated } = readHead(given, input);
-  const { type, name, description, when } = stated;
-  const whole = { body, description, when };
+  const { type, name, ...whole } = readHead(given, input);
+  const { body, description } = whole;
   const there = name === undefined ? null : await findNamed(memdir, name);
   if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
@@ -130,22 +120,28 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   return shaped;
 }
 
-type Request = Pick<SaveRequest, "type" | "name" | "description" | "body" | "when">;
+/** `left`: fields of the text's head that a save does not keep. */
+type Request = SaveRequest & { left: string[] };
 
 /** Words that orders begin with. */
 const IMPERATIVE =
   /^(?:please )?(?:add|ask|avoid|be|build|check|commit|create|delete|deploy|document|don['’]t|ensure|explain|fix|follow|format|give|keep|let|make|merge|name|pin|prefer|push|put|quote|read|rebase|remove|rename|reply|respond|run|say|set|show|skip|sort|split|squash|start|stick|stop|test|treat|try|update|use|wait|wrap|write) (?!(?:is|are|was|were|has|have|had|will|can|runs|goes)\b)\S/i;
 
-/** A file in the form of a memory says itself what it is called. */
-function readHead(given: string, { type, name, description, when = [] }: SaveInput) {
+/** A text in the form of a memory says itself what it is; what is given beside it counts more. */
+function readHead(given: string, input: SaveInput) {
+  const { type, name, description, when, link: links, supersedes, pin, expires, source: by } = input;
+  const source = by === undefined ? undefined : { by, session: null, message: null };
+  const asked = { when, links, supersedes, pinned: pin || undefined, expires, source };
   const head = /^---\r?\n/.test(given) ? parseMemory("given.md", given) : null;
   if (!head || typeof head.metadata.name !== "string" || head.metadata.name === "")
-    return { type, name, description, when, body: given };
+    return { ...asked, type, name, description, body: given, left: [] };
+  const isAsked = ([, value]: [string, unknown]) => (Array.isArray(value) ? value.length > 0 : value !== undefined);
   return {
+    ...readGivenFields(given),
+    ...Object.fromEntries(Object.entries(asked).filter(isAsked)),
     type: type ?? (head.typeExplicit ? head.type : undefined),
     name: name ?? head.name,
     description: description ?? (head.description === "" ? undefined : head.description),
-    when: when.length > 0 ? when : head.when,
     body: head.body,
   };
 }
@@ -189,7 +185,8 @@ async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, 
 export const edit = verb({
   args: ["name"],
   input: { name: NAME, redact: REDACT },
-  about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
+  about:
+    "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you, without the values of secrets.",
   examples: ['edit "use pnpm"'],
   writes: true,
   async run(memdir, { name = "", redact = false }, context) {
@@ -201,24 +198,10 @@ export const edit = verb({
     if (metadata.enforce === undefined) return saved;
     const rule = readSharedRules(memdir.directories).find(({ path }) => path === saved.path);
     if (rule && !before.includes(idOf(rule))) (await import("./trust.ts")).acceptOwn(memdir, rule);
-    return { ...saved, notices: [...saved.notices, ...(await findRuleNotices(context))] };
+    return { ...saved, notices: [...saved.notices, ...((await context.ruleNotices?.()) ?? [])] };
   },
   say: saySaved,
 });
-
-/** Loaded here: few memories are rules. */
-async function findRuleNotices(context: Context): Promise<string[]> {
-  try {
-    const { findRuleGaps } = await import("../wiring/hook-form.ts");
-    const clients = findRuleGaps(openMachine(fileURLToPath(import.meta.url), context));
-    return clients.map(
-      ({ title }) =>
-        `${title} checks rules through memdir's server: \`memdir init\` makes them hold when that is switched off, too`,
-    );
-  } catch {
-    return []; // an incomplete installation, which `memdir doctor` reports
-  }
-}
 
 /** The memory in the user's editor, checked when it closes. Ends when the editor does. */
 export async function editByHand(
@@ -226,7 +209,10 @@ export async function editByHand(
   name: string,
   { env, ...options }: { redact: boolean; env: World["env"] },
 ): Promise<SaveResult> {
-  const { file, text } = await memdir.text(name);
+  const { file, path, text } = await memdir.text(name);
+  // A proposal is not on disk.
+  const bytes = text.includes("\ufffd") ? readRegular(path) : null;
+  if (bytes && !isUtf8(bytes)) refuseBroken(parseMemory(file, bytes));
   // The editor works on a copy: a half-written or refused edit never touches the memory.
   const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
   const copy = join(folder, basename(file));
@@ -246,14 +232,23 @@ export async function editByHand(
     return await save().catch((error: unknown) => {
       if (!(error instanceof MemdirError)) throw error;
       const { code, message, details } = error;
-      // A copy with the secret in it would stay behind in the folder for temporary files.
-      isKept = code !== "secret";
-      const kept = isKept ? `your text is in ${copy}` : "your edit was not kept";
-      throw new MemdirError(code, `${message}; ${kept}`, { cause: error, details });
+      isKept = true;
+      if (code !== "secret")
+        throw new MemdirError(code, `${message}; your text is in ${copy}`, { cause: error, details });
+      keepMasked(folder, copy, edited.toString("utf8"));
+      const kept = `your text is in ${copy}, with the secret masked`;
+      const how = `\`memdir edit ${file} --redact\` saves an edit that way`;
+      throw new MemdirError(code, `${message}; ${kept}; ${how}`, { cause: error, details });
     });
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The copy without the value; whatever the editor left beside it goes, as it may hold the value. */
+function keepMasked(folder: string, copy: string, edited: string): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  writeFileSync(copy, redactSecrets(edited), { mode: 0o600 });
 }
 
 async function runEditor(path: string, env: World["env"]): Promise<void> {
@@ -263,10 +258,11 @@ async function runEditor(path: string, env: World["env"]): Promise<void> {
   const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");
-  const { error, status } = spawnSync(program, [...args, path], { stdio: "inherit" });
+  const { error, status, signal } = spawnSync(program, [...args, path], { stdio: "inherit" });
   if (error) {
     const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
     throw new MemdirError("usage", message, { cause: error });
   }
-  if (status !== 0) throw new MemdirError("usage", `the editor ended with code ${status}: nothing was changed`);
+  const how = signal === null ? `ended with code ${status}` : `was ended by ${signal}`;
+  if (status !== 0) throw new MemdirError("usage", `the editor ${how}: nothing was changed`);
 }

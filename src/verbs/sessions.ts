@@ -22,7 +22,7 @@ export const sessions = verb({
   input: {
     action: text("search; without it all are listed", "search"),
     words: text("what to look for", "WORDS"),
-    all: flag("of all projects"),
+    all: flag("sessions of all projects"),
     limit: number("at most this many"),
   },
   about: "Sessions of this project, of memdir and Claude Code, newest first.",

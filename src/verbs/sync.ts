@@ -6,7 +6,7 @@ import { readRegular } from "../disk/fence.ts";
 import { exitCodeOf, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type GitSync, joinTeam, leaveTeam, openGitSync, openNetwork, openTeam } from "../open-team.ts";
-import { checkToken } from "../team/credentials.ts";
+import { checkToken, findGivenToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership, parseMembership } from "../team/membership.ts";
 import { signIn } from "../team/sign-in.ts";
@@ -16,11 +16,11 @@ import { bold, type Context, dim, flag, good, type Input, notes, number, text, v
 import { killAfter } from "./common.ts";
 
 const SYNC = {
-  watch: flag("go on while you work: soon after a change here, every 15 seconds for changes there"),
+  watch: flag("keep syncing: soon after a change here, and every 15 seconds for changes there"),
   git: text("your own memories of this project and of you, through a branch of any git remote", "REMOTE"),
   branch: text("with --git: the branch that holds them (default: memdir)", "NAME"),
   "dry-run": flag("only say what would happen"),
-  deadline: number("end by itself after so long; the next one goes on", { min: 1, max: 3600, value: "SECONDS" }),
+  deadline: number("stop after this many seconds; the next sync continues", { min: 1, max: 3600, value: "SECONDS" }),
   "while-stdin": flag("with --watch: end when standard input is closed"),
 };
 
@@ -161,7 +161,7 @@ const JOIN = {
   "token-file": text("the token that an admin of the team gave you", "FILE"),
   login: flag("sign in with the identity provider of the server, in a browser, instead of a token"),
   create: flag("make the repository on the server if it is missing; for admins"),
-  leave: flag("end it; what was shared stays on the disk"),
+  leave: flag("stop sharing; what was shared stays on disk"),
 };
 
 export function makeJoin(network: Partial<Network>) {
@@ -189,7 +189,7 @@ export function makeJoin(network: Partial<Network>) {
               context.signal,
             ),
           }
-        : await readToken(memdir, input, context);
+        : await readToken(memdir, membership.server, input, context);
       const team = await joinTeam(memdir, url, { ...token, create }, network);
       const result = await team.sync({ signal: context.signal, onProgress: context.progress("memories") });
       return { joined: formatMembership(team.membership), directory: team.directory.path, ...result };
@@ -206,17 +206,24 @@ export const join = makeJoin({});
 
 /** Never an argument: those are in the shell's history, and everybody on the machine can see them. */
 async function readToken(
-  { config: { env } }: Memdir,
+  { config }: Memdir,
+  server: string,
   { "token-file": file }: Input<typeof JOIN>,
   { cwd, readInput }: Context,
 ): Promise<{ token: string; keep: boolean }> {
   if (file !== undefined)
     return { token: checkToken(readTokenFile(resolve(cwd, file)), `what ${file} holds`), keep: true };
   // Whoever sets it sets it for every call, as on a build machine.
-  if (env.MEMDIR_TOKEN) return { token: checkToken(env.MEMDIR_TOKEN, "MEMDIR_TOKEN"), keep: false };
-  if (!readInput || process.stdin.isTTY)
-    throw new MemdirError("usage", "a token is needed: give its file with --token-file, or itself on standard input");
-  return { token: checkToken(await readInput(), "what came on standard input"), keep: true };
+  const given = findGivenToken(config, server);
+  if (given !== null) return { token: given, keep: false };
+  const needed = "a token is needed: give its file with --token-file, or itself on standard input";
+  // Whoever set the variables meant them to be used.
+  const other = config.env.MEMDIR_TOKEN
+    ? `; MEMDIR_TOKEN is for ${config.env.MEMDIR_TOKEN_SERVER}, not for ${server}`
+    : "";
+  const input = !readInput || process.stdin.isTTY ? "" : await readInput();
+  if (input.trim() === "") throw new MemdirError("usage", `${needed}${other}`);
+  return { token: checkToken(input, "what came on standard input"), keep: true };
 }
 
 const MAX_BYTES = 10_000;

@@ -20,7 +20,7 @@ const INPUT = {
   role: choice(["reader", "writer", "admin", "none"], "reader, writer or admin; none removes it", "ROLE"),
   repository: text("the role counts in this repository only; redact: in this one", "NAME"),
   "token-file": text("token: where it is written; a token is never shown", "FILE"),
-  days: number("token: how long it is good (default: 90)", { min: 1, max: 3650 }),
+  days: number("token: how many days it is valid (default: 90)", { min: 1, max: 3650 }),
   label: text("token: what it is for"),
   limit: number("search, audit: at most this many", { min: 1, max: 1000 }),
   before: text("audit: only what is older", "TIME"),
@@ -280,11 +280,20 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     words: "NAME REVISION",
     async run(team, { subject, more: revision = "", repository = team.membership.repository }) {
       const path = await pathOf(team, subject);
+      // The same text may be there again: a version that was restored, or a change that was taken back.
+      const versions = repository === team.membership.repository ? await team.remote.versions(path) : [];
+      const text = versions.find((one) => one.revision === revision)?.text ?? null;
+      const same = versions.filter((one) => text !== null && one.text === text && one.revision !== revision);
       await team.administration.redact(repository, path, revision);
-      return { repository, path, revision, redacted: true };
+      return { repository, path, revision, redacted: true, same: same.map((one) => one.revision) };
     },
-    say: ({ path, revision }) => [
-      `the text of ${path} at ${revision} is gone from the server for good; copies on people's machines are theirs to remove, and a secret must be revoked where it is valid`,
+    say: ({ path, revision, same }) => [
+      ...(same.length > 0
+        ? [
+            `the text of ${path} at ${revision} is gone, but the server has the same text at ${same.join(", ")}: redact that, too`,
+          ]
+        : [`the text of ${path} at ${revision} is gone from the server for good`]),
+      "copies on people's machines are theirs to remove, and a secret must be revoked where it is valid",
     ],
   }),
 };
@@ -303,8 +312,10 @@ async function pathOf({ directory }: Team, name: string): Promise<string> {
   try {
     return (await findMemory([directory], name)).file;
   } catch (error) {
-    if (name.endsWith(".md") && error instanceof MemdirError && error.code === "not-found") return name;
-    throw error;
+    if (!(error instanceof MemdirError) || error.code !== "not-found") throw error;
+    if (name.endsWith(".md")) return name;
+    const advice = "name a memory that was removed by its file, as `memdir team audit` shows it";
+    throw new MemdirError("not-found", `${error.message}; ${advice}`);
   }
 }
 

@@ -26,7 +26,8 @@ export const trust = verb({
   writes: ({ action }) => action !== undefined,
   async run(memdir, { action, id }, { env }): Promise<Asked | Decided> {
     if (action === undefined) return { directory: directoryOf(memdir), rules: await listRules(memdir, env) };
-    const usage = "the call is `memdir trust [accept ID | refuse ID]`; without more it lists";
+    const usage =
+      "the call is `memdir trust [accept ID | refuse ID]`; without arguments it lists what there is to decide";
     if ((action !== "accept" && action !== "refuse") || id === undefined) throw new MemdirError("usage", usage);
     if (id === "directory") return memdir.trust({ revoke: action === "refuse" });
     const rule = findRule(memdir, id);
@@ -38,7 +39,9 @@ export const trust = verb({
     if ("message" in result) return [result.message];
     const { directory, rules } = result;
     if (directory === null && rules.length === 0)
-      return ["nothing is asked for: your team has no rules here, and no directory outside is wanted"];
+      return [
+        "There is nothing to decide: your team has no rules here, and this repository asks for no directory outside it.",
+      ];
     const some = [...(directory ? ["directory"] : []), ...rules.map(({ id }) => id.slice(0, SHORT))];
     return [
       ...(directory ? sayDirectory(directory) : []),

@@ -1,6 +1,7 @@
 /** `lint` and `verify`: the form of memories, and what they claim about the code. */
 
-import type { Problem, VerifiedMemory } from "../truth/verify.ts";
+import type { FurtherProblem } from "../truth/problems.ts";
+import type { VerifiedMemory } from "../truth/verify.ts";
 import { bold, count, countMemories, dim, flag, good, type Line, notes, text, verb, warn } from "../verb.ts";
 import { NAME } from "./common.ts";
 
@@ -56,24 +57,26 @@ export const verify = verb({
     ];
     return [
       ...problems.map(
-        ({ file, line, claim, verdict, evidence, confidence }): Line => [
+        ({ file, line, claim, verdict, evidence, confidence, more }): Line => [
           bold(`${file}:${line}`),
           ": ",
           warn(verdict),
-          ` ${claim} `,
+          ` ${claim} ${more.length === 0 ? "" : `and ${more.length} more in this section `}`,
           dim(`(${evidence}; ${Math.round(confidence * 100)} % sure)`),
         ],
       ),
       ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
       `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as checked` : ""}`,
       ...(hidden > 0 ? [dim(`${count(hidden, "less certain finding")}: ${call("verify --all")}`)] : []),
-      ...(problems.some(isMechanical) && !input.fix ? [`${call("verify --fix")} writes the new paths`] : []),
+      ...(problems.some((each) => [each, ...each.more].some(isMechanical)) && !input.fix
+        ? [`${call("verify --fix")} writes the new paths`]
+        : []),
       ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),
       ...notes(remarks),
     ];
   },
 });
 
-function isMechanical({ verdict, what }: Problem): boolean {
+function isMechanical({ verdict, what }: FurtherProblem): boolean {
   return verdict === "moved" && (what === "path" || what === "script");
 }

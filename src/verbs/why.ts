@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findMemory } from "../memory/find.ts";
+import { findNamed, type Named } from "../memory/find.ts";
 import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { ageInDays, ageInWords, stemOf } from "../store/store.ts";
 import { bold, dim, type Line, verb } from "../verb.ts";
@@ -50,11 +50,12 @@ export const why = verb({
 });
 
 /** A memory that is gone is still known to the log, by its file's name. */
-async function find(memdir: Memdir, name: string, log: ReturnType<typeof readSurfaceLog>) {
+async function find(memdir: Memdir, named: Named, log: ReturnType<typeof readSurfaceLog>) {
   try {
-    const { directory, file } = await findMemory(memdir.directories, name);
+    const { directory, file } = await findNamed(memdir.directories, named);
     return { file, scope: directory.scope };
   } catch (error) {
+    const name = typeof named === "string" ? named : named.file;
     const shown = log.flatMap(({ memories }) => memories);
     const found = shown.findLast(({ file }) => file === name || stemOf(file) === stemOf(name));
     if (!found || !(error instanceof MemdirError) || error.code !== "not-found") throw error;

@@ -20,6 +20,7 @@ import {
 } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { sessions } from "../verbs/sessions.ts";
 import { clip, contextOf, get, mainOf, NAME, type Page, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
@@ -40,6 +41,8 @@ const MAX_MESSAGES = 400;
 const MAX_BYTES = 400 * 1024;
 /** People rarely search for tool output. */
 const MAX_TOOL_CHARS = 2_000;
+/** With room for a secret that begins in what is shown. */
+const MAX_LOOKED_AT = MAX_TOOL_CHARS + 20_000;
 
 const DEFAULT_EVENTS = 100;
 const MAX_EVENTS = 500;
@@ -94,7 +97,9 @@ export const ACTIVITY_ROUTES = [
     const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
     const kept = cut(said);
     const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
-    return { row: rowOf(found), messages: kept, isCut, ...(await traceOf(page, found.id, kept)) };
+    const traces = await traceOf(page, found.id, kept);
+    const masked = kept.map((one) => ({ ...one, text: redactSecrets(one.text) }));
+    return { row: rowOf(found), messages: masked, isCut, ...traces };
   }),
 ];
 
@@ -217,21 +222,25 @@ function proposals({ memdir }: Page): TimelineEvent[] {
   }));
 }
 
+const NONE: Timeline["counts"] = { change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
+
 function countKinds(events: readonly Dated[]): Timeline["counts"] {
-  const counts = { change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
+  const counts = { ...NONE };
   for (const { event } of events) counts[event.kind]++;
   return counts;
 }
 
-/** Without gaps, from the first day on which anything happened. */
+/** A single day across the whole width of a chart says nothing. */
+const LEAST_DAYS = 30;
+
+/** Without gaps, from the first day on which anything happened or a month ago. */
 function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
   const oldest = new Date(now.getFullYear(), now.getMonth(), now.getDate() - MAX_DAYS + 1);
   const counted = events.filter(({ ms }) => ms >= oldest.getTime() && ms <= now.getTime() + DAY_MS);
   if (counted.length === 0) return [];
-  const firstMs = counted.reduce((least, { ms }) => Math.min(least, ms), Number.POSITIVE_INFINITY);
-  const days = daysUntil(new Date(firstMs), now).map((day) => {
-    return { day, change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
-  });
+  const monthAgo = new Date(now.getFullYear(), now.getMonth(), now.getDate() - LEAST_DAYS + 1).getTime();
+  const firstMs = counted.reduce((least, { ms }) => Math.min(least, ms), monthAgo);
+  const days = daysUntil(new Date(firstMs), now).map((day) => ({ day, ...NONE }));
   const byDay = new Map(days.map((counts) => [counts.day, counts]));
   for (const { ms, event } of counted) {
     const day = byDay.get(localDay(new Date(ms)));
@@ -303,7 +312,8 @@ function saidIn({ role, content }: Message, at: string | null): Said[] {
 }
 
 function clipTool(text: string): string {
-  const shown = text.slice(0, MAX_TOOL_CHARS).toWellFormed();
+  // Masked before it is cut: half a secret is not recognised.
+  const shown = redactSecrets(text.slice(0, MAX_LOOKED_AT)).slice(0, MAX_TOOL_CHARS).toWellFormed();
   return text.length > MAX_TOOL_CHARS ? `${shown}\n… ${text.length - MAX_TOOL_CHARS} more characters` : shown;
 }
 

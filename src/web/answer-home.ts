@@ -3,19 +3,20 @@
 import { basename } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { checked, text } from "../input.ts";
-import { costOf, countTokens } from "../learn/ledger.ts";
+import { costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
+import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
-import { get, mainOf, type Page, titleOf } from "./answer.ts";
+import { get, keyOf, mainOf, type Page, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
 import type { HealthView, Home, MemoryRow, Waiting } from "./api.ts";
 import { readHealth } from "./health.ts";
-import { countReview } from "./review-queue.ts";
+import { readQueue } from "./review-queue.ts";
 
 export const HOME_ROUTES = [
   /** `since`: when the person was here last. */
@@ -34,7 +35,7 @@ export const HOME_ROUTES = [
     },
   ),
   get("/api/waiting", {}, async (page): Promise<Waiting> => {
-    const counts = await countReview(page);
+    const { counts } = await readQueue(page);
     // A memory without cues is no task: most stores have many, and a model writes them on the side.
     const { cues: _, ...tasks } = counts;
     return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
@@ -103,16 +104,17 @@ const MAX_NAMED = 6;
 async function viewHealth(page: Page): Promise<HealthView> {
   const { last, isComplete } = await readHealth(page);
   if (last === null) return { score: null, memories: 0, parts: [], isComplete };
-  const names = new Map((await answerMemories(page)).rows.map((row) => [`${row.directory}/${row.file}`, row]));
+  const names = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const points = wholePoints(last);
   const parts = HEALTH_KINDS.flatMap((kind) => {
     const these = last.findings.filter((finding) => finding.kind === kind);
     // A memory may have one problem several times.
-    const keys = [...new Set(these.map(({ directory, file }) => `${directory}/${file}`))];
+    const keys = [...new Set(these.map(keyOf))];
     if (keys.length === 0) return [];
     const memories = keys.flatMap((key) => names.get(key) ?? []);
     return [
       {
-        ...{ kind, count: keys.length, points: last.points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },
+        ...{ kind, count: keys.length, points: points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },
         memories: memories.slice(0, MAX_NAMED).map(titleOf),
       },
     ];

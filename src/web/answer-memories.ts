@@ -6,23 +6,13 @@ import { statOrNull } from "../disk/fence.ts";
 import { choice, flag, list, number, required, text } from "../input.ts";
 import { findByRef } from "../memory/find.ts";
 import { openRecallSession } from "../recall/budget.ts";
-import { findLine, fold, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
+import { findLine, fold, openSearchTexts, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import {
-  type FullRow,
-  findText,
-  parseMemory,
-  peekRows,
-  type Row,
-  readRows,
-  type Store,
-  signEntry,
-  stemOf,
-} from "../store/store.ts";
+import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stemOf } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { get, type Known, type KnownRow, keyOf, mainOf, type Page, post, refOf } from "./answer.ts";
+import { get, type Known, type KnownRow, keyOf, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
 import {
   type BulkAnswer,
   FILTERS,
@@ -162,8 +152,7 @@ function peekNewest(page: Page, limit: number): MemoryList | null {
 }
 
 function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): ListedMemory {
-  const { when, mtimeMs, unreadable, age, typeExplicit, session, folded, ...shown } = row as Partial<KnownRow> &
-    typeof row;
+  const { when, mtimeMs, unreadable, age, typeExplicit, session, ...shown } = row as Partial<KnownRow> & typeof row;
   return line === "" ? shown : { ...shown, line };
 }
 
@@ -192,78 +181,51 @@ async function rankRows({ memdir }: Page, rows: KnownRow[], words: string, limit
 }
 
 function readSoon(page: Page, rows: KnownRow[]): void {
-  const { kept, log } = page;
-  if (kept.isReading) return;
-  kept.isReading = true;
-  const read = async () => {
+  workBeside(page, "the texts could not be read", async () => {
     const breathe = openBreath();
     for (const row of rows) {
       const turn = breathe();
       if (turn) await turn;
-      wholeOf(page, row);
+      textOf(page, row);
     }
-    kept.readRows = rows;
-  };
-  read()
-    .catch((error: Error) => log(`the texts could not be read: ${error.message}`))
-    .finally(() => {
-      kept.isReading = false;
-    });
+    page.kept.readRows = rows;
+  });
 }
 
 /** Best first: by the number of matching words, then by their fields, then the newest. */
 function findByWords(page: Page, rows: readonly KnownRow[], asked: string, withBodies: boolean): KnownRow[] {
   const words = searchWords(asked);
-  const found: { row: KnownRow; score: number }[] = [];
-  for (const row of rows) {
-    row.folded ??= fold(`${row.name}\n${row.description}\n${row.when.join("\n")}\n${row.file}`);
-    const body = withBodies ? wholeOf(page, row) : "";
-    if (!words.some((word) => row.folded?.includes(word) || body.includes(word))) continue;
-    const score = scoreFields(fieldsOf(row, body), words, ({ text: field }, word) => field.includes(word));
-    if (score > 0) found.push({ row, score });
-  }
+  const found = rows.flatMap((row) => {
+    const fields = (withBodies && textOf(page, row)?.fields) || headOf(row);
+    const score = scoreFields(fields, words, ({ text: field }, word) => field.includes(word));
+    return score > 0 ? [{ row, score }] : [];
+  });
   found.sort((a, b) => b.score - a.score || b.row.mtimeMs - a.row.mtimeMs || (a.row.file < b.row.file ? -1 : 1));
   return found.map(({ row }) => row);
 }
 
-function fieldsOf({ name, description, when, file }: KnownRow, body: string): Searchable["fields"] {
-  const texts = {
-    name: fold(name),
-    description: fold(description),
-    when: fold(when.join("\n")),
-    file: fold(file),
-    body,
-  };
-  return Object.entries(texts).map(([field, text]) => ({
-    name: field as "name",
-    text,
-  }));
+/** What a row knows of a memory whose file was not read yet, or cannot be. */
+function headOf({ name, description, when, file }: KnownRow): Searchable["fields"] {
+  const texts = { name, description, when: when.join("\n"), file };
+  return Object.entries(texts).map(([field, text]) => ({ name: field as keyof typeof texts, text: fold(text) }));
 }
 
-/** A memory's file as a search compares it; kept by its stamp, as one text. */
-function wholeOf({ memdir, kept }: Page, { directory: at, file, mtimeMs, bytes, unreadable }: KnownRow): string {
-  const directory = memdir.directories[at];
-  if (unreadable || !directory) return "";
-  kept.texts ??= new Map();
-  const key = `${at}/${file}`;
-  const known = kept.texts.get(key);
-  if (known?.mtimeMs === mtimeMs && known.bytes === bytes) return known.text;
-  const text = fold(findText(directory, file) ?? "");
-  kept.texts.set(key, { mtimeMs, bytes, text });
-  return text;
+/** A memory's file as a search compares it, read once. */
+function textOf({ memdir, kept }: Page, row: KnownRow): Searchable | null {
+  const directory = memdir.directories[row.directory];
+  kept.texts ??= openSearchTexts();
+  return row.unreadable || !directory ? null : kept.texts.find(directory, row);
 }
 
 /** A line is shown beside the description, not instead of the memory. */
 const MAX_LINE_CHARS = 240;
 
 /** The line that matches, "" where the name or the description do. */
-function lineOf({ memdir }: Page, row: KnownRow, asked: string): string {
-  const words = searchWords(asked);
+function lineOf(page: Page, row: KnownRow, asked: string): string {
   const shown = fold(`${row.name}\n${row.description}`);
-  const directory = memdir.directories[row.directory];
-  const text = words.every((word) => shown.includes(word)) || !directory ? null : findText(directory, row.file);
+  const text = searchWords(asked).every((word) => shown.includes(word)) ? null : textOf(page, row);
   if (text === null) return "";
-  const line = findLine(parseMemory(row.file, text), asked);
+  const line = findLine(text.memory, asked);
   return line === row.name || line === row.description ? "" : line.slice(0, MAX_LINE_CHARS).toWellFormed();
 }
 
@@ -323,17 +285,11 @@ const MAX_RECHECKED = 20;
 /** Memories that were checked before and have changed since: the list must say what the memory itself would. */
 function recheckSoon(page: Page, rows: readonly (Ref & Pick<MemoryRow, "verdict" | "isReadOnly">)[]): void {
   const { kept, memdir, readOnly } = page;
-  if (readOnly || kept.version === null || kept.isRechecking) return;
+  if (readOnly || kept.version === null) return;
   const known = memdir.directories.map((directory) => readVerdicts(directory.path));
   const stale = rows.filter((row) => row.verdict === null && !row.isReadOnly && known[row.directory]?.has(row.file));
   if (stale.length === 0) return;
-  kept.isRechecking = true;
-  const work = async () => {
-    for (const ref of stale.slice(0, MAX_RECHECKED)) await memdir.verify({ directory: ref.directory, file: ref.file });
-  };
-  work()
-    .catch((error: Error) => page.log(`the claims could not be checked: ${error.message}`))
-    .finally(() => {
-      kept.isRechecking = false;
-    });
+  workBeside(page, "the claims could not be checked", async () => {
+    for (const { directory, file } of stale.slice(0, MAX_RECHECKED)) await memdir.verify({ directory, file });
+  });
 }

@@ -21,7 +21,7 @@ import {
 } from "../store/store.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { hashOf, sha256 } from "../text/hash.ts";
-import { isShown } from "../truth/examination.ts";
+import { isShown } from "../truth/claim.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
 import { findUndone } from "../truth/written.ts";
 import { clip, diffTexts, get, mainOf, type Page, REF } from "./answer.ts";

@@ -16,7 +16,7 @@ import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts
 import { thresholdOf } from "../recall/confidence.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import type { Recalled, RecallResult } from "../recall/recall.ts";
-import { clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
+import { capitalise, clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
 import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
@@ -61,7 +61,8 @@ export async function inspectRecall(
   const all = await memdir.recall(prompt, { everything: true, model: false, limit: MAX_INSPECTED, session });
   const isAsked = adapter === "library" || !isTooShort(prompt);
   const shown = isAsked ? await memdir.recall(prompt, { model: false, maxBytes }) : null;
-  const threshold = all.memories.length === 0 ? 0 : thresholdOf(all.memories.slice(0, MAX_JUDGED), all.method);
+  const judged = all.memories.slice(0, MAX_JUDGED).map((each) => ({ ...each, hasCues: each.when.length > 0 }));
+  const threshold = judged.length === 0 ? 0 : thresholdOf(judged, all.method);
   return {
     method: isAsked ? all.method : "skipped: a hook does not run recall for a prompt of a single word",
     considered: all.considered,
@@ -108,21 +109,21 @@ function reasonsOf({ why }: Recalled): string[] {
     if (what === "links") return "A memory that it belongs with contains the words.";
     if (what === "age") return rest === "" ? [] : `It was written ${rest}.`;
     // The scale says it.
-    if (what !== "meaning") return says === "low confidence" ? [] : capitalise(says);
+    if (what !== "meaning") return says === "low confidence" ? [] : `${capitalise(says)}.`;
     const [, cue] = /^cue "(.*)" \([^)]*\)$/.exec(rest) ?? [];
     return cue === undefined ? "It is about something similar." : `Its cue “${cue}” is about the same.`;
   });
 }
 
-function capitalise(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-}
-
-/** As `Memdir.context`, but a missing index is shown as it would be generated and not written. */
+/**
+ * As `Memdir.context`, but a missing index is shown as it would be generated and not written, and nothing is read of a directory that
+ * is not trusted: the page shows what memdir uses.
+ */
 export async function readContext(memdir: Memdir, touched: readonly string[]): Promise<StartContext> {
   const directory = { ...mainOf(memdir), readOnly: true };
   const instructions = await memdir.instructions();
-  return buildStartContext(directory, instructions, memdir.location, memdir.config, memdir.warnings, touched);
+  const location = { ...memdir.location, untrusted: null };
+  return buildStartContext(directory, instructions, location, memdir.config, memdir.warnings, touched);
 }
 
 /** The file need not exist: what would be loaded depends on its path alone. */

@@ -14,24 +14,23 @@ import { parseMemory, type Store, signEntry } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { amend } from "../truth/amendment.ts";
-import { isShown } from "../truth/examination.ts";
+import { isShown } from "../truth/claim.ts";
 import { readVerdicts } from "../truth/verdicts.ts";
 import { accept, reject } from "../verbs/inbox.ts";
-import { get, mainOf, NAME, type Page, post, REF, WRITTEN } from "./answer.ts";
+import { capitalise, get, mainOf, NAME, type Page, post, REF, WRITTEN } from "./answer.ts";
 import { readSide } from "./answer-change.ts";
 import { examine } from "./answer-memory.ts";
 import type { ChangedAnswer, ReviewAnswer, ReviewDetail } from "./api.ts";
 import { baseOf, detail } from "./review-detail.ts";
-import { capitalise, changeSkipped, countKinds, findWaiting, placeOf, readQueue } from "./review-queue.ts";
+import { changeSkipped, findWaiting, placeOf, readQueue } from "./review-queue.ts";
 
 export const REVIEW_ROUTES = [
   get("/api/review", {}, async (page): Promise<ReviewAnswer> => {
-    const { waiting, isComplete } = await readQueue(page);
+    const { waiting, counts, isComplete } = await readQueue(page);
     const dreamt = lastDream(openLearning(page.memdir).directory);
     return {
       items: waiting.map(({ item }) => item),
-      counts: countKinds(waiting),
-      isComplete,
+      ...{ counts, isComplete },
       checked: lastCheck(page),
       dreamt: dreamt > 0 ? new Date(dreamt).toISOString() : null,
     };

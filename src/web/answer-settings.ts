@@ -27,9 +27,8 @@ const LEARN = SETTINGS.private.learn as Record<(typeof OFFERED)[number], Setting
 export const SETTINGS_ROUTES = [
   get("/api/settings", {}, async (page): Promise<SettingsView> => {
     const { learn, userFile } = page.memdir.config;
-    const { mode, teamMode, tokensPerDay, tokensPerSession, costPerDay, model } = learn;
     return {
-      learn: { mode, teamMode, tokensPerDay, tokensPerSession, costPerDay, model },
+      learn: Object.fromEntries(OFFERED.map((name) => [name, learn[name]])) as SettingsView["learn"],
       userFile,
       stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
       agents: await listAgents(page),

@@ -1,12 +1,11 @@
-/** Shared memories: where they are shared, who writes them, and conflicting versions. */
+/** Shared memories: where they are shared, and who writes them. */
 
 import { statOrNull } from "../disk/fence.ts";
-import { findText, oneLine, type Row, type Store, statePath, stemOf } from "../store/store.ts";
-import { findCompeting, isConflictPath } from "../team/conflict-copy.ts";
+import { statePath } from "../store/store.ts";
 import { findMembership, formatMembership } from "../team/membership.ts";
-import { get, type Page, titleOf } from "./answer.ts";
+import { get, type Page } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
-import type { MemoryTitle, TeamAnswer } from "./api.ts";
+import type { TeamAnswer } from "./api.ts";
 
 export const TEAM_ROUTE = get("/api/team", {}, async (page): Promise<TeamAnswer> => {
   const shared = page.memdir.directories.filter(({ scope }) => scope === "team");
@@ -45,28 +44,4 @@ function countPeople(rows: readonly { author: string; at: string }[]): TeamAnswe
     people.set(author, known);
   }
   return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
-}
-
-interface Conflict {
-  ours: MemoryTitle;
-  copy: MemoryTitle;
-  type: Row["type"];
-}
-
-/** Only a copy that names the memory it conflicts with, as long as that memory exists. */
-export function findConflicts(directory: Store, at: number, rows: readonly Row[]): Conflict[] {
-  return rows
-    .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
-    .flatMap((copy) => {
-      const text = findText(directory, copy.file);
-      const named = text === null ? null : findCompeting(text);
-      const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
-      const title = (row: Row) => titleOf({ ...row, directory: at });
-      return ours ? [{ ours: title(ours), copy: title(copy), type: ours.type }] : [];
-    });
-}
-
-function isMeant(row: Row, copy: Row, named: string): boolean {
-  if (row.file === copy.file || isConflictPath(row.file)) return false;
-  return oneLine(row.name) === oneLine(named) || stemOf(row.file) === named || row.file === named;
 }

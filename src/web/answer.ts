@@ -6,6 +6,7 @@ import { type Fields, filled, type Input, list, number, readInput, required, tex
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
+import type { SearchTexts } from "../recall/search.ts";
 import type { FullRow, Row, Store } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import type { Measured } from "../truth/health.ts";
@@ -43,14 +44,13 @@ interface Kept {
   health?: KeptHealth;
   /** Every memory as a row, as it was at a version and on a day. */
   rows?: { version: number | null; day: string; known: Promise<Known> };
-  /** Texts that were read for a search, by place and with their stamps; of which rows all were. */
-  texts?: Map<string, { mtimeMs: number; bytes: number; text: string }>;
+  /** Texts that were read for a search; of which rows all were. */
+  texts?: SearchTexts;
   readRows?: readonly KnownRow[];
-  isReading?: boolean;
   /** A list was answered from the cache. */
   isPeeked?: boolean;
-  /** Claims of changed memories are being checked. */
-  isRechecking?: boolean;
+  /** What is being done beside the requests, by the words for its failure. */
+  beside?: Set<string>;
 }
 
 export interface Measurement {
@@ -68,16 +68,6 @@ interface KeptHealth {
   /** The version and the day that the last measurement is for. */
   of: string;
   last: Measurement | null;
-  isRunning: boolean;
-}
-
-/** Two memories of a directory that say the same. */
-export interface Duplicate {
-  directory: number;
-  /** The better of the two. */
-  file: string;
-  other: string;
-  isExact: boolean;
 }
 
 export interface Known {
@@ -90,12 +80,21 @@ export type KnownRow = MemoryRow &
   Pick<FullRow, "when" | "mtimeMs" | "unreadable" | "age" | "typeExplicit"> & {
     /** In which it was learnt. */
     session: string | null;
-    /** What a search compares. */
-    folded?: string;
   };
 
 export function openPage(options: Omit<Page, "generation" | "kept" | "tell">): Page {
   return { ...options, generation: 0, kept: { version: null }, tell: () => {} };
+}
+
+/** Works beside the requests, at one of a kind at a time; `fails` says for the log what could not be done. */
+export function workBeside({ kept, log }: Page, fails: string, work: () => Promise<void>): void {
+  kept.beside ??= new Set();
+  const { beside } = kept;
+  if (beside.has(fails)) return;
+  beside.add(fails);
+  work()
+    .catch((error: Error) => log(`${fails}: ${error.message}`))
+    .finally(() => beside.delete(fails));
 }
 
 /** What a verb gets that the page calls. */
@@ -157,6 +156,10 @@ export function refOf({ directories }: Memdir, { path, file }: Pick<Row, "path" 
 
 export function keyOf({ directory, file }: Ref): string {
   return `${directory}/${file}`;
+}
+
+export function capitalise(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export function clip(text: string, maxChars: number): string {

@@ -56,7 +56,7 @@ export interface Start {
   readOnly: boolean;
   warnings: string[];
   /** The verbs of the table that are for the page. */
-  verbs: { name: string; summary: string; takesName: boolean }[];
+  verbs: { name: string; summary: string }[];
 }
 
 /** GET /api/waiting : what waits for a person; asked after every change, so it must cost little. */
@@ -168,8 +168,7 @@ export interface ClaimRow {
 
 /** One line of a diff. */
 export interface DiffLine {
-  /** file: the name of the next file in a diff of several. */
-  kind: "same" | "added" | "removed" | "skipped" | "file";
+  kind: "same" | "added" | "removed" | "skipped";
   text: string;
   /** Those that were skipped. */
   lines?: string[];

@@ -3,27 +3,24 @@
 import type { Memdir } from "../memdir.ts";
 import { localDay } from "../text/local-day.ts";
 import { pointsOf, scoreHealth } from "../truth/health.ts";
-import type { MeasuredStore, Measurement, Page } from "./answer.ts";
+import { type MeasuredStore, type Measurement, type Page, workBeside } from "./answer.ts";
 
 /** The last measurement, null before the first; another begins where something has changed since, and the page is told of its end. */
 export async function readHealth(page: Page): Promise<{ last: Measurement | null; isComplete: boolean }> {
-  const { kept, now, log, tell } = page;
+  const { kept, now, tell } = page;
   if (kept.version === null) return { last: await measure(page), isComplete: true };
-  kept.health ??= { of: "", last: null, isRunning: false };
+  kept.health ??= { of: "", last: null };
   const state = kept.health;
   const of = `${kept.version} ${localDay(now())}`;
-  if (state.of !== of && !state.isRunning) {
-    state.isRunning = true;
-    measure(page)
-      .then((last) => {
-        state.last = last;
-      })
-      .catch((error: Error) => log(`the health could not be measured: ${error.message}`))
-      .finally(() => {
-        Object.assign(state, { of, isRunning: false });
+  if (state.of !== of)
+    workBeside(page, "the health could not be measured", async () => {
+      try {
+        state.last = await measure(page);
+      } finally {
+        state.of = of;
         tell({ kind: "health" });
-      });
-  }
+      }
+    });
   return { last: state.last, isComplete: state.of === of };
 }
 

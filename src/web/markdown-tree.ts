@@ -50,51 +50,45 @@ function nodesOf(tokens: readonly Token[], building: Building, depth: number): M
   return nodes;
 }
 
+type Build<T> = (token: T, building: Building, depth: number) => MarkdownNode[];
+
+/** What each token becomes; one of any other kind is its text. */
+const BUILD: { [Type in MarkedToken["type"]]?: Build<Extract<MarkedToken, { type: Type }>> } = {
+  space: () => [],
+  def: () => [],
+  hr: () => [{ kind: "hr" }],
+  br: () => [{ kind: "br" }],
+  code: ({ text }) => [{ kind: "pre", text }],
+  codespan: ({ text }) => [{ kind: "code", text }],
+  escape: ({ text }) => [{ kind: "text", text }],
+  checkbox: ({ checked }) => [{ kind: "task", checked }],
+  heading: (token, ...at) => [{ kind: `h${Math.min(6, Math.max(1, token.depth))}`, children: inside(token, ...at) }],
+  paragraph: (...at) => paragraphsOf(inside(...at)),
+  blockquote: (...at) => [{ kind: "blockquote", children: inside(...at) }],
+  strong: (...at) => [{ kind: "strong", children: inside(...at) }],
+  em: (...at) => [{ kind: "em", children: inside(...at) }],
+  del: (...at) => [{ kind: "del", children: inside(...at) }],
+  list: ({ ordered, items }, ...at) => [
+    { kind: ordered ? "ol" : "ul", children: items.map((item) => itemOf(item, ...at)) },
+  ],
+  table: (...at) => [tableOf(...at)],
+  link: linkOf,
+  image: imageOf,
+  text: (token, ...at) => ("tokens" in token && token.tokens ? inside(token, ...at) : textNodes(token.text, at[0])),
+  html(token) {
+    const isBlock = "block" in token && token.block;
+    const text: MarkdownNode = { kind: "text", text: isBlock ? token.raw.trimEnd() : token.raw };
+    return isBlock ? [{ kind: "p", children: [text] }] : [text];
+  },
+};
+
 function nodeOf(token: MarkedToken, building: Building, depth: number): MarkdownNode[] {
-  const inside = (tokens: readonly Token[] | undefined) => nodesOf(tokens ?? [], building, depth);
-  switch (token.type) {
-    case "space":
-    case "def":
-      return [];
-    case "heading":
-      return [{ kind: `h${Math.min(6, Math.max(1, token.depth))}`, children: inside(token.tokens) }];
-    case "paragraph":
-      return paragraphsOf(inside(token.tokens));
-    case "code":
-      return [{ kind: "pre", text: token.text }];
-    case "codespan":
-      return [{ kind: "code", text: token.text }];
-    case "hr":
-    case "br":
-      return [{ kind: token.type }];
-    case "blockquote":
-    case "strong":
-    case "em":
-    case "del":
-      return [{ kind: token.type, children: inside(token.tokens) }];
-    case "list":
-      return [
-        { kind: token.ordered ? "ol" : "ul", children: token.items.map((item) => itemOf(item, building, depth)) },
-      ];
-    case "checkbox":
-      return [{ kind: "task", checked: token.checked }];
-    case "table":
-      return [tableOf(token, building, depth)];
-    case "link":
-      return linkOf(token, building, depth);
-    case "image":
-      return imageOf(token);
-    case "text":
-      return "tokens" in token && token.tokens ? inside(token.tokens) : textNodes(token.text, building);
-    case "escape":
-      return [{ kind: "text", text: token.text }];
-    case "html":
-      return "block" in token && token.block
-        ? [{ kind: "p", children: [{ kind: "text", text: token.raw.trimEnd() }] }]
-        : [{ kind: "text", text: token.raw }];
-    default:
-      return textNodes((token as Token).raw, building);
-  }
+  const build = BUILD[token.type] as Build<MarkedToken> | undefined;
+  return build ? build(token, building, depth) : textNodes(token.raw, building);
+}
+
+function inside({ tokens = [] }: { tokens?: Token[] }, building: Building, depth: number): MarkdownNode[] {
+  return nodesOf(tokens, building, depth);
 }
 
 /** What feedback begins its reason and its use with. */

@@ -8,7 +8,7 @@ import { findText, parseMemory, stemOf } from "../store/store.ts";
 import { settleText } from "../team/conflict-copy.ts";
 import { sha256 } from "../text/hash.ts";
 import { fixText } from "../truth/amendment.ts";
-import { isShown } from "../truth/examination.ts";
+import { isShown } from "../truth/claim.ts";
 import { mainOf, type Page } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
 import { findTitles } from "./answer-memories.ts";

@@ -6,19 +6,14 @@ import { changesOf, hashOf, namedFiles, type Op } from "../learn/dream-plan.ts";
 import { choosePoor } from "../learn/enrich.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import { openLearning } from "../open-learn.ts";
-import type { Row } from "../store/store.ts";
+import { findText, oneLine, stemOf } from "../store/store.ts";
+import { findCompeting, isConflictPath } from "../team/conflict-copy.ts";
 import { sha256 } from "../text/hash.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/verdicts.ts";
-import { type Duplicate, type KnownRow, mainOf, type Page, titleOf } from "./answer.ts";
-import { answerMemories, findTitles } from "./answer-memories.ts";
-import { findConflicts } from "./answer-team.ts";
-import { type MemoryTitle, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
+import { capitalise, type KnownRow, keyOf, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
+import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
+import { REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
 import { readHealth } from "./health.ts";
-
-/** Asked after every change: no memory is read for it. */
-export async function countReview(page: Page): Promise<ReviewCounts> {
-  return countKinds((await readQueue(page)).waiting);
-}
 
 export interface Waiting {
   item: ReviewItem;
@@ -26,25 +21,31 @@ export interface Waiting {
   step?: { op: Op; base: Record<string, string> };
 }
 
-/** In the order in which a person should decide: what blocks others first, what only helps last. */
-export async function readQueue(page: Page): Promise<{ waiting: Waiting[]; isComplete: boolean }> {
+interface Queue {
+  waiting: Waiting[];
+  counts: ReviewCounts;
+  isComplete: boolean;
+}
+
+/** In the order in which a person should decide: what blocks others first, what only helps last. No memory is read for it. */
+export async function readQueue(page: Page): Promise<Queue> {
+  const { rows } = await answerMemories(page);
+  const find = await findTitles(page);
+  const { last, isComplete } = await readHealth(page);
+  const dreamt = steps(page, rows, find);
   const skipped = new Set(skippedIn(page).read() ?? []);
-  const { pairs, isComplete } = await readDuplicates(page);
-  const dreamt = await steps(page);
-  // What a step merges already is not proposed twice.
-  const merged = dreamt.flatMap(({ step }) => (step?.op.kind === "merge" ? [new Set(step.op.files)] : []));
-  const left = pairs.filter(({ directory, file, other }) => {
-    return directory > 0 || !merged.some((files) => files.has(file) && files.has(other));
-  });
   const found = [
-    ...(await conflicts(page)),
-    ...(await proposals(page)),
+    ...conflicts(page, rows),
+    ...proposals(page, find),
     ...dreamt,
-    ...(await findings(page)),
-    ...(await duplicates(page, left)),
-    ...(await withoutCues(page)),
+    ...findings(page, rows),
+    ...duplicates(page, rows, last?.findings ?? [], dreamt),
+    ...withoutCues(page, rows),
   ];
-  return { waiting: found.filter(({ item }) => !skipped.has(item.id)), isComplete };
+  const waiting = found.filter(({ item }) => !skipped.has(item.id));
+  const count = (kind: string) => waiting.filter(({ item }) => item.kind === kind).length;
+  const counts = Object.fromEntries(REVIEW_KINDS.map((kind) => [kind, count(kind)])) as ReviewCounts;
+  return { waiting, counts, isComplete };
 }
 
 export async function findWaiting(page: Page, id: string): Promise<Waiting> {
@@ -53,17 +54,21 @@ export async function findWaiting(page: Page, id: string): Promise<Waiting> {
   throw new MemdirError("not-found", "this no longer waits: it was decided, or its memory has changed");
 }
 
-export function countKinds(waiting: readonly Waiting[]): ReviewCounts {
-  const count = (kind: string) => waiting.filter(({ item }) => item.kind === kind).length;
-  return Object.fromEntries(REVIEW_KINDS.map((kind) => [kind, count(kind)])) as ReviewCounts;
-}
-
 /** Verbs only where something can be changed. */
-function itemOf(page: Page, item: Omit<ReviewItem, "other"> & { other?: MemoryTitle | null }): Waiting {
+function itemOf(page: Page, item: Omit<ReviewItem, "other" | "at"> & Partial<ReviewItem>): Waiting {
   const directory = page.memdir.directories[item.memory?.directory ?? 0];
   const isReadOnly = page.readOnly || directory?.readOnly === true;
   const open: ReviewVerb[] = item.memory ? ["open"] : [];
-  return { item: { other: null, ...item, verbs: isReadOnly ? open : [...item.verbs, ...open] } };
+  return { item: { other: null, at: null, ...item, verbs: isReadOnly ? open : [...item.verbs, ...open] } };
+}
+
+/** About a memory that exists. */
+function aboutMemory(
+  page: Page,
+  row: KnownRow,
+  item: Pick<ReviewItem, "id" | "kind" | "says" | "verbs"> & Partial<ReviewItem>,
+): Waiting {
+  return itemOf(page, { title: row.name, type: row.type, at: row.modified, memory: titleOf(row), ...item });
 }
 
 function idOf(...of: unknown[]): string {
@@ -74,51 +79,41 @@ function stampOf({ bytes, mtimeMs }: KnownRow): unknown {
   return [bytes, Math.round(mtimeMs)];
 }
 
-/** The rows of every directory, with the directory's number. */
-async function eachRow(page: Page): Promise<{ row: KnownRow; at: number }[]> {
-  return (await answerMemories(page)).rows.map((row) => ({ row, at: row.directory }));
+/** Only a copy that names the memory it conflicts with, as long as that memory exists. */
+function conflicts(page: Page, rows: readonly KnownRow[]): Waiting[] {
+  return rows.flatMap((copy) => {
+    const directory = page.memdir.directories[copy.directory];
+    if (!directory || !isConflictPath(copy.file) || copy.unreadable) return [];
+    const text = findText(directory, copy.file);
+    const named = text === null ? null : findCompeting(text);
+    const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
+    if (!ours) return [];
+    const other = titleOf(copy);
+    const says = "Two people changed it: yours and the other version differ";
+    return aboutMemory(page, ours, {
+      ...{ id: idOf("conflict", other), kind: "conflict", at: null, other, says, verbs: ["merge", "skip"] },
+    });
+  });
 }
 
-async function rowsOf(page: Page, directory: number): Promise<KnownRow[]> {
-  return (await answerMemories(page)).rows.filter((row) => row.directory === directory);
-}
-
-async function conflicts(page: Page): Promise<Waiting[]> {
-  const lists = page.memdir.directories.map(async (directory, at) =>
-    findConflicts(directory, at, await rowsOf(page, at)).map(({ ours, copy, type }) =>
-      itemOf(page, {
-        ...{
-          id: idOf("conflict", copy),
-          kind: "conflict",
-          title: ours.name,
-          type,
-          at: null,
-          memory: ours,
-          other: copy,
-        },
-        says: "Two people changed it: yours and the other version differ",
-        verbs: ["merge", "skip"],
-      }),
-    ),
-  );
-  return (await Promise.all(lists)).flat();
+function isMeant(row: KnownRow, copy: KnownRow, named: string): boolean {
+  if (row.directory !== copy.directory || row.file === copy.file || isConflictPath(row.file)) return false;
+  return oneLine(row.name) === oneLine(named) || stemOf(row.file) === named || row.file === named;
 }
 
 const ACTIONS: Record<Proposal["action"], string> = { save: "New", update: "Change", forget: "Forget" };
 
-async function proposals(page: Page): Promise<Waiting[]> {
-  const find = await findTitles(page);
-  return openLearning(page.memdir)
-    .inbox.list()
-    .map((proposal) => {
-      const { id, action, name, description, type, at, file } = proposal;
-      const verbs: ReviewVerb[] = action === "forget" ? ["accept", "skip"] : ["accept", "edit", "skip"];
-      const what = proposal.scope ? `${ACTIONS[action]} in the ${proposal.scope}'s memories` : ACTIONS[action];
-      const says = [what, description].filter((part) => part !== "").join(": ");
-      const place = placeOf(page, proposal);
-      const memory = file === null || place < 0 ? null : find(place, file);
-      return { ...itemOf(page, { id, kind: "proposal", title: name, says, type, at, memory, verbs }), proposal };
-    });
+function proposals(page: Page, find: FindTitle): Waiting[] {
+  const { inbox } = openLearning(page.memdir);
+  return inbox.list().map((proposal) => {
+    const { id, action, name: title, description, type, at, file } = proposal;
+    const verbs: ReviewVerb[] = action === "forget" ? ["accept", "skip"] : ["accept", "edit", "skip"];
+    const what = proposal.scope ? `${ACTIONS[action]} in the ${proposal.scope}'s memories` : ACTIONS[action];
+    const says = [what, description].filter((part) => part !== "").join(": ");
+    const place = placeOf(page, proposal);
+    const memory = file === null || place < 0 ? null : find(place, file);
+    return { ...itemOf(page, { id, kind: "proposal", title, says, type, at, memory, verbs }), proposal };
+  });
 }
 
 /** The number of the directory that a proposal is for; -1 where it is not open yet. */
@@ -127,22 +122,22 @@ export function placeOf({ memdir }: Page, { scope }: Proposal): number {
 }
 
 /** Steps that still fit: one whose memories have changed since would be refused. */
-async function steps(page: Page): Promise<Waiting[]> {
+function steps(page: Page, rows: readonly KnownRow[], find: FindTitle): Waiting[] {
   const { directory } = openLearning(page.memdir);
   const plan = lastPlan(directory).read();
   if (!plan) return [];
-  const find = await findTitles(page);
-  const types = new Map((await rowsOf(page, 0)).map(({ file, type }) => [file, type]));
   return plan.ops.flatMap((op) => {
-    const files = op.kind === "create" ? [] : namedFiles(op);
     if (namedFiles(op).some((file) => hashOf(directory, file) !== (plan.base[file] ?? null))) return [];
-    const [first] = [...changesOf(op).keys()];
-    const memory = files[0] === undefined ? null : find(0, files[0]);
-    const verbs: ReviewVerb[] = memory ? ["accept", "skip", "pin", "edit"] : ["accept", "skip"];
-    const title = first === undefined ? "The index" : find(0, first).name;
-    const type = types.get(files[0] ?? "") ?? null;
-    const says = describe(op, (file) => find(0, file).name);
-    const item = itemOf(page, { id: idOf("dream", op), kind: "dream", title, says, type, at: null, memory, verbs });
+    const [about] = op.kind === "create" ? [] : namedFiles(op);
+    const [changed] = changesOf(op).keys();
+    const memory = about === undefined ? null : find(0, about);
+    const type = rows.find((row) => row.directory === 0 && row.file === about)?.type ?? null;
+    const item = itemOf(page, {
+      ...{ id: idOf("dream", op), kind: "dream", type, memory },
+      title: changed === undefined ? "The index" : find(0, changed).name,
+      says: describe(op, (file) => find(0, file).name),
+      verbs: memory ? ["accept", "skip", "pin", "edit"] : ["accept", "skip"],
+    });
     return [{ ...item, step: { op, base: plan.base } }];
   });
 }
@@ -158,77 +153,63 @@ function describe(op: Op, nameOf: (file: string) => string): string {
   return op.successor ? `Forget: ${nameOf(op.successor)} replaces it` : `Forget: ${op.reason}`;
 }
 
-async function findings(page: Page): Promise<Waiting[]> {
+function findings(page: Page, rows: readonly KnownRow[]): Waiting[] {
   const verdicts = page.memdir.directories.map(({ path }) => readVerdicts(path));
-  const hasTeam = page.memdir.directories.some(({ scope }) => scope === "team");
-  return (await eachRow(page)).flatMap(({ row, at }) => {
-    const kept = findVerdict(verdicts[at] ?? new Map(), row.file, row);
+  return rows.flatMap((row) => {
+    const kept = findVerdict(verdicts[row.directory] ?? new Map(), row.file, row);
     if (kept?.verdict !== "doubtful") return [];
-    const says = formatVerdict({ ...kept, says: capitalise(kept.says) }).replace(/ \(checked [^)]*\)$/, "");
-    const isMoved = /, moved to /.test(kept.says);
-    const more: ReviewVerb[] = [
-      row.pinned ? "unpin" : "pin",
-      ...(mayShare(row, hasTeam) ? (["promote"] as const) : []),
-    ];
-    return itemOf(page, {
-      ...{ id: idOf("finding", at, row.file, stampOf(row)), kind: "finding", title: row.name, says, type: row.type },
-      ...{ at: row.modified, memory: titleOf({ ...row, directory: at }) },
-      verbs: [...(isMoved ? (["fix"] as const) : []), "true", "edit", "forget", "skip", ...more],
+    const fix: ReviewVerb[] = /, moved to /.test(kept.says) ? ["fix"] : [];
+    return aboutMemory(page, row, {
+      id: idOf("finding", row.directory, row.file, stampOf(row)),
+      kind: "finding",
+      says: formatVerdict({ ...kept, says: capitalise(kept.says) }).replace(/ \(checked [^)]*\)$/, ""),
+      verbs: [...fix, "true", "edit", "forget", "skip", ...markVerbs(page, row)],
     });
   });
 }
 
 /** What is about a person is not shared. */
-function mayShare({ scope, type }: Row, hasTeam: boolean): boolean {
-  return hasTeam && scope !== "team" && type !== "user";
+function markVerbs({ memdir }: Page, { pinned, scope, type }: KnownRow): ReviewVerb[] {
+  const hasTeam = memdir.directories.some((directory) => directory.scope === "team");
+  const mayShare = hasTeam && scope !== "team" && type !== "user";
+  return [pinned ? "unpin" : "pin", ...(mayShare ? (["promote"] as const) : [])];
 }
 
-export function capitalise(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-async function duplicates(page: Page, pairs: readonly Duplicate[]): Promise<Waiting[]> {
-  const rows = new Map((await eachRow(page)).map(({ row, at }) => [`${at}/${row.file}`, row]));
-  return pairs.flatMap(({ directory, file, other, isExact }) => {
-    const [one, two] = [rows.get(`${directory}/${file}`), rows.get(`${directory}/${other}`)];
-    if (!one || !two) return [];
-    return itemOf(page, {
-      ...{ id: idOf("duplicate", file, other, stampOf(one), stampOf(two)), kind: "duplicate", title: one.name },
-      says: `Says ${isExact ? "" : "nearly "}the same as ${two.name}`,
-      ...{ type: one.type, at: one.modified },
-      ...{ memory: titleOf({ ...one, directory }), other: titleOf({ ...two, directory }) },
-      verbs: ["merge", "skip"],
+/** As the health finds them: it reads every memory, so they come from its last measurement. What a step merges already is not proposed twice. */
+function duplicates(
+  page: Page,
+  rows: readonly KnownRow[],
+  found: Measurement["findings"],
+  dreamt: readonly Waiting[],
+): Waiting[] {
+  const known = new Map(rows.map((row) => [keyOf(row), row]));
+  const merged = dreamt.flatMap(({ step }) => (step?.op.kind === "merge" ? [new Set(step.op.files)] : []));
+  return found.flatMap(({ kind, directory, file: second, others }) => {
+    if (kind !== "duplicate" && kind !== "near-duplicate") return [];
+    return others.flatMap((first) => {
+      const [one, two] = [first, second].map((file) => known.get(keyOf({ directory, file })));
+      if (!one || !two) return [];
+      if (directory === 0 && merged.some((files) => files.has(first) && files.has(second))) return [];
+      return aboutMemory(page, one, {
+        ...{ id: idOf("duplicate", first, second, stampOf(one), stampOf(two)), kind: "duplicate", other: titleOf(two) },
+        says: `Says ${kind === "duplicate" ? "" : "nearly "}the same as ${two.name}`,
+        verbs: ["merge", "skip"],
+      });
     });
   });
 }
 
-async function withoutCues(page: Page): Promise<Waiting[]> {
-  const log = mainOf(page.memdir).path;
-  const hasTeam = page.memdir.directories.some(({ scope }) => scope === "team");
-  const lists = page.memdir.directories.map(async (directory, at) =>
-    (directory.readOnly ? [] : choosePoor(await rowsOf(page, at), log)).map((row) =>
-      itemOf(page, {
-        ...{ id: idOf("cues", at, row.file), kind: "cues", title: row.name, type: row.type, at: row.modified },
-        ...{ says: row.description || "It has no cues", memory: titleOf({ ...row, directory: at }) },
-        verbs: [
-          ...(["cue", "edit", "forget", "skip"] as const),
-          ...[row.pinned ? ("unpin" as const) : ("pin" as const)],
-          ...(mayShare(row, hasTeam) ? (["promote"] as const) : []),
-        ],
-      }),
-    ),
+/** Directory by directory: those of the project come first. */
+function withoutCues(page: Page, rows: readonly KnownRow[]): Waiting[] {
+  const { directories } = page.memdir;
+  const mine = directories.map(({ readOnly }, at) => (readOnly ? [] : rows.filter((row) => row.directory === at)));
+  const poor = mine.flatMap((own) => choosePoor(own, mainOf(page.memdir).path));
+  return poor.map((row) =>
+    aboutMemory(page, row, {
+      ...{ id: idOf("cues", row.directory, row.file), kind: "cues", says: row.description || "It has no cues" },
+      verbs: ["cue", "edit", "forget", "skip", ...markVerbs(page, row)],
+    }),
   );
-  return (await Promise.all(lists)).flat();
-}
-
-/** As the health finds them: it reads every memory, so they come from its last measurement. */
-async function readDuplicates(page: Page): Promise<{ pairs: Duplicate[]; isComplete: boolean }> {
-  const { last, isComplete } = await readHealth(page);
-  const pairs = (last?.findings ?? []).flatMap(({ kind, directory, file: other, others }) => {
-    if (kind !== "duplicate" && kind !== "near-duplicate") return [];
-    return others.map((file) => ({ directory, file, other, isExact: kind === "duplicate" }));
-  });
-  return { pairs, isComplete };
 }
 
 /** More than are ever skipped; the oldest may come up again. */

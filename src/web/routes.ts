@@ -28,9 +28,7 @@ export const ROUTES: readonly Route[] = [
       generation,
       readOnly,
       warnings: [...memdir.warnings],
-      verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary, takesName = false }) => {
-        return { name, summary, takesName };
-      }),
+      verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary }) => ({ name, summary })),
     };
   }),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
@@ -58,8 +56,6 @@ export async function findVerbRoute(name: string): Promise<Route | null> {
   };
 }
 
-/** Verbs that look for a memory themselves, by its name or file. */
-const BY_NAME: ReadonlySet<string> = new Set(["why", "promote"]);
 /** What a form, which cannot ask, gives besides: without `apply`, prune only says what would go. */
 const IN_FORMS: Readonly<Record<string, Input<Fields>>> = { prune: { suggest: true } };
 
@@ -69,5 +65,5 @@ function readVerbInput(called: string, verb: Verb, { say, ...sent }: Sent): Inpu
   if (!verb.args[0]?.startsWith("name") || sent.file === undefined)
     return { ...readInput({ ...others, ...(name && { name }) }, sent), ...(say === true && IN_FORMS[called]) };
   const { directory, file, ...input } = readInput({ ...others, ...REF }, sent);
-  return { ...input, name: BY_NAME.has(called) ? file : { directory, file } };
+  return { ...input, name: { directory, file } };
 }

@@ -8,13 +8,14 @@ import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
+import type { Watching } from "../memory/watch.ts";
 import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
 import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
-import { type Live, openLive, type Watching } from "./live.ts";
+import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
 
 export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" | "watch"> {

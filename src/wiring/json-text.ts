@@ -108,6 +108,11 @@ export function replaceNode(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, endOf(node), rendered);
 }
 
+/** Puts what `from` has at `node` in the place of `target`, as it is written there. */
+export function restoreNode(text: string, target: Node, from: string, node: Node): string {
+  return splice(text, target.offset, endOf(target), from.slice(node.offset, endOf(node)));
+}
+
 /** The value at the path; undefined when there is none. Throws `broken`. */
 export function readAt(text: string, at: readonly string[], file: string): unknown {
   const { node, missing } = walk(text, at, file);

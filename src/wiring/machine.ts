@@ -1,8 +1,8 @@
 /** The machine that clients are wired on: where its user's files are, and how memdir is installed on it. */
 
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { homeOf } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 
@@ -18,7 +18,7 @@ export interface Machine extends Pick<World, "env" | "now" | "log"> {
 
 /** This machine, seen from any file of the running program. Throws `broken` for an incomplete installation. */
 export function openMachine(program: string, given: Pick<Machine, "cwd" | "env" | "now" | "log">): Machine {
-  const home = given.env.HOME || given.env.USERPROFILE || homedir();
+  const home = homeOf(given.env);
   return { ...given, home, platform: process.platform, node: findNode(), dist: findInstallation(program) };
 }
 

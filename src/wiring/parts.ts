@@ -15,11 +15,12 @@ import {
   removeAt,
   removeChild,
   replaceNode,
+  restoreNode,
   splice,
   startJson,
   walk,
 } from "./json-text.ts";
-import { addTable, readTable, removeTable } from "./toml-table.ts";
+import { addTable, readTable, removeTable, replaceTable, sliceTable } from "./toml-table.ts";
 
 const texts = v.array(v.string());
 const record = v.record(v.string(), v.unknown());
@@ -90,8 +91,18 @@ export interface Server {
 interface Kind<P extends Part> {
   /** The text with the part in it; the same text when it is there already. Containers that were made for it are added to `made`, as keys joined by `/`. */
   add(text: string | null, part: P, known: ReadonlySet<string>, made: Set<string>): string;
-  /** The text without the part: the same text when it is not in it, null when the file is to go. Containers in `made` go when they are empty; null: any that the part uses. */
-  remove(text: string, part: P, known: ReadonlySet<string>, made: ReadonlySet<string> | null): string | null;
+  /**
+   * The text without the part: the same text when it is not in it, null when the file is to go. Containers in `made` go when they
+   * are empty; null: no receipt says what memdir did, so only what is exactly as memdir writes it goes, with any container. An
+   * entry that `original`, the text before memdir, has in the same place comes back as it was.
+   */
+  remove(
+    text: string,
+    part: P,
+    known: ReadonlySet<string>,
+    made: ReadonlySet<string> | null,
+    original?: string | null,
+  ): string | null;
   /** What the text makes the client start; true for a part that starts nothing, null when the part is missing. */
   read(text: string, part: P, known: ReadonlySet<string>): Endpoint | true | null;
 }
@@ -115,9 +126,13 @@ const value: Kind<PartOf<"value">> = {
     }
     return now;
   },
-  remove(text, { file, at }, _known, made) {
+  remove(text, { file, at, value }, _known, made, original) {
     if (text.trim() === "") return text;
-    return walk(text, at, file).missing.length > 0 ? text : removeAt(text, at, file, made);
+    const { node, missing } = walk(text, at, file);
+    if (missing.length > 0 || !isOurServer(getNodeValue(node), value, made !== null)) return text;
+    const earlier = original?.trim() ? walk(original, at, file) : null;
+    if (!earlier || earlier.missing.length > 0) return removeAt(text, at, file, made);
+    return restoreNode(text, node, original as string, earlier.node);
   },
   read(text, { at, file }) {
     const { command, args, env, environment } = (readAt(text, at, file) ?? {}) as Record<string, unknown>;
@@ -134,9 +149,8 @@ const hooks: Kind<PartOf<"hooks">> = {
     let now = removeEvents(startJson(text), without, file, known, made);
     for (const [event, entry] of Object.entries(hooks)) {
       const all = new Set([...known, ...(entry.type === "command" ? [entry.command] : [])]);
-      for (let ours = findOurs(now, event, file, all); ours.length > 1; ours = findOurs(now, event, file, all)) {
-        now = removeEntry(now, ours.at(-1) as OurEntry);
-      }
+      const findDouble = () => findOurs(now, event, file, all).slice(1).findLast(isWritten(all));
+      for (let double = findDouble(); double; double = findDouble()) now = removeEntry(now, double);
       const [ours] = findOurs(now, event, file, all);
       if (ours) {
         now = changeEntry(now, ours.entry, entry, file);
@@ -154,8 +168,14 @@ const hooks: Kind<PartOf<"hooks">> = {
     return now;
   },
   /** Every entry of ours for any event: an older version may have asked for others. */
-  remove(text, { file }, known, made) {
-    return text.trim() === "" ? text : removeEvents(text, eventsOf(text, file), file, known, made);
+  remove(text, { file, hooks }, known, made, original) {
+    if (text.trim() === "") return text;
+    // Memdir wires all of its events: one of them alone is what the user wrote.
+    const events = eventsOf(text, file);
+    const isWired = (event: string) =>
+      events.includes(event) && findOurs(text, event, file, known).some(isWritten(known));
+    if (made === null && !Object.keys(hooks).every(isWired)) return text;
+    return removeEvents(text, events, file, known, made, original);
   },
   read(text, { file, hooks }, known) {
     const event = PROMPT_EVENTS.find((name) => name in hooks);
@@ -170,7 +190,12 @@ const hooks: Kind<PartOf<"hooks">> = {
 
 const table: Kind<PartOf<"table">> = {
   add: (text, { table, values, file }) => addTable(text ?? "", table, values, file),
-  remove: (text, { table, file }) => removeTable(text, table, file),
+  remove(text, { table, values, file }, _known, made, original) {
+    const there = readTable(text, table, file);
+    if (there === null || !isOurServer(there, values, made !== null)) return text;
+    const earlier = original ? sliceTable(original, table, file) : null;
+    return earlier === null ? removeTable(text, table, file) : replaceTable(text, table, earlier, file);
+  },
   read(text, { table, file }) {
     const values = readTable(text, table, file);
     return asServer(values?.command, values?.args, {});
@@ -250,6 +275,31 @@ function asServer(command: unknown, args: unknown, env: unknown): Server | null 
   return { kind: "server", command, args: args.map(String), env: Object.fromEntries(named) as Record<string, string> };
 }
 
+/** The usual place of the program, for an installation that is gone. */
+const USUAL_SERVER = /[\\/]memdir[\\/]dist[\\/]cli\.js$/;
+
+/**
+ * Whether an entry is memdir's. By the receipt: it starts the program that memdir had put there, whatever the user added. Without
+ * one: it is what memdir writes and nothing else, of this installation or of one in the usual place.
+ */
+function isOurServer(there: unknown, written: Readonly<Record<string, unknown>>, isKnown: boolean): boolean {
+  if (!v.is(record, there)) return false;
+  const [now, ours] = [lineOf(there), lineOf(written)];
+  const program = ours[1] ?? "";
+  if (isKnown) return now.includes(program);
+  const moved = now.length === ours.length && USUAL_SERVER.test(String(now[1])) ? now : ours;
+  const expected = {
+    ...written,
+    ...("args" in written ? { command: moved[0], args: moved.slice(1) } : { command: moved }),
+  };
+  return now.at(-1) === ours.at(-1) && isDeepStrictEqual({ ...there }, expected);
+}
+
+/** The program and its arguments, in either of the two layouts. */
+function lineOf({ command, args }: Readonly<Record<string, unknown>>): unknown[] {
+  return [command, args ?? []].flat();
+}
+
 interface OurEntry {
   list: Node;
   group: Node;
@@ -287,20 +337,25 @@ function changeEntry(text: string, node: Node, wanted: HookEntry, file: string):
   return isDeepStrictEqual(getNodeValue(part), value) ? text : replaceNode(text, part, value);
 }
 
-/** Every entry of ours for these events, and what was made to hold them. */
+/** Every entry of ours for these events, and what was made to hold them; one that `original` had comes back as it was. */
 function removeEvents(
   text: string,
   events: readonly string[],
   file: string,
   known: ReadonlySet<string>,
   made: ReadonlySet<string> | null,
+  original?: string | null,
 ): string {
   let now = text;
   for (const event of events) {
     const before = now;
-    for (let [ours] = findOurs(now, event, file, known); ours; [ours] = findOurs(now, event, file, known)) {
-      now = removeEntry(now, ours);
-    }
+    const findWritten = () => findOurs(now, event, file, known).filter(isWritten(known));
+    const [earlier] = original?.trim() ? findOurs(original, event, file, known) : [];
+    const rest = earlier ? 1 : 0;
+    for (let ours = findWritten(); ours.length > rest; ours = findWritten())
+      now = removeEntry(now, ours.at(-1) as OurEntry);
+    const [first] = earlier ? findWritten() : [];
+    if (earlier && first) now = restoreNode(now, first.entry, original as string, earlier.entry);
     if (now === before || (made !== null && !made.has(`hooks/${event}`))) continue;
     const { node } = walk(now, ["hooks", event], file);
     if ((node.children ?? []).length === 0) now = removeAt(now, ["hooks", event], file, made);
@@ -312,6 +367,14 @@ function removeEvents(
 function isOurHook(command: unknown, known: ReadonlySet<string>): boolean {
   if (typeof command !== "string") return false;
   return known.has(command) || /[\\/]memdir[\\/]dist[\\/]hook\.cjs["']?\s*$/.test(command);
+}
+
+/** Whether memdir wrote it: a user who writes the line by hand quotes it in another way. */
+function isWritten(known: ReadonlySet<string>): (ours: OurEntry) => boolean {
+  return ({ entry }) => {
+    const { command } = getNodeValue(entry);
+    return typeof command !== "string" || known.has(command) || /^"[^"]+" "[^"]+"$/.test(command);
+  };
 }
 
 /** A group that held only ours goes with it. */

@@ -37,12 +37,24 @@ export function removeTable(text: string, table: readonly string[], file: string
   if (!found) return text;
   let now = text;
   for (const { header, keys } of [...found.below, found].sort((a, b) => b.header.from - a.header.from)) {
-    const to = keys.at(-1)?.to ?? header.to;
+    const to = endOf({ header, keys });
     const rest = now.slice(to);
     const before = now.slice(0, header.from);
     now = (rest.trim() === "" ? before.replace(/(^|\n)\r?\n$/, "$1") : before) + rest.replace(/^(?:[ \t]*\r?\n)+/, "");
   }
   return now;
+}
+
+/** The table as it is written, without those below it; null when there is none. */
+export function sliceTable(text: string, table: readonly string[], file: string): string | null {
+  const found = findTable(text, table, file);
+  return found && text.slice(found.header.from, endOf(found));
+}
+
+/** The table's own lines become `lines`; those below it stay. */
+export function replaceTable(text: string, table: readonly string[], lines: string, file: string): string {
+  const found = findTable(text, table, file);
+  return found ? splice(text, found.header.from, endOf(found), lines) : text;
 }
 
 /** The values of the table; those that are neither texts nor lists of them are null. Null when there is no table. */
@@ -54,6 +66,10 @@ export function readTable(text: string, table: readonly string[], file: string):
 interface Table {
   header: Statement;
   keys: Statement[];
+}
+
+function endOf({ header, keys }: Table): number {
+  return keys.at(-1)?.to ?? header.to;
 }
 
 /** Null when there is none. Throws `broken` for one that is written in another way, which a second one would contradict. */

@@ -1,7 +1,7 @@
 /**
  * Wiring clients and undoing it. A plan holds whole texts that can be looked at; applying it writes backups first, then the
  * receipt, then the files, each of them whole or not at all. Unwiring restores every byte where nothing else changed since, and
- * otherwise removes exactly memdir's parts.
+ * otherwise removes exactly memdir's parts. What the user had in the place of one comes back.
  */
 
 import { dirname } from "node:path";
@@ -201,22 +201,29 @@ function findOriginal(machine: Machine, text: string | null, entry: Omit<Undoabl
   if (text === null) return null;
   const hash = sha256(text);
   if (hash === entry.before) return text;
+  const kept = entry.backup === null ? null : readBackup(machine, entry.backup);
+  const backup = kept !== null && sha256(kept) === entry.before ? kept : null;
   if (entry.states.includes(hash)) {
     if (entry.before === null) return null;
-    const backup = entry.backup === null ? null : readBackup(machine, entry.backup);
-    if (backup !== null && sha256(backup) === entry.before) return backup;
+    if (backup !== null) return backup;
   }
-  const left = removeParts(text, entry.parts, entry.made && new Set(entry.made));
+  const left = removeParts(text, entry.parts, entry.made && new Set(entry.made), backup);
   return left !== null && entry.before === null && isEmpty(left, entry.parts) ? null : left;
 }
 
 /** Null when nothing else was in it. Throws `broken`. */
-function removeParts(text: string, parts: readonly Part[], made: ReadonlySet<string> | null): string | null {
+function removeParts(
+  text: string,
+  parts: readonly Part[],
+  made: ReadonlySet<string> | null,
+  original: string | null,
+): string | null {
   const known = commandsOf(parts);
   const { mark, body } = splitMark(text);
   // One version of a file that is memdir's as a whole is enough.
   if (parts.some((part) => part.kind === "file" && part.text === body)) return null;
-  const remove = (now: string | null, part: Part) => now && kindOf(part).remove(now, part, known, made);
+  const before = splitMark(original).body;
+  const remove = (now: string | null, part: Part) => now && kindOf(part).remove(now, part, known, made, before);
   const left = parts.reduce(remove, body);
   return left === null ? null : mark + left;
 }

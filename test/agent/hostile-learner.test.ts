@@ -48,7 +48,6 @@ const TURN = {
   messages: TALK,
   conversation: EMPTY,
   prompt: { id: "u1", text: `Remember: ${SQUASH}`, at: "2026-03-09T12:00:00.000Z" },
-  answerBefore: "",
   memoryWritten: false,
 };
 

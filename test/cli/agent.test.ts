@@ -94,7 +94,9 @@ describe("chat -p", () => {
     await box.save("package manager", ["--type", "feedback"], "Use pnpm for installing packages, never npm.");
     const ran = await box.run(["chat", "-p", "which package manager installs packages?"]);
     expect(ran.code).toBe(2);
-    expect(ran.out).toContain("No model is configured");
+    expect(ran.err).toMatch(
+      /^memdir: no model is configured; set MEMDIR_MODEL to anthropic\/<model>.*openai.*ollama.*\n$/,
+    );
     expect(ran.out).toContain("CLAUDE.md");
     expect(ran.out).toContain("package manager");
   });
@@ -102,6 +104,10 @@ describe("chat -p", () => {
   it("errors say what to do", async () => {
     const wrong = await box.run(["chat", "-p", "hello there"], { env: { MEMDIR_MODEL: "gpt" } });
     expectError(wrong, 2, /name the provider/);
+    const client = await box.run(["chat", "-p", "hello there"], { env: { MEMDIR_MODEL: "claude-code" } });
+    expect(client.err).toMatch(
+      /claude-code can be the model of background learning, but not of an agent; set MEMDIR_MODEL/,
+    );
     server.queue({ status: 401 });
     expectError(await box.run(["chat", "-p", "hello there"], { env: env() }), 2, /ANTHROPIC_API_KEY/);
     expectError(await box.run(["chat", "-p", "hi you", "--resume", "nope"], { env: env() }), 2, /memdir sessions/);
@@ -295,7 +301,7 @@ describe("on a terminal", () => {
     pty.write("#never deploy on Fridays\r");
     await pty.waitFor(/created feedback_never_deploy_on_fridays\.md/);
     pty.write("when may I deploy on Fridays?\r");
-    await pty.waitFor(/A model would be shown/);
+    await pty.waitFor(/One would be shown/);
     await pty.waitFor(/never deploy on Fridays/);
     pty.write("/mem");
     await pty.waitFor(/List what is remembered/);

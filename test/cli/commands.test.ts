@@ -270,10 +270,26 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
     expect(fs.readFileSync(file, "utf8")).toContain("by hand");
   });
 
+  test("--source takes who a memory can be by", async () => {
+    const ran = await box.run(["save", "--source", "banana", "Something."]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toMatch(/source.* must be one of document, tool, inferred, user/);
+  });
+
+  test("list leaves a name out only where the description goes on from it as whole words", async () => {
+    const own = openSandbox();
+    await own.save("test", ["--description", "testing is done with vitest"]);
+    await own.save("Use pnpm", ["--description", "Use pnpm, never npm"]);
+    const { out } = await own.run(["list"]);
+    expect(out).toContain("] test — testing is done with vitest");
+    expect(out).toContain("] Use pnpm, never npm (");
+  });
+
   test("forget --purge leaves nothing to undo", async () => {
     await box.json(["save", "--type", "user", "--name", "mine"], { input: "two" });
     const gone = await box.json(["forget", "mine", "--purge"]);
     expect(gone).toEqual({ file: "user_mine.md", action: "removed", undo: null, notices: [] });
+    expect((await box.run(["history"])).out).toMatch(/forget +user_mine\.md .*\(for good: cannot be undone\)\n$/);
     const left = fs.readdirSync(path.join(box.dir(), ".memdir", "images"));
     for (const image of left) {
       expect(fs.readFileSync(path.join(box.dir(), ".memdir", "images", image), "utf8")).not.toContain("name: mine");
@@ -428,6 +444,6 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     expect(adopt.out).toMatch(/^There is nothing to adopt/);
     expect(json).toEqual([]);
     expect(trust.code).toBe(0);
-    expect(trust.out).toMatch(/^nothing is asked for: your team has no rules here/);
+    expect(trust.out).toMatch(/^There is nothing to decide: your team has no rules here/);
   });
 });

@@ -50,6 +50,25 @@ test("--json has both kinds of checks", async () => {
 
 const nothing = async () => [];
 
+test("a missing index, and a memory of this minute that it does not list, as health says too", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  const failed = async () =>
+    (await memdir.doctor()).filter(({ ok }) => !ok).map(({ name, detail }) => `${name} ${detail}`);
+  world.write("fresh.md", "---\nname: fresh\ndescription: d\ntype: user\n---\n\nNew.\n");
+  expect(await failed()).toEqual(["index-missing project: no line in the index: fresh.md"]);
+  expect((await memdir.measure()).health.counts.unlinked).toBe(1);
+  const other = makeWorld();
+  other.write("fresh.md", "---\nname: fresh\ndescription: d\ntype: user\n---\n\nNew.\n");
+  expect((await (await other.open()).doctor()).filter(({ ok }) => !ok)).toMatchObject([
+    { name: "index", detail: "project: MEMORY.md is missing", fix: "memdir index --rebuild" },
+  ]);
+  expect(other.exists("MEMORY.md")).toBe(false);
+  expect(await heal(other)).toMatchObject({ found: ["index"], mended: ["index true"], left: [] });
+  expect(other.index()).toContain("fresh.md");
+});
+
 async function makeHurt(): Promise<World> {
   const world = makeWorld();
   const memdir = await world.open();
@@ -244,4 +263,26 @@ test("--model of a client that is logged out: what to do; and after a day that i
   fs.writeFileSync(path.join(world.home, "in"), "");
   expect((await sayLearning(world, { model: true })).code).toBe(0);
   expect((await sayLearning(world)).said).toContain("ok  learning: asks");
+});
+
+test("a folder that git ignores is a problem of memories that others do not see, not of those added by force, and is said once", async () => {
+  const world = makeWorld();
+  fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
+  const team = path.join(world.project, ".claude", "memory");
+  fs.mkdirSync(team, { recursive: true });
+  fs.writeFileSync(path.join(team, "MEMORY.md"), "- [one](one.md) — d\n");
+  fs.writeFileSync(path.join(team, "one.md"), "---\nname: one\ndescription: d\n---\n\nOne.\n");
+  const ignored = async () => (await (await world.open()).doctor()).filter(({ name }) => name === "ignored");
+  // The check of the repository says it, with the rule: test/team/repository.test.ts.
+  expect(await ignored()).toEqual([]);
+  const own = async () => {
+    const memdir = await world.open({ memoryDir: path.join(world.project, ".claude", "notes") });
+    return (await memdir.doctor()).filter(({ name }) => name === "ignored");
+  };
+  fs.mkdirSync(path.join(world.project, ".claude", "notes"));
+  fs.writeFileSync(path.join(world.project, ".claude", "notes", "one.md"), "---\nname: one\n---\n\nOne.\n");
+  const before = await own();
+  world.git("add", "-f", ".claude/notes");
+  const after = await own();
+  expect([before.length, after.length]).toEqual([1, 0]);
 });

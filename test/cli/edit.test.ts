@@ -127,16 +127,21 @@ test("text that is not UTF-8 is refused and kept for the person", async () => {
   fs.rmSync(path.dirname(kept), { recursive: true });
 });
 
-test("a secret is refused, its copy removed; --redact masks it", async () => {
+test("a secret is refused, the edit kept without its value; --redact masks it", async () => {
   const before = fs.readFileSync(file, "utf8");
   const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"}`;
-  const env = editor("leaking", `echo "token ${secret}" >> "$1"`);
+  const env = editor("leaking", `cp "$1" "$1~"; echo "token ${secret}" >> "$1"; cp "$1" "$1.swp"`);
   const ran = await box.run(["edit", "tabs"], { env });
   expect(ran.code).toBe(2);
   expect(ran.err).toMatch(/^memdir: not saved, it holds what looks like a secret: .* in line \d+/);
   expect(ran.err).not.toContain(secret);
+  expect(ran.err).toMatch(/; `memdir edit \S+ --redact` saves an edit that way\n$/);
   expect(fs.readFileSync(file, "utf8")).toBe(before);
-  expect(leftCopies()).toEqual([]);
+  const kept = /your text is in (\S+), with the secret masked/.exec(ran.err)?.[1] as string;
+  expect(fs.readdirSync(path.dirname(kept))).toEqual([path.basename(kept)]);
+  expect(fs.readFileSync(kept, "utf8")).toMatch(/\ntoken \[redacted: [\w-]+\]\n$/);
+  expect(fs.readFileSync(kept, "utf8")).not.toContain(secret);
+  fs.rmSync(path.dirname(kept), { recursive: true });
   const masked = await box.json(["edit", "tabs", "--redact"], { env });
   expect(masked.notices[0]).toMatch(/^masked: /);
   expect(fs.readFileSync(file, "utf8")).not.toContain(secret);
@@ -163,6 +168,8 @@ test("bytes that are not UTF-8 are never rewritten (invariant 7)", async () => {
   fs.writeFileSync(odd, bytes);
   const ran = await box.run(["edit", "latin"], { env: editor("adding", 'echo "More." >> "$1"') });
   expect(ran.code).toBe(2);
+  expect(ran.err).toMatch(/^memdir: user_latin\.md is not changed .*save it as UTF-8.*iconv -f latin1 -t utf-8/);
+  expect(ran.err).not.toContain("your text is in");
   expect(fs.readFileSync(odd)).toEqual(bytes);
 });
 

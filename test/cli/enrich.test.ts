@@ -11,7 +11,9 @@ it("gives memories their cues, counts what it cost, and one undo takes them back
   const env = { MEMDIR_MODEL: "anthropic/m", ANTHROPIC_API_KEY: "sk-x", ANTHROPIC_BASE_URL: server.url };
   await box.save("one");
   await box.save("two");
-  expect((await box.run(["enrich"])).out).toContain("2 memories have no cues");
+  const poor = (await box.run(["enrich"])).out;
+  expect(poor).toContain("2 memories have no cues");
+  expect(poor).toContain("memdir init --learn-with claude-code");
   expect(await box.json(["enrich"])).toMatchObject({ enriched: [], left: 2 });
   server.queue({
     text: '{"1": ["asking for the first"], "2": ["asking for the second"]}',

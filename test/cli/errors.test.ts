@@ -21,10 +21,13 @@ describe("bad input ends with 2", () => {
     ["an unknown command", ["frobnicate"], /there is no command "frobnicate".*memdir help --all/],
     ["a near miss", ["lists"], /did you mean "list"\?/],
     ["help for an unknown command", ["help", "frobnicate"], /there is no command "frobnicate"/],
-    ["an unknown option", ["list", "--nope"], /--nope.*memdir list --help/],
-    ["an option without its value", ["list", "--type"], /--type.*memdir list --help/],
-    ["a switch with a value", ["list", "--json=1"], /--json.*memdir list --help/],
+    ["an unknown option", ["list", "--nope"], /there is no option --nope; see memdir list --help/],
+    ["the beginning of an option", ["export", "--out", "x"], /no option --out \(did you mean --output\?\); see memdir/],
+    ["an option without its value", ["list", "--type"], /--type needs a value; see memdir list --help/],
+    ["an option before another", ["list", "--type", "--cue", "x"], /--type needs a value; see memdir list --help/],
+    ["a switch with a value", ["list", "--json=1"], /--json takes no value; see memdir list --help/],
     ["a missing argument", ["show"], /an argument is missing.*`memdir show NAME`/],
+    ["an empty new name", ["rename", "there", ""], /^memdir: the name is empty: give one, such as "prefers tabs"$/m],
     ["one argument of two", ["rename", "there"], /`memdir rename NAME NEW`/],
     ["an argument too many", ["list", "extra"], /"extra" is one argument too many: the call is `memdir list`/],
     [
@@ -48,6 +51,8 @@ describe("bad input ends with 2", () => {
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
     ["an entry that is not there", ["undo", "999"], /the journal has no entry 999.*memdir history/],
+    ["no number of an entry", ["undo", ""], /^memdir: "" is not the number of a change: `memdir history` lists them/m],
+    ["a memory to undo", ["undo", "use pnpm"], /^memdir: "use pnpm" is not the number of a change/m],
     ["the history of what never was", ["history", "nothing at all"], /no memory is called "nothing at all"/],
     ["a file as directory", ["list", "--memory-dir", "plain"], /--memory-dir "plain": it is a file, not a directory/],
     [
@@ -87,6 +92,7 @@ describe("with --json", () => {
     ["usage", ["--json", "list", "--type", "note"]],
     ["not-found", ["show", "nothing", "--json"]],
     ["not-found", ["undo", "999", "--json"]],
+    ["usage", ["undo", "", "--json"]],
     ["outside", ["show", "../../etc/passwd", "--json"]],
   ])("%s: %j gives code and message on stderr and nothing on stdout", async (code, args) => {
     const ran = await box.run(args);

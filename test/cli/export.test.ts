@@ -48,7 +48,7 @@ it("writes to a folder, a file or AGENTS.md, and tells what it left out", async 
     `---\nname: s\ntype: project\n---\n\nghp_${"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}\n`,
   );
   const { printed, warned } = await call(world, { options: { output: "out/" } });
-  expect(printed).toEqual([`exported 2 to ${path.join(world.project, "out")}/`]);
+  expect(printed).toEqual([`exported 2 memories to ${path.join(world.project, "out")}/`]);
   expect(warned[0]).toMatch(/^memdir: note: project_secret\.md is left out: it holds what looks like a secret/);
   expect(fs.readdirSync(path.join(world.project, "out")).sort()).toEqual([
     ".memdir-export.json",

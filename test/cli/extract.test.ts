@@ -83,5 +83,10 @@ describe("extract", () => {
     expect(fs.existsSync(box.dir())).toBe(false);
     expectError(await box.run(["extract"]), 2, /--transcript/);
     expectError(await box.run(["extract", "--transcript", "nope.jsonl"]), 2, /no session/);
+    expectError(
+      await box.run(["extract", "--transcript", box.put("notes.txt", "my notes\n")]),
+      2,
+      /holds no conversation/,
+    );
   });
 });

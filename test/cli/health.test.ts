@@ -41,6 +41,21 @@ test("the score, bars, and three things to do first; no line is too long", async
   }
 });
 
+test("a missing index is named, with what to do", async () => {
+  const world = makeWorld();
+  world.write("tea.md", "---\nname: tea\ndescription: d\ntype: project\n---\n\nGreen.\n");
+  const { call, printed } = hearCall(world, {});
+  await run(call);
+  const text = printed.join("\n");
+  expect(text).toContain("project: MEMORY.md is missing or empty");
+  expect(text).toContain("memdir index --rebuild");
+  expect(text).not.toContain("Nothing to fix");
+  await (await world.open()).rebuildIndex();
+  printed.length = 0;
+  await run(call);
+  expect(printed.join("\n")).not.toContain("MEMORY.md");
+});
+
 test("says how many memories have cues, and what they are good for", async () => {
   const world = makeWorld();
   const memdir = await world.open();

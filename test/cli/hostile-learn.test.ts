@@ -182,7 +182,8 @@ describe("a dream that a timer starts", () => {
     const text = (name: string) =>
       `---\nname: ${name}\ndescription: pushing\ntype: feedback\n---\n\nNever force a push to the release branch.\n`;
     for (const name of ["a", "b"]) world.write(`feedback_${name}.md`, text(name));
-    for (let i = 0; i < 6; i++) fs.writeFileSync(path.join(path.dirname(world.dir), `${i}.jsonl`), "{}\n");
+    for (let i = 0; i < 6; i++)
+      fs.writeFileSync(path.join(path.dirname(world.dir), `0000000${i}-0000-4000-8000-000000000000.jsonl`), "{}\n");
     await hear(world, dream, { options: { apply: true, all: true, "if-due": true } });
     expect(memories(world)).toEqual(["feedback_a.md", "feedback_b.md"]);
   });

@@ -53,7 +53,7 @@ it("shows what would come in, takes it in, knows it again, and undo takes all of
   put(world, ".codex/memories/memory_summary.md", SUMMARY);
   const dry = await call(world, { args: ["codex"], options: { "dry-run": true } });
   expect(dry.printed).toEqual([
-    `would import 2 from ${path.join(world.home, ".codex", "memories")}`,
+    `would import 2 memories from ${path.join(world.home, ".codex", "memories")}`,
     "    [project] Tips (project_tips.md)",
     "    [project] Tools (project_tools.md)",
   ]);
@@ -63,7 +63,10 @@ it("shows what would come in, takes it in, knows it again, and undo takes all of
   expect(done.progress.at(-1)).toBe("end");
   expect(fs.existsSync(world.path(".memdir", "project.json"))).toBe(true);
   const again = await call(world, { args: ["codex"] });
-  expect(again.printed).toEqual([expect.stringMatching(/^imported 0 from /), "2 memories were imported before"]);
+  expect(again.printed).toEqual([
+    expect.stringMatching(/^imported 0 memories from /),
+    "2 memories were imported before",
+  ]);
   await (await world.open()).undo();
   expect(await (await world.open()).list()).toEqual([]);
 });
@@ -76,7 +79,7 @@ it("reads a path relative to the working directory, with the user's word on the 
   await call(world, { args: ["cursor", "style.mdc"], options: { type: "feedback" } });
   expect(world.read("feedback_style.md")).toContain("importedFrom: cursor#style.mdc");
   const { printed, warned } = await call(world, { args: ["markdown", "notes"] }, 2);
-  expect(printed[0]).toMatch(/^imported 0 from /);
+  expect(printed[0]).toMatch(/^imported 0 memories from /);
   expect(warned[0]).toMatch(/^memdir: note: "token" is left out: it holds what looks like a secret \(github-token\)/);
 });
 

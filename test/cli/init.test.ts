@@ -162,9 +162,9 @@ describe("uninstall", () => {
     expect(code).toBe(0);
     expect(said()).toBe(
       [
-        "~/.claude/settings.json is as it was before",
+        "~/.claude/settings.json is as it was before memdir",
         "~/.claude.json is removed: it was memdir's",
-        "~/.codex/config.toml is as it was before",
+        "~/.codex/config.toml is as it was before memdir",
         "~/.codex/hooks.json is removed: it was memdir's",
         "~/.codex/AGENTS.md was changed since: only memdir's part was removed",
         "Your memories stay where they are: ~/.claude/projects/*/memory and where your settings say",
@@ -199,7 +199,7 @@ describe("uninstall", () => {
     expect(declined.asked).toEqual(["Disconnect these agents?"]);
     expect(declined.said()).toBe(
       [
-        "~/.claude/settings.json will be as it was before",
+        "~/.claude/settings.json will be as it was before memdir",
         "~/.claude.json will be removed: it is memdir's",
         "Nothing was changed",
       ].join("\n"),

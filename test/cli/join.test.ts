@@ -49,9 +49,14 @@ describe("memdir join", () => {
     ann.world.env = { ...ann.world.env, MEMDIR_TOKEN: token };
     const open = ann.world.open;
     ann.world.open = (more) => open({ env: ann.world.env, ...more });
+    expect((await errorOf(ann.run("join", { args: [URL] }))).message).toContain("MEMDIR_TOKEN_SERVER");
+    ann.world.env = { ...ann.world.env, MEMDIR_TOKEN_SERVER: URL.replace(/\/[^/]+\/[^/]+$/, "/") };
     expect((await ann.run("join", { args: [URL] })).code).toBe(0);
     expect((await ann.run("sync")).code).toBe(0);
     expect(ann.world.grep(token)).toEqual(["token"]);
+    await ann.run("join", { options: { leave: true } });
+    const elsewhere = await errorOf(ann.run("join", { args: ["https://other.example/acme/app"] }));
+    expect(elsewhere.message).toContain("MEMDIR_TOKEN is for ");
   });
 
   it("says which repositories there are, and makes one only when told", async () => {
@@ -105,7 +110,7 @@ describe("memdir join", () => {
     [["memory.example"], {}, "not a URL"],
     [["http://memory.example/acme/app"], {}, "https"],
     [[URL], { "token-file": "missing" }, "not a file with a token"],
-    [[URL], {}, "standard input is not a token"],
+    [[URL], {}, "a token is needed"],
   ])("says what is wrong with %j %j", async (args, options, words) => {
     const desk = await openTeamDesk();
     const ann = await desk.addPerson("ann", "admin");

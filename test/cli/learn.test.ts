@@ -97,7 +97,7 @@ it.skipIf(process.platform === "win32")(
         ...{ cols: 80, rows: 40 },
       });
     const pty = open();
-    await pty.waitFor(/3 sessions since 30d, 3 new messages\. Reading them is free/);
+    await pty.waitFor(/3 sessions of the last 30 days, 3 new messages\. Reading them is free/);
     await pty.waitFor(/Tuesdays[\s\S]*Keep this\? \(1 of 3\) +\[k\] keep +\[e\] edit +\[s\] skip/);
     pty.write("e\r");
     await pty.waitFor(/\+ .*Wednesdays[\s\S]*Keep this\? \(1 of 3\)/);
@@ -116,6 +116,6 @@ it.skipIf(process.platform === "win32")(
     const bodies = (await box.json(["list"])).map(({ description }: { description: string }) => description).join("\n");
     expect(bodies).toMatch(/wiki/);
     expect(await box.json(["list"])).toHaveLength(2);
-    expect((await box.run(["learn"])).out).toBe("There is nothing new in the sessions since 30d.\n");
+    expect((await box.run(["learn"])).out).toBe("There is nothing new in the sessions of the last 30 days.\n");
   },
 );

@@ -32,7 +32,7 @@ test("promote shows the whole memory, where it goes and who sees it, then asks",
     const text = printed.join("\n");
     expect(printed[0]).toBe(`project_release_day.md (project) -> ${shared(world, "project_release_day.md")}`);
     expect(text).toContain("  On Tuesdays.\n  \n  Never on Fridays.");
-    expect(text).toContain("Everybody who has this repository sees it, once it is committed.");
+    expect(text).toContain("Everyone with this repository will see it once it is committed.");
     expect(fs.existsSync(shared(world, "project_release_day.md"))).toBe(yes);
     expect(world.exists("project_release_day.md")).toBe(!yes);
     expect(printed.at(-1)).toMatch(
@@ -80,7 +80,7 @@ test("demote brings it back, also from the name that both have", async () => {
   await (await world.open()).save(note("release day", { type: "reference" }));
   const { call, printed } = hearCall(world, { args: ["project_release_day.md"], options: { yes: true } });
   expect(await demote(call)).toBe(0);
-  expect(printed.join("\n")).toContain("everybody else loses it with your next commit");
+  expect(printed.join("\n")).toContain("everyone else loses it with your next commit");
   expect(world.exists("project_release_day.md")).toBe(true);
   expect((await errorOf(demote(hearCall(world, { args: ["release day"] }).call))).code).toBe("not-found");
 });

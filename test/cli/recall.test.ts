@@ -129,14 +129,14 @@ describe("recall", () => {
     const stem = ["--exclude", "project_deploys", "--exclude", path.join(box.dir(), "project_rollback.md")];
     const [one, none, without, neither, all, offline] = await Promise.all([
       box.json(["recall", PROMPT, "--limit", "1"]),
-      box.json(["recall", PROMPT, "--limit", "0"]),
+      box.run(["recall", PROMPT, "--limit", "0"]),
       box.json(["recall", PROMPT, "--all", "--exclude", "project_deploys.md"]),
       box.json(["recall", PROMPT, "--all", ...stem]),
       box.json(["recall", `${PROMPT} in Vim, or Linear`, "--all"]),
       box.json(["recall", PROMPT, "--no-model"]),
     ]);
     expect(files(one)).toEqual(["project_deploys.md"]);
-    expect(files(none)).toEqual([]);
+    expectError(none, 2, /--limit takes a whole number from 1/);
     expect(files(without)).not.toContain("project_deploys.md");
     expect(files(without)).toContain("project_rollback.md");
     expect(files(neither)).toEqual([]);
@@ -159,13 +159,13 @@ describe("recall", () => {
     expectError(
       await box.run(["recall", PROMPT, option, value]),
       2,
-      new RegExp(`${option} takes a whole number, not "${value}"`),
+      new RegExp(`${option} takes a whole number( from 1)?, not "${value}"`),
     );
   });
 
   test("a negative number and no prompt at all: exit 2", async () => {
     const [negative, missing] = await Promise.all([box.run(["recall", PROMPT, "--limit=-1"]), box.run(["recall"])]);
-    expectError(negative, 2, /--limit takes a whole number, not "-1"/);
+    expectError(negative, 2, /--limit takes a whole number from 1, not "-1"/);
     expectError(missing, 2, /PROMPT|recall/);
   });
 
@@ -272,6 +272,14 @@ describe("search", () => {
       expect(hit.line).toMatch(/deploy/i);
     }
     expect(human.out).toContain("[project] project_deploys project_deploys.md\n    Deploys go through staging\n");
+  });
+
+  test("a type that the file does not state is not shown, as in a list", async () => {
+    const box = openBox();
+    stock(box);
+    put(box, "playback.md", { type: "" }, "Fade out before the transport stops.");
+    for (const call of [["search", "transport"], ["recall", "how do I stop the transport, with a fade out?"], ["list"]])
+      expect((await box.run(call)).out).toMatch(/^\s*playback\b/m);
   });
 });
 

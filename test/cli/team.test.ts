@@ -105,6 +105,9 @@ describe("memdir team", () => {
     const [{ revision }] = answers[0].versions;
     const restored = await ann.run("team", { args: ["restore", "deploys", revision], json: true });
     expect(restored.answers[0]).toMatchObject({ path: "deploys.md", restored: revision });
+    const redacted = await ann.run("team", { args: ["redact", "deploys", revision] });
+    expect(redacted.printed.join()).toContain(`the same text at ${restored.answers[0].revision}`);
+    expect((await errorOf(ann.run("team", { args: ["versions", "gone"] }))).message).toContain("memdir team audit");
     await ann.run("sync");
     const folder = path.join(ann.world.top, "out");
     await ann.run("team", { args: ["export", folder] });

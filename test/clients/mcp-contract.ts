@@ -87,7 +87,7 @@ function callOf(host: Host, tool: string, input: object = {}) {
   return { tools: [{ ...host.tool(tool), input }] };
 }
 
-/** What each answer holds, as text and as structured output: Codex shows its model the latter. */
+/** What each answer holds; where there is structured output, Codex shows its model only that. */
 const ANSWERS = ["created", BODY, BODY, NOTE.description, "checked", "remove"];
 
 interface Saved {

@@ -1,4 +1,4 @@
-/** The library on other runtimes than Node: a save, a recall, an undo, and a store that two runtimes write to at once. */
+/** The library on other runtimes than the Node of the tests: a save, a recall, an undo, and a store that two runtimes write to at once. */
 
 import { spawn } from "node:child_process";
 import path from "node:path";
@@ -22,7 +22,7 @@ async function run(command: readonly string[], world: World, ...args: string[]):
 
 const NODE = [process.execPath];
 
-describe.each(["bun", "deno"])("%s", (name) => {
+describe.each(["node-22", "node-24", "bun", "deno"])("%s", (name) => {
   const found = findClient(name);
   const command = found ? [found.program, ...found.args, ...(name === "deno" ? ["run", "--allow-all"] : [])] : [];
   if (!found) it.runIf(isRequired())("is installed", () => expect.fail(`${name} is not installed`));

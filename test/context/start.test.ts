@@ -38,7 +38,7 @@ describe("what a host loads at start", () => {
 });
 
 describe("C22 a repository whose settings name a directory outside it", () => {
-  it("is shown as a host would load it, is not written to, and comes with a warning", async () => {
+  it("has its MEMORY.md shown as a host would load it, nothing else is read or written, and a warning says so", async () => {
     const world = makeWorld();
     const outside = path.join(path.dirname(world.project), "elsewhere");
     mkdirSync(outside);
@@ -47,9 +47,11 @@ describe("C22 a repository whose settings name a directory outside it", () => {
     writeFileSync(path.join(world.project, ".claude/settings.json"), JSON.stringify({ autoMemoryDirectory: outside }));
     const memdir = await world.open();
     const { memory, warnings } = await memdir.context([]);
-    expect(memory).toMatchObject({ dir: outside, index: "- [a](a.md) — theirs" });
+    expect(memory).toMatchObject({ dir: outside, index: null });
     expect(warnings.join()).toContain("memdir trust");
     expect(readdirSync(outside)).toEqual(["a.md"]);
+    writeFileSync(path.join(outside, "MEMORY.md"), "- by hand\n");
+    expect((await memdir.context([])).memory).toMatchObject({ dir: outside, index: "- by hand" });
     const saved = await memdir.save({ type: "user", name: "mine", description: "d", body: "b" });
     expect(saved.path.startsWith(outside)).toBe(false);
   });

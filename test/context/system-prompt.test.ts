@@ -4,23 +4,19 @@ import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../.
 import { makeWorld, note } from "../world.ts";
 
 /** Says how often it was built. */
-function counting(name: string, stable?: boolean): Section & { built: () => number } {
+function counting(name: string): Section & { built: () => number } {
   let count = 0;
-  return { name, stable, build: () => `${name} ${++count}`, built: () => count };
+  return { name, build: () => `${name} ${++count}`, built: () => count };
 }
 
 describe("the system prompt", () => {
-  it("B10.1 is a prefix that is the same bytes every turn, marked at its end, and what changes behind it", async () => {
-    const clock = counting("clock", false);
-    const prompt = openSystemPrompt([counting("a"), clock, counting("b", true)]);
-    const first = await prompt.blocks();
-    const second = await prompt.blocks();
-    expect(first).toEqual([{ text: "a 1\n\nb 1", cache: true }, { text: "clock 1" }]);
-    expect(second).toEqual([{ text: "a 1\n\nb 1", cache: true }, { text: "clock 2" }]);
-    expect(Buffer.from(second[0]?.text ?? "").equals(Buffer.from(first[0]?.text ?? ""))).toBe(true);
+  it("B10.1 is the same bytes every turn, marked at its end", async () => {
+    const prompt = openSystemPrompt([counting("a"), counting("b")]);
+    expect(await prompt.blocks()).toEqual([{ text: "a 1\n\nb 1", cache: true }]);
+    expect(await prompt.blocks()).toEqual([{ text: "a 1\n\nb 1", cache: true }]);
   });
 
-  it("B10.1 builds stable sections anew after clear", async () => {
+  it("B10.1 builds sections anew after clear", async () => {
     const prompt = openSystemPrompt([counting("a")]);
     await prompt.blocks();
     prompt.clear();
@@ -30,14 +26,13 @@ describe("the system prompt", () => {
   it("leaves out what has nothing to say, also when it would have later", async () => {
     let said: string | null = null;
     const late: Section = { name: "late", build: () => said };
-    const prompt = openSystemPrompt([late, { name: "empty", build: async () => "", stable: false }, counting("a")]);
+    const prompt = openSystemPrompt([late, { name: "empty", build: async () => "" }, counting("a")]);
     expect(await prompt.blocks()).toEqual([{ text: "a 1", cache: true }]);
     said = "now";
     expect(await prompt.blocks()).toEqual([{ text: "a 1", cache: true }]);
     prompt.clear();
     expect((await prompt.blocks())[0]?.text).toBe("now\n\na 2");
     expect(await openSystemPrompt([]).blocks()).toEqual([]);
-    expect(await openSystemPrompt([counting("v", false)]).blocks()).toEqual([{ text: "v 1" }]);
   });
 
   it("builds once for requests at the same time, and all sections side by side", async () => {
@@ -77,7 +72,7 @@ describe("the system prompt", () => {
   });
 
   it("tells what it was made of, in the order in which it is sent", async () => {
-    const prompt = openSystemPrompt([counting("v", false), counting("a")]);
+    const prompt = openSystemPrompt([counting("a"), counting("v")]);
     expect(prompt.parts()).toEqual([]);
     await prompt.blocks();
     const parts = prompt.parts();

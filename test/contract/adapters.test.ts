@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { MAX_HOOK_CHARS } from "../../src/config.ts";
 import type { Memdir } from "../../src/memdir.ts";
+import { NOTHING_RECALLED } from "../../src/prompts/mcp.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
 import { inspectRecall } from "../../src/web/answer-recall.ts";
 import { makeMcpOptions, openWire, type Wire } from "../mcp/wire.ts";
@@ -208,8 +209,8 @@ describe("a prompt", () => {
         found.method,
         files,
       ]);
-      const mcp = (await wire.call("recall", { prompt })).structuredContent;
-      expect([prompt, mcp.method, mcp.memories.map((each: Seen) => each.file)]).toEqual([prompt, found.method, files]);
+      const mcp = (await wire.call("recall", { prompt })).content[0].text;
+      expect([prompt, mcp]).toEqual([prompt, found.text || NOTHING_RECALLED]);
       const page = await inspectRecall(shownOnPage, prompt, "hook");
       expect([prompt, page.method, page.text]).toEqual([prompt, found.method, found.text]);
     }

@@ -1,8 +1,11 @@
 /** docs/api.md is made of the types: `npx vitest run test/docs/api.test.ts --update` writes it anew. Everything public is explained there, and on hover. */
 
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { parseAst } from "vitest/node";
+import packageJson from "../../package.json" with { type: "json" };
+import { MEMORY_VERBS } from "../../src/verbs/rows.ts";
 import { VERBS } from "../../src/verbs/table.ts";
 import { type Declared, readEntry } from "./declarations.ts";
 
@@ -12,8 +15,14 @@ const ENTRIES = [
   ["memdir", "index.ts", "The memory of a project."],
   ["memdir/ai", "ai.ts", "For the AI SDK (`ai` 6)."],
   ["memdir/anthropic", "anthropic.ts", "For the Anthropic SDK (`@anthropic-ai/sdk` 1)."],
+  ["memdir/verbs", "library/verbs.ts", "Every command of the command line, as a function."],
   ["memdir/memory-tool", "memory-tool/memory-tool.ts", "The API's memory tool alone, for the SDK's `betaMemoryTool`."],
 ] as const;
+
+/** The sources of every entry that package.json publishes. */
+const PUBLISHED = Object.values(packageJson.exports).flatMap((entry) =>
+  typeof entry === "string" ? [] : [join(SRC, entry.types.replace("./dist/types/", "").replace(/\.d\.ts$/, ".ts"))],
+);
 
 /** Names come first that a program begins with. */
 const FIRST = [
@@ -43,30 +52,14 @@ it("docs/api.md has every export", async () => {
   await expect(`${page}\n`).toMatchFileSnapshot("../../docs/api.md");
 });
 
-it("every export, and every member of what programs pass and get, is explained", () => {
-  const all = ENTRIES.flatMap(([, file]) => readEntry(join(SRC, file)));
-  const bare = all.filter(({ doc, kind }) => doc === "" && kind !== "const").map(({ name }) => name);
-  expect(bare.filter((name) => !SELF_EXPLAINING.has(name))).toEqual([]);
-  const wanted =
-    /Options$|Request$|Result$|^(?:Library|Memdir|Memories|MemoryTool|ListFilter|AiMemory|AnthropicMemory)$/;
-  const members = all.filter(({ name }) => wanted.test(name)).flatMap(membersWithoutDoc);
-  expect(members.filter((member) => !SELF_EXPLAINING.has(member.split(".")[1] as string))).toEqual([]);
+it("every export of the package, and every field of it, is explained on hover", () => {
+  const all = PUBLISHED.flatMap((file) =>
+    readEntry(file).map((declared) => ({ ...declared, file: relative(SRC, file) })),
+  );
+  const bare = all.filter(({ doc }) => doc === "").map(({ file, name }) => `${file} ${name}`);
+  const fields = all.flatMap(({ file, ...declared }) => fieldsWithoutDoc(declared).map((field) => `${file} ${field}`));
+  expect([...bare, ...fields]).toEqual([]);
 });
-
-/** Names that say all there is to say. */
-const SELF_EXPLAINING = new Set([
-  "type",
-  "name",
-  "text",
-  "file",
-  "path",
-  "role",
-  "content",
-  "action",
-  "memories",
-  "tookMs",
-  "signal",
-]);
 
 function placeOf({ name }: Declared): number {
   const at = FIRST.indexOf(name);
@@ -77,13 +70,33 @@ function show({ name, doc, text }: Declared): string {
   return [`### ${name}`, doc, `\`\`\`ts fragment\n${text}\n\`\`\``].filter((part) => part !== "").join("\n\n");
 }
 
-function membersWithoutDoc({ name, kind, text }: Declared): string[] {
-  if (kind !== "interface") return [];
-  const lines = text.split("\n");
-  return lines.flatMap((line, i) => {
-    const member = /^ {2}(?:readonly )?(\w+)\??[(:<]/.exec(line)?.[1];
-    return member !== undefined && !lines[i - 1]?.trimEnd().endsWith("*/") ? [`${name}.${member}`] : [];
-  });
+/**
+ * Two kinds of fields need no sentence: those of a literal on one line, which the sentence above it explains as a whole, and
+ * those with one possible value, such as `type: "text"`, which says all there is to say.
+ */
+function fieldsWithoutDoc({ name, kind, text }: Declared): string[] {
+  if (kind === "function" || kind === "const") return [];
+  const found: string[] = [];
+  const visit = (node: unknown, around: string): void => {
+    if (node === null || typeof node !== "object") return;
+    const { type = "", start, end, key, typeAnnotation } = node as Partial<Node>;
+    const isField = /^(?:TSPropertySignature|TSMethodSignature|PropertyDefinition)$/.test(type);
+    const isBare = isField && !text.slice(0, start).trimEnd().endsWith("*/");
+    if (isBare && around.includes("\n") && typeAnnotation?.typeAnnotation.type !== "TSLiteralType")
+      found.push(`${name}.${key?.name}`);
+    const isBlock = /^(?:TSInterfaceBody|TSTypeLiteral|ClassBody)$/.test(type);
+    for (const child of Object.values(node)) visit(child, isBlock ? text.slice(start, end) : around);
+  };
+  visit(parseAst(text, { lang: "ts" }), "");
+  return found;
+}
+
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+  key: { name: string };
+  typeAnnotation: { typeAnnotation: { type: string } } | null;
 }
 
 /** What the command line can do, for programs: from the table of verbs. */
@@ -97,7 +110,9 @@ async function showVerbs(): Promise<string> {
     );
     return [`### verbs.${name}`, summary, ...(inputs.length === 0 ? [] : [inputs.join("\n")])].join("\n\n");
   });
-  return `## \`memdir.verbs\`\n\nEvery command with its input; the result is typed.\n\n${(await Promise.all(shown)).join("\n\n")}`;
+  const short = MEMORY_VERBS.filter(({ on }) => on.includes("library")).map(({ name }) => `\`${name}\``);
+  const where = `\`openVerbs()\` of \`memdir/verbs\` has all of them, \`memdir.verbs\` those on memories: ${short.join(", ")}.`;
+  return `## The verbs\n\nEvery command with its input; the result is typed. ${where}\n\n${(await Promise.all(shown)).join("\n\n")}`;
 }
 
 function typeOf({ type, enum: words, items }: Readonly<Record<string, unknown>>): string {

@@ -76,13 +76,14 @@ function textOf(lines: readonly string[], at: number, kind: Declared["kind"]): s
     return [first, ...rest.slice(1, end + 1)].join("\n").replace(/ \{$/, ";");
   }
   const isOneLine = /;$/.test(first) || /\{\}$/.test(first);
-  const end = isOneLine
-    ? 0
-    : rest.findIndex(
-        (line, i) =>
-          (i > 0 && /^(?:\}.*|.*;)$/.test(line) && !/^\s{2}\S.*;$/.test(line)) ||
-          (kind === "type" && i > 0 && /;$/.test(line)),
-      );
+  let depth = 0;
+  const isEnd = (line: string) => {
+    for (const brace of line.match(/[{}]/g) ?? []) depth += brace === "{" ? 1 : -1;
+    return depth === 0 && /^\}|;(?: \/\/.*)?$/.test(line);
+  };
+  const end = isOneLine ? 0 : rest.findIndex(isEnd);
   const body = [first, ...rest.slice(1, end + 1)].join("\n");
-  return kind === "class" ? body.replace(/^(\s+constructor[\s\S]*?\)) \{[\s\S]*?^ {2}\}/gm, "$1;") : body;
+  if (kind !== "class") return body;
+  // Without bodies, and without what the class is recognised by.
+  return body.replace(/^( {2}\S.*\)(?:: [\w ]+)?) \{\n[\s\S]*?^ {2}\}/gm, "$1;").replace(/^ {2}[a-z ]+\[.*;\n+/gm, "");
 }

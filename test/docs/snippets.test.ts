@@ -102,15 +102,22 @@ it("the examples compile", () => {
 it("takes options that another library left undefined", () => {
   compile({
     "undefined.ts": `
-import { openMemdir, type ListFilter, type OpenOptions, type RecallOptions, type SaveRequest } from "memdir";
+import { openMemdir, openRecallSession, type ListFilter, type MemoryPromptOptions, type OpenOptions, type RecallOptions, type SaveRequest, type VerifyOptions } from "memdir";
+import { openVerbs } from "memdir/verbs";
 import { openAiMemory } from "memdir/ai";
 import { openAnthropicMemory } from "memdir/anthropic";
 type Loose<T> = { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] };
-declare const open: Loose<Partial<OpenOptions>>, save: Loose<SaveRequest>, filter: Loose<ListFilter>, recall: Loose<RecallOptions>;
+declare const open: Loose<Partial<OpenOptions>>, save: Loose<SaveRequest>, filter: Loose<ListFilter>, recall: Loose<RecallOptions>, prompt: Loose<MemoryPromptOptions>, verify: Loose<VerifyOptions>;
 const memdir = await openMemdir(open);
 await memdir.save(save);
 await memdir.list(filter);
 await memdir.recall("", recall);
+await memdir.prompt(prompt);
+await memdir.verify(undefined, verify);
+await memdir.instructions({ addDirs: undefined, allAgents: undefined });
+await memdir.warm({ signal: undefined, onProgress: undefined });
+openRecallSession({ maxBytes: undefined });
+await (await openVerbs(open)).list({ type: undefined }, { signal: undefined, onProgress: undefined });
 await openAiMemory(memdir, { only: undefined, recall: undefined });
 await openAnthropicMemory(memdir, { only: undefined, recall: undefined, memoryTool: undefined });
 `,

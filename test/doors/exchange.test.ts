@@ -70,7 +70,7 @@ describe("an import", () => {
 });
 
 describe("AGENTS.md", () => {
-  it("gets nothing of the user's own scope nor of an agent's, unless that scope is asked for", async () => {
+  it("gets nothing of the user's own scope, of an agent's nor of the team's, unless that scope is asked for", async () => {
     const world = makeWorld();
     await (await world.open()).save(note("project rule", { type: "feedback", body: "Use pnpm." }));
     await (await world.open({ scope: "user" })).save(note("private habit", { type: "feedback", body: "Mandrake." }));
@@ -82,9 +82,12 @@ describe("AGENTS.md", () => {
     const { exported, left } = await exportMemories(await world.open(), { format: "agents-md", output });
     const text = fs.readFileSync(output, "utf8");
     expect(text).toContain("Use pnpm.");
-    expect(text).toContain("Squash commits.");
-    expect(text).not.toMatch(/Mandrake|Wolfsbane/);
-    expect(exported).toHaveLength(2);
+    expect(text).not.toMatch(/Mandrake|Wolfsbane|Squash/);
+    expect(exported).toHaveLength(1);
+    expect(left).toContainEqual({
+      file: "team/feedback_team_rule.md",
+      reason: "others may have written the team's memories: --team adds them, each with its author",
+    });
     expect(left).toContainEqual({
       file: "user/feedback_private_habit.md",
       reason: "it is of the scope user, not the project's: --scope user exports those",

@@ -1,9 +1,11 @@
 /** Taking in memories: types, trust, duplicates, secrets, names, one undo. */
 
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { importMemories } from "../../src/exchange/import.ts";
 import type { Imported } from "../../src/exchange/imported.ts";
+import { readMarkdown } from "../../src/exchange/markdown-sources.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { undoEntry } from "../../src/store/undo.ts";
 import { DAY, mainOf, makeWorld, note, type World } from "../world.ts";
@@ -47,6 +49,19 @@ describe("importing", () => {
     expect(await memdir.history()).toHaveLength(2);
     await undoEntry(directory, result.undo as string);
     expect(bytesOf(world)).toEqual(before);
+  });
+
+  it("keeps what the frontmatter of a note says, and names the fields that it does not keep", async () => {
+    const world = makeWorld();
+    const head =
+      "title: freeze\nexpires: 2026-12-31\npinned: true\ntags: [x]\nsupersedes: mine\nenforce:\n  pattern: x";
+    fs.writeFileSync(path.join(world.project, "a.md"), `---\n${head}\nowner: ann\n---\n\nNo merges.\n`);
+    const { found } = readMarkdown(path.join(world.project, "a.md"));
+    const { notices, imported } = await importMemories(mainOf(await world.open()), found);
+    expect(notices).toEqual(["not kept: enforce, owner, supersedes"]);
+    const { metadata, body } = parseMemory("x.md", world.read(imported[0]?.file as string));
+    expect(metadata).toMatchObject({ expires: "2026-12-31", pinned: "true" });
+    expect(body).toContain("Tags: x");
   });
 
   it("changes nothing the second time, nor on a dry run", async () => {

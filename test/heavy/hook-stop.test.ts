@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { isIdle, mayAskToKeep } from "../../src/hooks/stop.ts";
 import { hasMemoryWrite, lastMarks, lastMessageId, markOf, readTurnTail } from "../../src/hooks/turn-tail.ts";
 import { understandSaid } from "../../src/learn/said.ts";
-import { hearMessages } from "../../src/learn/window.ts";
+import { hearMessages } from "../../src/session/heard.ts";
 import { readSession } from "../../src/session/session-reader.ts";
 import { DIST, HOOK, makeStopDesk, NOW, type StopDesk } from "../hooks/stop-desk.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";

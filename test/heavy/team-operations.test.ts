@@ -191,6 +191,45 @@ describe.skipIf(!installed)("a team server on PostgreSQL", () => {
     await again.close();
   });
 
+  it("says what an operator can do when the database refuses", async () => {
+    cluster.sql("create role stranger login password 'hunter2'");
+    cluster.sql("create role late login password 'hunter2' connection limit 0");
+    cluster.sql("create database closed owner owner");
+    const refusals: [user: string, database: string, words: string][] = [
+      ["owner", "missing", "(SQLSTATE 3D000): there is no database with this name"],
+      ["stranger", "closed", "(SQLSTATE 42501): the user needs to own the database"],
+      ["late", "closed", "(SQLSTATE 53300): it has no connection left for us"],
+      ["nobody", "closed", "(SQLSTATE 28000): the user or the password is wrong"],
+    ];
+    for (const [user, database, words] of refusals) {
+      const data = openUrl(cluster.url({ user, database }));
+      await expect(data.migrate()).rejects.toThrow(words);
+      await data.close();
+    }
+  });
+
+  it("is set up by deploy/database.sh, as the entrypoint of PostgreSQL's container sources it", () => {
+    const deploy = path.resolve(import.meta.dirname, "../../deploy");
+    const { port } = new URL(cluster.url());
+    // The entrypoint has taken the file's name out of the environment by then.
+    const env = {
+      PATH: `${findPostgres()}:${process.env.PATH}`,
+      PGHOST: "127.0.0.1",
+      PGPORT: port,
+      PGUSER: "postgres",
+    };
+    execFileSync("bash", ["-ec", `. ${deploy}/database.sh`], {
+      env: { ...env, POSTGRES_PASSWORD: "it's" },
+      stdio: "pipe",
+    });
+    const roles = cluster.sql(
+      "select rolname, rolsuper, rolbypassrls from pg_roles where rolname ~ '^memdir' order by 1",
+    );
+    expect(roles.split("\n")).toEqual(["memdir|f|f", "memdir_backup|f|t"]);
+    const { version } = JSON.parse(fs.readFileSync(path.join(deploy, "../package.json"), "utf8"));
+    expect(fs.readFileSync(path.join(deploy, "Dockerfile"), "utf8")).toContain(`ARG MEMDIR=memdir@${version}\n`);
+  });
+
   it("gives no list since a state that a restored database never had", async () => {
     const data = await open("rewound");
     const { ann } = await makeTeam(data);
@@ -247,7 +286,8 @@ describe.skipIf(!installed)("a team server on PostgreSQL", () => {
     await writeOld("before.md", "zanzibar");
     const data = openUrl(url);
     expect(await data.migrate()).toEqual(ADDITIONS.map(({ name }) => name));
-    const ann = { team: "acme", personId: "p1", person: "Ann", tokenId: "" };
+    const tokenId = (await data.issueToken("acme", "Ann", { label: "", days: null }))?.id ?? "";
+    const ann = { team: "acme", personId: "p1", person: "Ann", tokenId };
     expect((await find(data, ann, "zanzibar")).map((hit) => hit.path)).toEqual(["before.md"]);
     await put(data, ann, "new.md", "ours", null);
     const { state } = await data.listMemories(ann, "app");

@@ -3,8 +3,9 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { checkBudget, endingDay, type Limits, tokensLeft } from "../../src/learn/budget.ts";
-import { openLedger, type Prices } from "../../src/learn/ledger.ts";
+import { openLedger } from "../../src/learn/ledger.ts";
 import type { AskAnswer, AskError, AskRequest } from "../../src/model/ask.ts";
+import type { Prices } from "../../src/model/cost.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const { learn: LEARN_DEFAULTS } = readConfig({ cwd: "/", env: { HOME: "/nowhere" }, projectRoot: "/nowhere" });

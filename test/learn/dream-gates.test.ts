@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { isAlive } from "../../src/disk/atomic.ts";
 import {
   checkDreamGates,
-  countSessions,
   type DreamGates,
   findDreamer,
   LOCK_FILE,
@@ -107,20 +106,6 @@ describe("the gates of a dream", () => {
       throw new Error("no such place");
     };
     expect(checkDreamGates(gates({ touchedSince }).world, directory)).toEqual({ open: false, reason: "no such place" });
-  });
-
-  it("counts transcripts that were touched, others' only, and no links or folders", () => {
-    const { top } = makeWorld();
-    const folder = path.join(top, "sessions");
-    expect(countSessions(folder, 0, null)).toBe(0);
-    fs.mkdirSync(folder);
-    for (const name of ["a.jsonl", "b.jsonl", "old.jsonl", "prompts.jsonl", "c.txt"])
-      fs.writeFileSync(path.join(folder, name), "{}");
-    fs.utimesSync(path.join(folder, "old.jsonl"), 1, 1);
-    fs.mkdirSync(path.join(folder, "d.jsonl"));
-    fs.symlinkSync("a.jsonl", path.join(folder, "e.jsonl"));
-    expect(countSessions(folder, 1000, "b")).toBe(1);
-    expect(countSessions(folder, 1000, null)).toBe(2);
   });
 });
 

@@ -1,10 +1,9 @@
 /** A process that dreams over a directory and dies, as by `kill -9`, right before its nth rename, link or removal of a file. */
 
-import fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
+import { dieBefore } from "../cut.ts";
 
 const [path = "", nth = "0"] = process.argv.slice(2);
 const directory = openStore({
@@ -21,16 +20,6 @@ const directory = openStore({
 });
 
 const plan = await dreamOffline(directory);
-let calls = 0;
-for (const name of ["renameSync", "linkSync", "rmSync", "unlinkSync", "fsyncSync"] as const) {
-  const real = fs[name] as (...args: unknown[]) => void;
-  Object.assign(fs, {
-    [name]: (...args: unknown[]) => {
-      if (++calls === Number(nth)) process.kill(process.pid, "SIGKILL");
-      real(...args);
-    },
-  });
-}
-syncBuiltinESMExports();
+const steps = dieBefore(Number(nth));
 await applyPlan(directory, plan);
-console.log(String(calls));
+console.log(String(steps()));

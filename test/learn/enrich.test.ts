@@ -67,6 +67,19 @@ describe("enrich", () => {
     for (const [file, text] of texts) expect(world.read(file), file).toBe(text);
   });
 
+  it("asks about what a memory says, not about a banner above it", async () => {
+    const world = makeWorld();
+    const { server, memdir, run } = await openWorld(world);
+    await memdir.save(
+      note("long", { body: `<!--\n${"Written by the team. ".repeat(100)}\n-->\n\nDeploy on Tuesdays.` }),
+    );
+    server.queue({ text: cuesFor(1) });
+    await run(["user_long.md"]);
+    const sent = JSON.stringify(server.requests[0]?.body);
+    expect(sent).toContain("Deploy on Tuesdays.");
+    expect(sent).not.toContain("Written by the team.");
+  });
+
   it("takes what was shown first, then the newest", async () => {
     const world = makeWorld();
     const { memdir, directory } = await openWorld(world);

@@ -26,7 +26,7 @@ describe("checkGates", () => {
     ["the switch", { enabled: false }, /extraction is off/, false],
     ["nothing new", { newMessages: 0 }, /nothing is new/, false],
     ["a memory written", { memoryWrittenInTurn: true }, /written in this turn/, true],
-    ["the throttle", { turnsSince: 2, everyTurns: 3 }, /turn 2 of 3: extraction runs on every 3rd turn/, false],
+    ["the throttle", { turnsSince: 2, everyTurns: 3 }, /turn 2 of 3: extraction runs every 3 turns/, false],
     ["the budget", { budget: { ok: false, reason: "50,000 tokens today" } }, /50,000 tokens today/, false],
   ])("B8.7 says why it stops: %s", (_, change, reason, advance) => {
     expect(checkGates({ ...OPEN, ...change })).toEqual({ go: false, reason: expect.stringMatching(reason), advance });

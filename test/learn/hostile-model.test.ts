@@ -86,7 +86,7 @@ describe("a world that changes", () => {
     const session = { id: SESSION, path: "x", messages, prompts, cwd: null, problems: [] };
     const done = await learnSession(
       learning,
-      openRulesExtractor(learning, session.prompts, async () => null),
+      openRulesExtractor(learning, async () => null),
       session,
     );
     expect(done).toMatchObject({ saved: [], failed: expect.stringContaining("somebody has been writing") });

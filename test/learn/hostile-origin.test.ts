@@ -4,8 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { learnSession } from "../../src/learn/learn.ts";
-import { type HeardMessage, hearMessages } from "../../src/learn/window.ts";
 import type { TextBlock } from "../../src/model/ask.ts";
+import { type HeardMessage, hearMessages } from "../../src/session/heard.ts";
 import { readTranscript } from "../../src/session/transcripts.ts";
 import {
   AT,

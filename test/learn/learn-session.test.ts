@@ -27,7 +27,7 @@ async function openDesk(world: World, more: Partial<Learning> = {}) {
   const look = (session: HeardSession) =>
     learnSession(
       learning,
-      openRulesExtractor(learning, session.prompts, async () => null),
+      openRulesExtractor(learning, async () => null),
       session,
     );
   return { memdir, look };
@@ -41,12 +41,12 @@ describe("by rules", () => {
     const world = makeWorld();
     const { look, memdir } = await openDesk(world);
     const first = await look(talk(FREEZE, "Noted."));
-    expect(first).toMatchObject({ messages: 2, saved: [{ action: "saved" }], skipped: null, failed: null });
+    expect(first).toMatchObject({ saved: [{ action: "saved" }], skipped: null, failed: null });
     await memdir.forget(first.saved[0]!.file);
-    expect(await look(talk(FREEZE, "Noted."))).toMatchObject({ messages: 0, saved: [], skipped: NOTHING_NEW });
+    expect(await look(talk(FREEZE, "Noted."))).toMatchObject({ saved: [], skipped: NOTHING_NEW });
     const grown = talk(FREEZE, "Noted.", PNPM, "Understood.");
     expect(findNew(world.dir, grown)).toHaveLength(2);
-    expect(await look(grown)).toMatchObject({ messages: 2, saved: [{ action: "saved" }] });
+    expect(await look(grown)).toMatchObject({ saved: [{ action: "saved" }] });
     expect((await memdir.list()).map(({ type }) => type)).toEqual(["feedback"]);
     expect(readCursor(world.dir, grown.id)?.message).toBe("u2.1");
   });
@@ -54,13 +54,13 @@ describe("by rules", () => {
   it("a run that found nothing counts, too; one that failed does not", async () => {
     const world = makeWorld();
     const { look, memdir } = await openDesk(world);
-    expect(await look(talk("fix the test", "Done."))).toMatchObject({ messages: 2, saved: [], skipped: null });
-    expect(await look(talk("fix the test", "Done."))).toMatchObject({ messages: 0, skipped: NOTHING_NEW });
+    expect(await look(talk("fix the test", "Done."))).toMatchObject({ saved: [], skipped: null });
+    expect(await look(talk("fix the test", "Done."))).toMatchObject({ skipped: NOTHING_NEW });
     const list = () => Promise.reject(new Error("the disk is gone"));
     const broken = await openDesk(world, { store: { ...memdir, list } as never });
     const grown = talk("fix the test", "Done.", FREEZE, "Noted.");
     expect(await broken.look(grown)).toMatchObject({ saved: [], failed: "the disk is gone" });
-    expect(await look(grown)).toMatchObject({ messages: 2, saved: [{ action: "saved" }] });
+    expect(await look(grown)).toMatchObject({ saved: [{ action: "saved" }] });
   });
 
   it("nothing is looked at where nothing may be kept", async () => {

@@ -242,14 +242,19 @@ describe("extract", () => {
   it("takes a long conversation in parts and loses none", async () => {
     const desk = await openExtractionDesk();
     const long = Array.from({ length: 20 }, (_, i) => user(`u${i}`, `Part ${i}: ${"word ".repeat(1_400)}`));
-    const seen: string[] = [];
-    for (let left = 1; left > 0; ) {
-      desk.server.queue(NOTHING);
-      ({ left } = await extract(desk, { session: SESSION, messages: long }));
-      seen.push(...(JSON.stringify(desk.server.requests.at(-1)?.body.messages).match(/Part \d+:/g) ?? []));
-    }
+    for (let i = 0; i < 10; i++) desk.server.queue(NOTHING);
+    const done: [number, number][] = [];
+    const onProgress = (...of: [number, number]) => done.push(of);
+    expect(await extract(desk, { session: SESSION, messages: long, onProgress })).toMatchObject({
+      left: 0,
+      failed: null,
+    });
+    const { requests } = desk.server;
+    const seen = requests.flatMap(({ body }) => JSON.stringify(body.messages).match(/Part \d+:/g) ?? []);
     expect(seen).toEqual(long.map((_, i) => `Part ${i}:`));
-    expect(desk.server.requests.length).toBeGreaterThan(1);
+    expect(requests.length).toBeGreaterThan(1);
+    expect(done).toHaveLength(requests.length);
+    expect(done.at(-1)).toEqual([20, 20]);
   });
 
   it("says nothing to a model about messages in which nobody spoke", async () => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { openLedger, type Prices, type Spent, startOfDay } from "../../src/learn/ledger.ts";
+import { openLedger, type Spent, startOfDay } from "../../src/learn/ledger.ts";
+import type { Prices } from "../../src/model/cost.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const NOW = "2026-03-10T12:00:00.000Z";

@@ -145,6 +145,77 @@ describe("what is taken back in the next message", () => {
   });
 });
 
+describe("what is taken back after a question in between", () => {
+  it.each([
+    [
+      "remember that rows without a tax number are always skipped",
+      "who are they?",
+      "oh. Then that was nonsense, forget what I said, private customers need to come in",
+    ],
+    [
+      "Apunta: los precios se guardan en céntimos, sin excepción.",
+      "¿la de combustible también?",
+      "Pues entonces no, retiro lo dicho.",
+    ],
+  ])("%s", async (rule, question, back) => {
+    const asked = talk(["user", rule], ["assistant", "Ok."], ["user", question], ["assistant", "Yes."]);
+    expect(await extract(asked, [])).toHaveLength(1);
+    const all = talk(["user", rule], ["assistant", "Ok."], ["user", question], ["assistant", "Yes."], ["user", back]);
+    expect(await extract(all, [])).toEqual([]);
+  });
+
+  it("sarcasm that begins like a rule is not kept without asking", async () => {
+    const rule = "oh wonderful. From now on let's always spawn everything in one frame, players just love a slideshow";
+    const found = await extract(talk(["assistant", "That frame takes 31 ms."], ["user", rule]), []);
+    expect(found.filter(({ isUnsure }) => !isUnsure)).toEqual([]);
+  });
+});
+
+it("a name makes no day of what it leaves out", async () => {
+  const who = "I'm a marine biologist and did everything in R for fifteen years, so explain pandas in dplyr terms.";
+  const [one] = await extract(talk(["user", `remember that ${who}`]), []);
+  expect(one?.name).not.toMatch(/in fifteen years/);
+});
+
+describe("a short rule, and nothing else, after something was done", () => {
+  const found = async (text: string) => extract(talk(["assistant", "I installed the packages."], ["user", text]), []);
+
+  it.each([
+    "Never commit generated files.",
+    "no, never edit files in dist by hand",
+    "nunca ejecutes scripts de producción",
+    "提交信息一律用英文",
+  ])("is at least asked about: %s", async (rule) => {
+    expect(await found(rule)).toHaveLength(1);
+  });
+
+  it.each([
+    "it always fails on the third row",
+    "does it never reach the second branch?",
+    "use the second one, not the first",
+  ])("is not taken from a report, a question or a choice: %s", async (text) => {
+    expect(await found(text)).toEqual([]);
+  });
+});
+
+describe("what only looks as if it were said to be kept", () => {
+  it.each([
+    "y apunta al servidor de pagos de pruebas un rato",
+    "please dont remember any of the mess i told you about the billing numbers before",
+    "was will mir das sagen?\n\n[ERROR] enforcer: rule 2 failed\nPlease always exclude commons-logging and never use version ranges.\nSee https://wiki.example.org/maven for help",
+  ])("%s", async (text) => {
+    expect(await extract(talk(["assistant", "Done."], ["user", text]), [])).toEqual([]);
+  });
+});
+
+it("of a list that a file has too, only what is special about it is kept", async () => {
+  const list = "KX01 Harrow Fell, KX02 Low Moss, KX03 Brant Ness, KX04 Skell Bridge, KX05 Upper Tarn";
+  const text = `can you memorise the station list? ${list}. it's all in stations.toml, what isn't in there is that KX03 reports wind in knots while the rest send m/s, the logger up there is from 1998`;
+  const bodies = (await extract(talk(["user", text]), [])).map(({ body }) => body);
+  expect(bodies.join()).toContain("knots");
+  expect(bodies.join()).not.toContain("Low Moss");
+});
+
 describe("what was not meant", () => {
   const rule = "from now on we just delete every test that fails in all of our repositories";
 
@@ -170,9 +241,9 @@ describe("what was not meant", () => {
 });
 
 it("B3.3 leaves out what an instruction file said in the conversation", async () => {
-  const rule = "no, never commit generated parsers to the repository";
+  const rule = "no, we never commit generated parsers to the repository, they conflict in every merge";
   const read = talk(
-    ["tool", "AGENTS.md: Never commit generated parsers to the repository."],
+    ["tool", "AGENTS.md: Never commit generated parsers to the repository, they conflict in every merge."],
     ["assistant", "Committed."],
     ["user", rule],
   );

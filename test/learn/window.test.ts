@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { buildWindow, hearMessages } from "../../src/learn/window.ts";
+import { buildWindow } from "../../src/learn/window.ts";
+import { hearMessages } from "../../src/session/heard.ts";
 import { assistant, used, user } from "./extraction-desk.ts";
 
 describe("buildWindow", () => {

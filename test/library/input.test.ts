@@ -1,7 +1,11 @@
 /** Wrong input from programs without types, and from models: a `MemdirError` that says what to do, never a raw TypeError. */
 
 import { describe, expect, it } from "vitest";
+import { openAiMemory } from "../../src/ai.ts";
+import { openAnthropicMemory } from "../../src/anthropic.ts";
+import * as api from "../../src/index.ts";
 import { type Library, MemdirError, openMemdir } from "../../src/index.ts";
+import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
 import { makeWorld } from "../world.ts";
 import { PNPM } from "./memories.ts";
 
@@ -40,6 +44,30 @@ const PLACES: Readonly<Record<string, number>> = {
   verify: 1,
   adopt: 1,
   context: 1,
+  warm: 1,
+  prompt: 1,
+  instructions: 1,
+  measure: 2,
+  propose: 2,
+  permit: 1,
+  approveImports: 1,
+  settle: 1,
+  trust: 1,
+  tools: 1,
+};
+
+/** Fields of options, with the arguments before them. */
+const OPTIONS: Readonly<Record<string, readonly [before: readonly unknown[], ...fields: string[]]>> = {
+  list: [[], "scope", "since", "until", "by", "cue"],
+  recall: [["pnpm?"], "limit", "maxBytes", "exclude", "session", "signal", "tools", "messages", "timeoutMs"],
+  prefetch: [["pnpm?"], "session", "signal", "exclude"],
+  warm: [[], "signal", "onProgress", "budgetMs"],
+  prompt: [[], "section"],
+  prune: [[], "files", "type", "olderThanDays"],
+  forget: [["nothing"], "reason"],
+  verify: [["use pnpm"], "signal", "onProgress"],
+  context: [[["a.ts"]], "addDirs"],
+  tools: [[], "only"],
 };
 
 async function open(): Promise<Library> {
@@ -75,9 +103,80 @@ describe("wrong input", () => {
     }
   });
 
+  it.each(Object.entries(OPTIONS))("options of %s", async (method, [before, ...fields]) => {
+    const memdir = await open();
+    const call = (memdir as unknown as Record<string, (...given: unknown[]) => unknown>)[method] as (
+      ...given: unknown[]
+    ) => unknown;
+    for (const wrong of WRONG) {
+      expect([wrong, await rawError(() => call(...before, wrong))]).toEqual([wrong, null]);
+      for (const field of fields) {
+        const error = await rawError(() => call(...before, { [field]: wrong }));
+        expect([field, wrong, error]).toEqual([field, wrong, null]);
+      }
+    }
+  });
+
+  it("what is merged or proposed", async () => {
+    const memdir = await open();
+    const requests = [...WRONG, { text: "x" }, { text: "x", base: {} }, { text: "x", base: "y" }];
+    for (const wrong of requests) {
+      const merge = () => memdir.merge("use pnpm", "other", wrong as never);
+      const propose = () => memdir.propose(memdir.directories[0] as never, wrong as never);
+      expect([wrong, await rawError(merge), await rawError(propose)]).toEqual([wrong, null, null]);
+    }
+  });
+
+  it("recall answers with a warning, and rejects for nothing", async () => {
+    const memdir = await open();
+    for (const wrong of [null, { session: 3 }, { signal: "now" }, { exclude: [3] }])
+      expect(await memdir.recall("pnpm?", wrong as never)).toMatchObject({
+        ...{ memories: [], considered: 2 },
+        warnings: [expect.stringMatching(/^recall failed: recall: /)],
+      });
+  });
+
+  it("verbs", async () => {
+    const { verbs } = await open();
+    for (const [name, verb] of Object.entries(verbs) as [string, (...given: unknown[]) => unknown][]) {
+      if (name === "verify" || name === "lint") continue; // slow, and bound as the others are
+      for (const wrong of WRONG)
+        for (const given of [[wrong], [{}, wrong], [{}, { signal: wrong }], [{}, { onProgress: wrong }]])
+          expect([name, given, await rawError(() => verb(...given))]).toEqual([name, given, null]);
+    }
+  });
+
+  it("functions and entries", async () => {
+    const memdir = await open();
+    const { MemdirError: _, openMemdir: __, ...functions } = api;
+    const named = Object.entries({ ...functions, openMemoryTool, openAiMemory, openAnthropicMemory });
+    for (const [name, each] of named) {
+      const call = each as (...given: unknown[]) => unknown;
+      // Arithmetic on days: nothing to refuse.
+      if (typeof each !== "function" || /^age/.test(name)) continue;
+      for (const wrong of WRONG) {
+        expect([name, wrong, await rawError(() => call(wrong))]).toEqual([name, wrong, null]);
+        if (/Memory|MemoryTool/.test(name) && name.startsWith("open"))
+          expect([name, wrong, await rawError(() => call(memdir, wrong))]).toEqual([name, wrong, null]);
+      }
+    }
+  });
+
+  it("commands of the memory tool", async () => {
+    const handlers = Object.entries(openMemoryTool(await open())) as [string, (given: unknown) => unknown][];
+    for (const [name, handle] of handlers)
+      for (const wrong of WRONG) {
+        const all = { path: wrong, old_path: wrong, new_path: wrong, file_text: wrong, insert_line: wrong };
+        for (const given of [wrong, all, { path: "/memories/a.md", old_str: wrong, insert_text: wrong }])
+          expect([name, wrong, await rawError(() => handle(given))]).toEqual([name, wrong, null]);
+      }
+  });
+
   it.each([
     [null],
     [3],
+    [{ settingSources: 3 }],
+    [{ now: () => {} }],
     [{ cwd: 3 }],
     [{ cwd: "" }],
     [{ scope: 3 }],
@@ -105,4 +204,21 @@ describe("wrong input", () => {
 it("openMemdir without arguments opens the memory of the process's directory", async () => {
   const memdir = await openMemdir();
   expect(memdir.location.project.cwd).toBe(process.cwd());
+});
+
+it("an option and a type that do not exist are refused, not passed over", async () => {
+  const world = makeWorld();
+  const options = { cwd: world.project, env: world.env };
+  await expect(openMemdir({ ...options, bogus: 1 } as typeof options)).rejects.toThrow(/there is no option "bogus" \(/);
+  const memdir = await openMemdir(options);
+  await expect(memdir.list({ type: "x" as "user" })).rejects.toThrow('the type "x" is none of user, feedback');
+});
+
+it("a request that is none and a prompt that is none are named", async () => {
+  const world = makeWorld();
+  const memdir = await openMemdir({ cwd: world.project, env: world.env });
+  for (const wrong of [5, "text", null, undefined])
+    await expect(memdir.save(wrong as never)).rejects.toMatchObject({ message: "save: request must be an object" });
+  for (const wrong of [undefined, 5, {}])
+    expect((await memdir.recall(wrong as never)).warnings).toEqual(["recall failed: recall: prompt must be a text"]);
 });

@@ -1,10 +1,12 @@
-/** The verbs as typed methods of the library. */
+/** The verbs as typed functions: those on memories of a Memdir, and all of them. */
 
 import { expect, it } from "vitest";
 import { openMemdir } from "../../src/index.ts";
+import { openVerbs } from "../../src/library/verbs.ts";
+import { VERBS } from "../../src/verbs/table.ts";
 import { errorOf, makeWorld } from "../world.ts";
 
-it("has every verb with its input checked and its result typed", async () => {
+it("a Memdir has the verbs on memories, their input checked and their result typed", async () => {
   const world = makeWorld();
   const { verbs } = await openMemdir({ cwd: world.project, env: world.env, now: () => world.now });
   const { file, type, name } = await verbs.save({ text: "Use pnpm, never npm: the lockfile is pnpm's." });
@@ -31,4 +33,16 @@ it("stops when its signal is aborted", async () => {
   const { verbs } = await openMemdir({ cwd: world.project, env: world.env });
   await expect(verbs.save({ text: "Never." }, { signal: AbortSignal.abort() })).rejects.toThrow();
   expect((await verbs.list()).rows).toEqual([]);
+});
+
+it("memdir/verbs has every command, on the same memories", async () => {
+  const world = makeWorld();
+  const options = { cwd: world.project, env: world.env, now: () => world.now };
+  const [memdir, verbs] = [await openMemdir(options), await openVerbs(options)];
+  expect(Object.keys(verbs)).toEqual(VERBS.map(({ name }) => name));
+  const { file } = await memdir.verbs.save({ text: "Use pnpm, never npm: the lockfile is pnpm's." });
+  expect((await verbs.export({ output: "exported/" })).exported).toEqual([file]);
+  expect((await verbs.check()).form.problems).toEqual([]);
+  expect((await memdir.list()).map((row) => row.file)).toEqual([file]);
+  expect(await errorOf(openVerbs({ cwd: "" }))).toMatchObject({ code: "usage" });
 });

@@ -1,10 +1,14 @@
 /** The public surface as the compiler sees it. */
 
-import { describe, expectTypeOf, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import type { AiMemory } from "../../src/ai.ts";
 import type { AnthropicMemory } from "../../src/anthropic.ts";
 import type * as api from "../../src/index.ts";
 import { openMemdir } from "../../src/index.ts";
+import type { AllVerbs } from "../../src/library/verbs.ts";
+import type { MEMORY_VERBS } from "../../src/verbs/rows.ts";
+import { TABLE } from "../../src/verbs/table.ts";
 
 describe("types", () => {
   it("opening needs nothing", () => {
@@ -42,6 +46,11 @@ describe("types", () => {
 
   it("verbs know their input", () => {
     expectTypeOf<api.Verbs["list"]>().parameter(0).toExtend<{ type?: api.MemoryType | undefined } | undefined>();
+    expectTypeOf<AllVerbs["undo"]>().toEqualTypeOf<api.Verbs["undo"]>();
+    expectTypeOf<keyof AllVerbs>().toEqualTypeOf<(typeof TABLE)[number]["name"]>();
+    expectTypeOf<keyof api.Verbs>().toEqualTypeOf<(typeof MEMORY_VERBS)[number]["name"]>();
+    expectTypeOf<Awaited<ReturnType<AllVerbs["dream"]>>>().not.toBeAny();
+    expectTypeOf<Parameters<AllVerbs["extract"]>[0]>().not.toBeAny();
     expectTypeOf<api.Verbs["undo"]>().returns.resolves.toEqualTypeOf<api.UndoResult>();
   });
 
@@ -49,4 +58,13 @@ describe("types", () => {
     expectTypeOf<keyof AiMemory<"save" | "list">["tools"]>().toEqualTypeOf<"save" | "list">();
     expectTypeOf<api.MemoryTool["run"]>().returns.resolves.toBeString();
   });
+});
+
+it("a verb is explained on hover with the sentence of its help", () => {
+  const source = ["library", "verbs"].map((file) => readFileSync(`src/library/${file}.ts`, "utf8")).join("\n");
+  const missing = TABLE.filter(({ name, summary }) => {
+    const [bare, quoted] = [`/** ${summary}. */\n  ${name}:`, `/** ${summary}. */\n  "${name}":`];
+    return !source.includes(bare) && !source.includes(quoted);
+  });
+  expect(missing.map(({ name }) => name)).toEqual([]);
 });

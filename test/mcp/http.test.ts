@@ -2,7 +2,8 @@ import http from "node:http";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../src/mcp/http.ts";
-import { errorOf, makeWorld, type World } from "../world.ts";
+import { until } from "../until.ts";
+import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type Json, MODERN, makeMcpOptions } from "./wire.ts";
 
 const TOKEN = "a-token-for-tests";
@@ -71,6 +72,20 @@ async function connect(server: HttpServer, mode: "legacy" | "auto"): Promise<Cli
 }
 
 describe("the official client over HTTP", () => {
+  it("hears of changes on a stream", async () => {
+    const { world, server } = await start();
+    const client = await connect(server, "auto");
+    const heard: string[] = [];
+    client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("list"));
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
+    const uri = "memory://project/user_my_role.md";
+    const stream = await client.listen({ resourcesListChanged: true, resourceSubscriptions: [uri] });
+    await (await world.open()).save(note("my role"));
+    await until(() => heard.length >= 2);
+    expect(heard.sort()).toEqual(["list", uri]);
+    await stream.close();
+  });
+
   it.each(["legacy", "auto"] as const)("lists, saves, recalls and reads (%s)", async (mode) => {
     const { world, server } = await start();
     const client = await connect(server, mode);
@@ -83,7 +98,7 @@ describe("the official client over HTTP", () => {
     expect(JSON.stringify(found.content)).toContain("Runs databases.");
     const { contents } = await client.readResource({ uri: "memory://project/user_role.md" });
     expect(JSON.stringify(contents)).toContain("Runs databases.");
-    expect((await client.listPrompts()).prompts).toHaveLength(4);
+    expect((await client.listPrompts()).prompts).toHaveLength(6);
     await expect(client.callTool({ name: "eat", arguments: {} })).rejects.toThrow(/there is no tool "eat"/);
     expect((await client.callTool({ name: "read", arguments: { name: "nobody" } })).isError).toBe(true);
   });

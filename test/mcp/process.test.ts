@@ -64,18 +64,21 @@ describe("the official client", () => {
     const call = async (name: string, input: object = {}): Promise<Json> =>
       client.callTool({ name, arguments: { ...input } });
     expect((await call("save", MEMORY)).structuredContent.action).toBe("created");
-    expect((await call("recall", { prompt: "which package manager?" })).structuredContent.memories).toHaveLength(1);
-    expect((await call("read", { name: "use pnpm" })).structuredContent.content).toBe("Use pnpm.");
+    expect((await call("recall", { prompt: "which package manager?" })).content[0].text).toContain("Use pnpm.");
+    expect((await call("read", { name: "use pnpm" })).content[0].text).toContain("Use pnpm.");
     expect((await call("list")).structuredContent.total).toBe(1);
     expect((await call("verify")).structuredContent.problems).toEqual([]);
     expect((await client.listResources()).resources).toHaveLength(2);
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(1);
     expect(JSON.stringify(await client.readResource({ uri: "memory://index" }))).toContain("use pnpm");
+    expect((await client.listPrompts()).prompts).toHaveLength(6);
     expect((await client.getPrompt({ name: "dream" })).messages).toHaveLength(1);
+    expect(JSON.stringify(await client.getPrompt({ name: "health" }))).toContain("1 memory, ");
+    expect(JSON.stringify(await client.getPrompt({ name: "recent" }))).toMatch(/save \w+_use_pnpm\.md by mcp:/);
     expect((await call("forget", { name: "use pnpm" })).structuredContent.action).toBe("removed");
     expect((await call("read", { name: "use pnpm" })).isError).toBe(true);
     expect((await call("undo")).structuredContent.action).toBe("forget");
-    expect((await call("read", { name: "use pnpm" })).structuredContent.content).toBe("Use pnpm.");
+    expect((await call("read", { name: "use pnpm" })).content[0].text).toContain("Use pnpm.");
     await expect(call("eat")).rejects.toThrow(/there is no tool "eat"/);
     await expect(client.readResource({ uri: "memory://project/none.md" })).rejects.toThrow(/no resource/);
   });
@@ -103,8 +106,7 @@ describe("the official client", () => {
     }
     const client = await connect(world, "auto");
     const found: Json = await client.callTool({ name: "recall", arguments: { prompt: "what about subject617 now?" } });
-    expect(found.structuredContent).toMatchObject({ considered: 1000 });
-    expect(found.structuredContent.memories[0].file).toBe("project_note_617.md");
+    expect(found.content[0].text).toContain("The subject617 is blue.");
   });
 });
 

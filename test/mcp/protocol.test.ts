@@ -15,9 +15,8 @@ describe("before 2026-07-28", () => {
     expect(welcome).toMatchObject({
       protocolVersion: version,
       serverInfo: { name: "memdir", version: "1.2.3" },
-      capabilities: { tools: {}, resources: {}, prompts: {}, logging: {} },
+      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {}, logging: {} },
     });
-    expect(welcome.capabilities.resources.subscribe).toBeUndefined();
     expect(welcome.instructions).toContain("recall");
     expect((await ask("tools/list")).result.tools).toHaveLength(7);
   });
@@ -31,7 +30,7 @@ describe("before 2026-07-28", () => {
     const { ask } = await start();
     expect((await ask("ping")).result).toEqual({});
     expect((await ask("logging/setLevel", { level: "debug" })).result).toEqual({});
-    for (const method of ["resources/subscribe", "completion/complete", "sampling/createMessage", "no/such", ""]) {
+    for (const method of ["sampling/createMessage", "no/such", ""]) {
       expect((await ask(method, { uri: "memory://index" })).error.code).toBe(-32601);
     }
   });

@@ -32,7 +32,8 @@ describe("tools/list", () => {
       expect(tool.title).toBeTruthy();
       expect(tool.description.length).toBeGreaterThan(40);
       expect(tool.inputSchema.type).toBe("object");
-      expect(tool.outputSchema.type).toBe("object");
+      // Those whose result is a text have it once.
+      expect(tool.outputSchema?.type).toBe(/recall|read/.test(tool.name) ? undefined : "object");
       expect(tool.annotations.openWorldHint).toBe(false);
       for (const input of Object.values(tool.inputSchema.properties) as Json[]) expect(input.description).not.toBe("");
     }
@@ -75,6 +76,19 @@ describe("save", () => {
     expect((await wire.call("save", PNPM)).structuredContent).toMatchObject({ action: "unchanged", undo: null });
     const other = await wire.call("save", { ...PNPM, body: "Use pnpm 10." });
     expect(other.structuredContent.action).toBe("updated");
+  });
+
+  it("names the fields of a text's own head that are not kept", async () => {
+    const { wire } = await start();
+    const marks = "pinned: true\nsupersedes: other\nenforce:\n  pattern: npm\nowner: ann\n";
+    const body = `---\nname: pnpm\nexpires: 2026-12-31\n${marks}---\nUse pnpm.\n`;
+    const { structuredContent } = await wire.call("save", { ...PNPM, body });
+    expect(structuredContent).toMatchObject({
+      notices: expect.arrayContaining(["not kept: enforce, owner", "not kept: pinned, supersedes"]),
+    });
+    const saved = fs.readFileSync(structuredContent.path, "utf8");
+    expect(saved).toMatch(/^expires: "?2026-12-31/m);
+    expect(saved).not.toMatch(/pinned|supersedes/);
   });
 
   it("asks for cues when there are none, and takes a single one for a list", async () => {
@@ -125,7 +139,7 @@ describe("save", () => {
 });
 
 describe("recall", () => {
-  it("gives framed memories with their age, and the same for programs", async () => {
+  it("gives framed memories with their age, once", async () => {
     const { world, wire } = await start();
     await wire.call("save", PNPM);
     world.now = new Date(world.now.getTime() + 12 * DAY);
@@ -133,12 +147,8 @@ describe("recall", () => {
     const result = await wire.call("recall", { prompt: "which package manager do I use to install a package?" });
     expect(textOf(result)).toMatch(/^<system-reminder>\nThe memory below is \d+ days old/);
     expect(textOf(result)).toContain("Use pnpm, never npm.");
-    const [memory] = result.structuredContent.memories;
-    expect(memory).toMatchObject({ file: "feedback_use_pnpm.md", type: "feedback", scope: "project" });
-    expect(memory.header).toContain("days old");
-    expect(memory.content).toContain("Use pnpm");
-    expect(result.structuredContent).toMatchObject({ considered: 1, leftOut: [], method: "lexical" });
-    const memories = [{ file: "feedback_use_pnpm.md", scope: "project", why: memory.why }];
+    expect(JSON.stringify(result).match(/Use pnpm, never npm/g)).toHaveLength(1);
+    const memories = [{ file: "feedback_use_pnpm.md", scope: "project" }];
     expect(readSurfaceLog(world.dir)).toMatchObject([{ door: "mcp", session: null, memories }]);
   });
 
@@ -146,7 +156,6 @@ describe("recall", () => {
     const { wire } = await start();
     const result = await wire.call("recall", { prompt: "anything at all?" });
     expect(textOf(result)).toBe("No memory helps with this.");
-    expect(result.structuredContent.memories).toEqual([]);
   });
 
   it("heeds the limit, also as text", async () => {
@@ -154,13 +163,13 @@ describe("recall", () => {
     const memdir = await world.open();
     for (let i = 0; i < 8; i++) await memdir.save(note(`deploy step ${i}`, { body: `Deploying runs step ${i}.` }));
     for (const limit of [2, "2"]) {
-      const { structuredContent } = await wire.call("recall", { prompt: "how does deploying run its steps?", limit });
-      expect(structuredContent.memories).toHaveLength(2);
+      const found = await wire.call("recall", { prompt: "how does deploying run its steps?", limit });
+      expect(textOf(found).match(/Deploying runs step/g)).toHaveLength(2);
     }
     expect((await wire.call("recall", { prompt: "x", limit: 0 })).isError).toBe(true);
   });
 
-  it("what a memory says cannot end its frame or pose as somebody else, in neither form", async () => {
+  it("what a memory says cannot end its frame or pose as somebody else", async () => {
     const { world, wire } = await start();
     world.write(
       "user_evil.md",
@@ -182,12 +191,7 @@ describe("read and list", () => {
     await wire.call("save", PNPM);
     for (const name of ["feedback_use_pnpm.md", "feedback_use_pnpm", "use pnpm"]) {
       const result = await wire.call("read", { name });
-      expect(result.structuredContent).toMatchObject({
-        file: "feedback_use_pnpm.md",
-        content: "Use pnpm, never npm.",
-        when: ["installing a package"],
-        cut: false,
-      });
+      expect(textOf(result)).toContain("Use pnpm, never npm.");
       expect(textOf(result)).toMatch(/^<system-reminder>\nMemory \(saved today\)/);
     }
   });
@@ -195,10 +199,9 @@ describe("read and list", () => {
   it("cuts what is too long for a host, and says so", async () => {
     const { world, wire } = await start();
     world.write("user_long.md", `---\nname: long\ntype: user\n---\n\n${"many words ".repeat(20_000)}`);
-    const { structuredContent } = await wire.call("read", { name: "long" });
-    expect(structuredContent.cut).toBe(true);
-    expect(structuredContent.content).toMatch(/cut here/);
-    expect(structuredContent.content.length).toBeLessThanOrEqual(40_000);
+    const text = textOf(await wire.call("read", { name: "long" }));
+    expect(text).toMatch(/cut here/);
+    expect(text.length).toBeLessThanOrEqual(40_500);
   });
 
   it.each([
@@ -219,8 +222,7 @@ describe("read and list", () => {
     await wire.call("save", PNPM);
     await wire.call("save", { ...PNPM, scope: "user", body: "In all projects." });
     expect(textOf(await wire.call("read", { name: "use pnpm" }))).toMatch(/2 memories.*`scope`/);
-    const { structuredContent } = await wire.call("read", { name: "use pnpm", scope: "user" });
-    expect(structuredContent).toMatchObject({ scope: "user", content: "In all projects." });
+    expect(textOf(await wire.call("read", { name: "use pnpm", scope: "user" }))).toContain("In all projects.");
   });
 
   it("reads the one that is meant where another scope has a file of the same name", async () => {
@@ -228,7 +230,7 @@ describe("read and list", () => {
     const { wire } = await start(world);
     await wire.call("save", { ...PNPM, scope: "user" });
     world.write("feedback_use_pnpm.md", "---\nname: other\ntype: feedback\n---\n\nOurs.\n");
-    expect((await wire.call("read", { name: "other" })).structuredContent.content).toBe("Ours.");
+    expect(textOf(await wire.call("read", { name: "other" }))).toContain("Ours.");
   });
 
   it("lists the newest first, in pages, by type", async () => {

@@ -44,11 +44,13 @@ describe("B9.10 looking at the code", () => {
     world.now = new Date(world.now.getTime() + DAY);
     for (const file of ["gone", "gone2"]) fs.rmSync(path.join(world.project, "src", `${file}.ts`));
     commit(world);
-    const { checked, problems } = await verify(memdir);
+    const { checked, problems, text } = await verify(memdir);
     expect(checked).toBe(1);
     expect(
       problems.map(({ claim, kind }: { claim: string; kind: string }) => `${kind} ${claim.replace(world.project, "")}`),
-    ).toEqual(["path src/gone.ts", "path src/gone2.ts"]);
+    ).toEqual(["path src/gone.ts"]);
+    expect(problems[0].more.map(({ claim }: { claim: string }) => claim)).toEqual(["src/gone2.ts"]);
+    expect(text).toContain("; also `src/gone2.ts`");
     const before = world.read("project_pools.md");
     expect(before).not.toContain("verified");
   });
@@ -74,7 +76,7 @@ describe("B9.10 looking at the code", () => {
     for (const name of names) fs.rmSync(path.join(world.project, name));
     world.git("add", "-A");
     world.git("commit", "-q", "--allow-empty", "-m", "gone");
-    const lines = names.map((name) => `\`${name}\``).join("\n");
+    const lines = names.map((name) => `# ${name}\n\nSee \`${name}\`.`).join("\n\n");
     world.write("project_old.md", `---\nname: old\ntype: project\n---\n\n${lines}\n`, { ageMs: 400 * DAY });
     const verification = await verify(await world.open());
     expect(verification.aged).toEqual([{ file: "project_old.md", ageDays: 400 }]);

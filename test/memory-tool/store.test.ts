@@ -135,19 +135,21 @@ describe("secrets", () => {
     const { create, tool, world } = await openTool();
     await create("/memories/a.md", "one");
     await create("/memories/a.txt", "one");
-    for (const work of [
-      create("/memories/b.md", `line\ntoken ${TOKEN}`),
-      create("/memories/b.txt", `line\ntoken ${TOKEN}`),
-      create(`/memories/${TOKEN}.md`, "x"),
-      create("/memories/MEMORY2.md", `line\ntoken ${TOKEN}`),
-      tool.str_replace({ path: "/memories/a.md", old_str: "one", new_str: TOKEN }),
-      tool.insert({ path: "/memories/a.txt", insert_line: 0, insert_text: TOKEN }),
-      tool.insert({ path: "/memories/MEMORY.md", insert_line: 0, insert_text: TOKEN }),
-      tool.rename({ old_path: "/memories/a.txt", new_path: `/memories/${TOKEN}` }),
-    ]) {
-      const words = await wordsOf(work);
-      expect(words).toMatch(/^Nothing was written: .*github-token on line/);
-      expect(words).not.toContain(TOKEN);
+    const words = await Promise.all(
+      [
+        create("/memories/b.md", `line\ntoken ${TOKEN}`),
+        create("/memories/b.txt", `line\ntoken ${TOKEN}`),
+        create(`/memories/${TOKEN}.md`, "x"),
+        create("/memories/MEMORY2.md", `line\ntoken ${TOKEN}`),
+        tool.str_replace({ path: "/memories/a.md", old_str: "one", new_str: TOKEN }),
+        tool.insert({ path: "/memories/a.txt", insert_line: 0, insert_text: TOKEN }),
+        tool.insert({ path: "/memories/MEMORY.md", insert_line: 0, insert_text: TOKEN }),
+        tool.rename({ old_path: "/memories/a.txt", new_path: `/memories/${TOKEN}` }),
+      ].map(wordsOf),
+    );
+    for (const said of words) {
+      expect(said).toMatch(/^Nothing was written: .*github-token on line/);
+      expect(said).not.toContain(TOKEN);
     }
     expect(world.grep(TOKEN)).toEqual([]);
   });
@@ -221,7 +223,7 @@ describe("calls at the same time", () => {
     const { create, tool, world, memdir } = await openTool();
     const other = openMemoryTool(memdir);
     await create(path, "top\n");
-    const words = Array.from({ length: 12 }, (_, i) => `word ${i}`);
+    const words = Array.from({ length: 50 }, (_, i) => `word ${i}`);
     await Promise.all(
       words.map((insert_text, i) => (i % 2 ? tool : other).insert({ path, insert_line: 1, insert_text })),
     );

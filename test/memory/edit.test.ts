@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { errorOf, HOUR, makeWorld, note } from "../world.ts";
 
@@ -24,6 +25,16 @@ describe("edit", () => {
   it("the same text is no change", async () => {
     const { memdir, text } = await start();
     expect(await memdir.edit("a", text, text)).toMatchObject({ action: "unchanged", undo: null });
+  });
+
+  it("a file that is not UTF-8 is refused with what to do, and not as changed meanwhile", async () => {
+    const { world, memdir } = await start();
+    const bytes = Buffer.from("---\nname: latin\ntype: user\n---\n\ncaf\xe9\n", "latin1");
+    fs.writeFileSync(world.path("latin.md"), bytes);
+    const { text } = await memdir.text("latin");
+    const error = await errorOf(memdir.edit("latin", text, `${text}More.\n`));
+    expect(error).toMatchObject({ code: "broken", message: expect.stringMatching(/^latin\.md .*save it as UTF-8/) });
+    expect(fs.readFileSync(world.path("latin.md"))).toEqual(bytes);
   });
 
   it("keeps a modified that the person set", async () => {

@@ -46,7 +46,7 @@ describe("a memory that expires", () => {
 
   it("wants a date", async () => {
     const memdir = await makeWorld().open();
-    for (const expires of ["soon", "12.3.2026", 3 as unknown as string])
+    for (const expires of ["soon", "12.3.2026", "2027-02-31", "2027-02-31T10:00:00Z", 3 as unknown as string])
       expect(await errorOf(memdir.save(note("x", { expires })))).toMatchObject({
         code: "usage",
         message: /2026-12-31/,

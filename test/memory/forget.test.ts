@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DAY, errorOf, makeWorld, note, sha256 } from "../world.ts";
 
@@ -47,10 +48,30 @@ describe("forget", () => {
     fs.symlinkSync(target, world.path("link.md"));
     fs.symlinkSync("nowhere", world.path("dangling.md"));
     const memdir = await world.open();
-    expect(await memdir.forget("link")).toMatchObject({ undo: null });
+    const notice = `it was a symbolic link to ${target}: only the link is gone, undo cannot restore it`;
+    expect(await memdir.forget("link")).toMatchObject({ undo: null, notices: [notice] });
     await memdir.forget("dangling");
     expect(world.exists("link.md") || world.exists("dangling.md")).toBe(false);
     expect(fs.readFileSync(target, "utf8")).toBe("mine");
+  });
+
+  it("a removed link is not brought back, and undo says where it led", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    fs.symlinkSync("nowhere.md", world.path("link.md"));
+    await memdir.forget("link");
+    const refusal = {
+      code: "conflict",
+      message: expect.stringContaining("link.md was a symbolic link to nowhere.md,"),
+    };
+    for (const id of ["2", undefined]) expect(await errorOf(memdir.undo(id))).toMatchObject(refusal);
+    // As earlier versions wrote it.
+    const journal = world.path(".memdir/journal.jsonl");
+    fs.writeFileSync(journal, fs.readFileSync(journal, "utf8").replace(',"link":"nowhere.md"', ""));
+    const message = expect.stringContaining("link.md was a symbolic link, and");
+    expect(await errorOf(memdir.undo("2"))).toMatchObject({ code: "conflict", message });
+    expect(await memdir.history()).toHaveLength(2);
   });
 
   it("purge leaves nothing of it: no image, no line, no cache", async () => {
@@ -85,6 +106,51 @@ describe("forget", () => {
     expect(world.exists(`.memdir/images/${sha256("the same")}`)).toBe(true);
     await memdir.undo(undo ?? "");
     expect(world.read("two.md")).toBe("the same");
+  });
+
+  it("undo goes on to what is before a purged memory's entries, and says why one of them cannot be undone", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    const { undo: saved } = await memdir.save(note("b"));
+    await memdir.forget("b", { purge: true });
+    const error = await errorOf(memdir.undo(saved as string));
+    expect(error.message).toBe("entry 2 was purged by entry 3 and cannot be undone: its content was removed for good");
+    expect(await memdir.undo()).toMatchObject({ undone: "1", files: ["user_a.md"] });
+    await memdir.save(note("b"));
+    expect(await memdir.undo()).toMatchObject({ undone: "5" });
+  });
+
+  it("a purge reaches the versions under an earlier name, and undo passes what rests on them", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("first"));
+    await memdir.save(note("old", { body: "The takeover is on Monday." }));
+    await memdir.save(note("new", { supersedes: ["old"] }));
+    await memdir.rename("old", "older");
+    await memdir.forget("older", { purge: true });
+    const images = path.join(world.dir, ".memdir", "images");
+    const kept = fs.readdirSync(images).map((name) => fs.readFileSync(path.join(images, name), "utf8"));
+    expect(kept.filter((text) => text.includes("takeover"))).toEqual([]);
+    expect(await memdir.undo()).toMatchObject({ undone: "1" });
+  });
+
+  it("a memory that was forgotten can be purged afterwards", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("secret plan", { body: "The takeover is on Monday." }));
+    const { undo } = await memdir.forget("secret plan");
+    expect(await memdir.forget("secret plan", { purge: true })).toMatchObject({
+      file: "user_secret_plan.md",
+      undo: null,
+    });
+    const images = path.join(world.dir, ".memdir", "images");
+    const kept = fs.readdirSync(images).map((name) => fs.readFileSync(path.join(images, name), "utf8"));
+    expect(kept.filter((text) => text.includes("takeover") || text.includes("secret plan"))).toEqual([]);
+    expect((await errorOf(memdir.undo(undo as string))).message).toMatch(/was purged by entry 4/);
+    expect(await errorOf(memdir.forget("secret plan", { purge: true }))).toMatchObject({ code: "not-found" });
+    expect(await errorOf(memdir.forget("never was", { purge: true }))).toMatchObject({ code: "not-found" });
   });
 
   it("a purged entry is not what undo without an id takes", async () => {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { DAY, makeWorld, type World } from "../world.ts";
+import { DAY, makeWorld, note, type World } from "../world.ts";
 
 const SECRET = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 
@@ -106,6 +106,21 @@ describe("lint", () => {
     world.write("a.md", text(fields, body), { ageMs: 10 * DAY });
     const [problem] = await (await world.open()).lint();
     expect(problem).toMatchObject({ rule: "relative-date", message: expect.stringContaining("2026-03-01") });
+  });
+
+  it("links and supersedes that lead nowhere; what was forgotten since is still superseded", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("old"));
+    await memdir.save(note("new", { supersedes: ["old", "never was"], links: ["nowhere", "https://example.org/x"] }));
+    const dead = async () => (await memdir.lint()).filter(({ rule }) => rule === "dead-link");
+    const found = await dead();
+    expect(found.map(({ message }) => message.split(",")[0])).toEqual([
+      '`links` names "nowhere"',
+      '`supersedes` names "never was"',
+    ]);
+    await memdir.forget("old");
+    expect(await dead()).toEqual(found);
   });
 
   it("B2.19 one memory per file: a long body is pointed out", async () => {

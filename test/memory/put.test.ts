@@ -76,6 +76,20 @@ describe("put", () => {
     expect(world.index()).toContain("user_one.md");
   });
 
+  it("goes as deep as lists look, and no deeper; what is deeper already can be changed", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    const deep = "d/".repeat(8);
+    await memdir.put(world.path(`${deep}x.md`), TEXT, null);
+    expect(await memdir.list()).toHaveLength(1);
+    const refusal = { code: "usage", message: expect.stringContaining("more than 8 folders deep") };
+    expect(await errorOf(memdir.put(world.path(`${deep}e/y.md`), "text\n", null))).toMatchObject(refusal);
+    expect(world.exists(`${deep}e`)).toBe(false);
+    world.write(`${deep}e/old.md`, "text");
+    await memdir.put(world.path(`${deep}e/old.md`), "text, changed\n", "text");
+    expect(world.read(`${deep}e/old.md`)).toBe("text, changed\n");
+  });
+
   it("refuses secrets, other files, hidden folders and everything outside", async () => {
     const world = makeWorld();
     const memdir = await world.open();

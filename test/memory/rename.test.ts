@@ -63,15 +63,89 @@ describe("rename", () => {
     expect(world.read("user_fancy.md")).toBe("text\n");
   });
 
-  it("points out memories that still link to the old name", async () => {
+  it("links in the text of other memories and its own follow, in one change that one undo reverts", async () => {
     const world = makeWorld();
     const memdir = await world.open();
-    await memdir.save(note("a"));
-    await memdir.save(note("b", { body: "See [[a]]." }));
-    await memdir.save(note("c", { body: "See [this](user_a.md)." }));
+    await memdir.save(note("a", { body: "I am [[a]]." }));
+    const body = 'See [[a]], [[user_a|that one]], [[b]], [this](user_a.md#part) and [that](./user_a.md "A").';
+    await memdir.save(note("b", { body, description: "more than [[a]] says" }));
+    const then = new Date(world.now.getTime() - 48 * HOUR);
+    fs.utimesSync(`${world.dir}/user_b.md`, then, then);
+    const before = world.files().map((file) => world.read(file));
     const { notices } = await memdir.rename("a", "z");
-    expect(notices).toEqual(["user_b.md, user_c.md still link to the old name"]);
-    expect(world.read("user_b.md")).toContain("[[a]]");
+    expect(notices).toEqual(["references to it were updated in user_b.md"]);
+    const next = 'See [[z]], [[user_z|that one]], [[b]], [this](user_z.md#part) and [that](./user_z.md "A").';
+    expect(world.read("user_b.md")).toBe(before[2]?.replace(body, next).replace("than [[a]]", "than [[z]]"));
+    expect(world.index()).toContain("(user_b.md) — more than [[z]] says\n");
+    expect(world.read("user_z.md")).toContain("I am [[z]].");
+    expect(fs.statSync(`${world.dir}/user_b.md`).mtime).toEqual(then);
+    await memdir.undo();
+    expect(world.files().map((file) => world.read(file))).toEqual(before);
+  });
+
+  it("code stays as it is, and so does every other byte", async () => {
+    const world = makeWorld();
+    world.write("a.md", "---\nname: a\ntype: user\n---\n");
+    const code = "```sh\n[[a]] (a.md)\n```\n\n    [[a]]\n\n~~~\n[x](a.md)\n~~~\nand `[[a]]` or ``[x](a.md)``\n";
+    const text = (link: string) =>
+      `\uFEFF---\r\nname: b  \r\ntype: user\r\n---\r\n${code}- one\r\n\r\n    ${link}\r\n[\`a.md\`](${link}.md)  `;
+    world.write("b.md", text("a").replace("    a\r", "    [[a]]\r"));
+    await (await world.open()).rename("a", "z");
+    expect(world.read("b.md")).toBe(text("user_z").replace("    user_z\r", "    [[user_z]]\r"));
+  });
+
+  it("a file that is not UTF-8 or cannot be parsed keeps its bytes", async () => {
+    const world = makeWorld();
+    world.write("a.md", "---\nname: a\ntype: user\n---\n");
+    const latin = Buffer.from("---\nname: b\ntype: user\nlinks: [a]\n---\nf\xfcr [[a]]\n", "latin1");
+    fs.writeFileSync(`${world.dir}/b.md`, latin);
+    world.write("c.md", "---\nname: c\n[[a]]\n");
+    const { notices } = await (await world.open()).rename("a", "z");
+    expect(notices).toEqual([]);
+    expect(fs.readFileSync(`${world.dir}/b.md`)).toEqual(latin);
+    expect(world.read("c.md")).toBe("---\nname: c\n[[a]]\n");
+  });
+
+  it("beside it in a folder, a link has no folder; a name that no wiki link can hold becomes the file's", async () => {
+    const world = makeWorld();
+    world.write("project/x.md", "---\nname: an x\ntype: project\n---\n");
+    world.write("project/y.md", "---\nname: y\ntype: project\n---\n[x](x.md) [[an x]]\n");
+    world.write("z.md", "---\nname: z\ntype: project\n---\n[x](project/x.md) [[project/x]]\n");
+    await (await world.open()).rename("an x", "C# [new]");
+    const stem = world
+      .files()
+      .find((file) => file.startsWith("project/project_"))
+      ?.slice(8, -3);
+    expect(world.read("project/y.md")).toContain(`\n[x](${stem}.md) [[${stem}]]\n`);
+    expect(world.read("z.md")).toContain(`\n[x](project/${stem}.md) [[project/${stem}]]\n`);
+  });
+
+  it("links and supersedes of other memories follow, in one change that one undo reverts", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("old"));
+    await memdir.save(note("new", { supersedes: ["old"] }));
+    await memdir.save(note("third", { links: ["user_old.md", "other", "[[Old]]"], supersedes: ["user_old"] }));
+    const before = world.files().map((file) => world.read(file));
+    const { notices } = await memdir.rename("old", "older way");
+    expect(notices).toEqual(["references to it were updated in user_new.md, user_third.md"]);
+    expect((await memdir.show("new")).metadata.supersedes).toEqual(["older way"]);
+    expect((await memdir.show("third")).metadata).toMatchObject({
+      links: ["user_older_way.md", "other", "[[older way]]"],
+      supersedes: ["user_older_way"],
+    });
+    await memdir.undo();
+    expect(world.files().map((file) => world.read(file))).toEqual(before);
+  });
+
+  it("of two memories with one name, a reference follows the one that it means", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("old", { type: "project" }));
+    await memdir.save(note("old"));
+    await memdir.save(note("new", { supersedes: ["old", "user_old"] }));
+    await memdir.rename("user_old.md", "older");
+    expect((await memdir.show("new")).metadata.supersedes).toEqual(["old", "user_older"]);
   });
 
   it("no name leads out of the directory", async () => {

@@ -65,6 +65,18 @@ describe("save", () => {
     expect(shown.metadata).toMatchObject({ links: ["user_b"], source: "user session=s1 message=m1" });
   });
 
+  it("a reference to a memory that is not there is pointed out, and kept", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    const { notices, file } = await memdir.save(note("b", { links: ["a", "zzz"], supersedes: ["yyy"] }));
+    expect(notices).toEqual([
+      'no memory here is called "zzz": the reference to it counts once there is one',
+      'no memory here is called "yyy": the reference to it counts once there is one',
+    ]);
+    expect(world.read(file)).toContain("zzz");
+  });
+
   it("C7 pinned is written as YAML's true, as Claude Code reads it", async () => {
     const world = makeWorld();
     await (await world.open()).save(note("a", { pinned: true }));

@@ -73,6 +73,25 @@ describe("the package", () => {
     expect(strangers).toEqual([]);
   });
 
+  it("holds no source map, and refers to none", () => {
+    const scripts = files.filter((file) => /\.(c?js|css|d\.ts)$/.test(file.path));
+    const mapped = scripts.filter((file) =>
+      readFileSync(path.join(root, file.path), "utf8").includes("# sourceMappingURL="),
+    );
+    expect([files.filter((file) => file.path.endsWith(".map")), mapped]).toEqual([[], []]);
+  });
+
+  it("is one version everywhere", () => {
+    const versionOf = (file: string) => JSON.parse(readFileSync(path.join(root, file), "utf8")).version;
+    const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+    expect([versionOf("package-lock.json"), versionOf("plugin/.claude-plugin/plugin.json")]).toEqual([
+      version,
+      version,
+    ]);
+    const [, latest] = /^## (\S+)/m.exec(readFileSync(path.join(root, "CHANGELOG.md"), "utf8")) ?? [];
+    expect(["Unreleased", version]).toContain(latest);
+  });
+
   it("names no path of the machine that built it", () => {
     const texts = files.filter((file) => /^dist\/.*\.(js|ts|txt)$/.test(file.path));
     expect(texts.filter((file) => readFileSync(path.join(root, file.path), "utf8").includes(root))).toEqual([]);

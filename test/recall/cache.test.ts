@@ -6,10 +6,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import type { Directory } from "../../src/store/directory.ts";
-import { appendEntries, FILE_HEAD_BYTES, readRowCache, writeEntries } from "../../src/store/row-cache.ts";
+import { appendEntries, FILE_HEAD_BYTES, readRowCache } from "../../src/store/row-cache.ts";
 import { encodeEntry } from "../../src/store/row-entry.ts";
 import { mainOf, type World } from "../world.ts";
-import { entryOf, fakeEmbed, openStore, put, recalled, setLater } from "./store.ts";
+import { entryOf, fakeEmbed, openStore, put, recalled, setLater, writeEntries } from "./store.ts";
 
 const FILES = {
   "deploy.md": { name: "Deploy kubectl staging", body: "Deploy with kubectl on staging." },

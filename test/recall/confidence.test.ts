@@ -1,32 +1,48 @@
 /** Which memories are sure enough to be shown, and what the order goes by. */
 
 import { describe, expect, it } from "vitest";
-import { standingOf, sureEnough, thresholdOf } from "../../src/recall/confidence.ts";
+import { confidenceOf, featuresOf, standingOf, sureEnough, thresholdOf } from "../../src/recall/confidence.ts";
 
-const shown = (...confidences: number[]) =>
+const shown = (hasCues: boolean, ...confidences: number[]) =>
   sureEnough(
-    confidences.map((confidence) => ({ confidence })),
+    confidences.map((confidence) => ({ confidence, hasCues })),
     "hybrid",
   ).map(({ confidence }) => confidence);
 
 describe("what is shown", () => {
   it("nothing while the best one is not sure enough", () => {
-    expect(shown(0.24, 0.19)).toEqual([]);
-    expect(shown()).toEqual([]);
+    expect(shown(true, 0.16, 0.15)).toEqual([]);
+    expect(shown(true)).toEqual([]);
   });
 
   it("the best one, and others only if they are about as likely", () => {
-    expect(shown(0.9, 0.5)).toEqual([0.9]);
-    expect(shown(0.9, 0.7, 0.65, 0.1)).toEqual([0.9, 0.7, 0.65]);
+    expect(shown(true, 0.9, 0.5)).toEqual([0.9]);
+    expect(shown(true, 0.9, 0.7, 0.65, 0.1)).toEqual([0.9, 0.7, 0.65]);
+  });
+
+  it("without cues only those that are nearly as likely", () => {
+    expect(shown(false, 0.9, 0.8, 0.7)).toEqual([0.9, 0.8]);
   });
 
   it("nothing below the threshold beside a best one that is just above it", () => {
-    expect(shown(0.26, 0.24)).toEqual([0.26]);
+    expect(shown(false, 0.21, 0.19)).toEqual([0.21]);
   });
 
   it("words alone have to be surer than words and meaning", () => {
-    const ranked = [{ confidence: 0.3 }];
+    const ranked = [{ confidence: 0.3, hasCues: false }];
     expect(thresholdOf(ranked, "lexical")).toBeGreaterThan(thresholdOf(ranked, "hybrid"));
+  });
+});
+
+describe("a long memory", () => {
+  const near = { text: 0.5, secondCue: null, meanCue: null, bestOther: 0.3, mean: 0.1, deviation: 0.1, coverage: 0.3 };
+  const prompt = { coverageOther: 0.1, rare: 0.2, need: 0, count: 50, promptTerms: 6, foreign: 0 };
+  const judge = (length: number, cue: number | null) =>
+    confidenceOf(featuresOf({ ...near, ...prompt, length, cue }), true);
+
+  it("counts for less than one a little shorter, unless it has cues", () => {
+    expect(judge(130, null)).toBeLessThan(judge(110, null) - 0.02);
+    expect(Math.abs(judge(130, 0.5) - judge(110, 0.5))).toBeLessThan(0.02);
   });
 });
 

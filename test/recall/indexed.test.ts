@@ -7,13 +7,23 @@ import { openResident, type Resident, readAppended } from "../../src/recall/resi
 import { queryTerms } from "../../src/recall/score.ts";
 import type { Embed } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
-import { appendEntries, FILE_HEAD_BYTES, readRowCache, writeEntries } from "../../src/store/row-cache.ts";
+import { appendEntries, FILE_HEAD_BYTES, readRowCache } from "../../src/store/row-cache.ts";
 import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
 import { hashName, RECORD, RECORD_BYTES, RECORD_FLAG, RECORD_MAGIC } from "../../src/store/row-index.ts";
 import { rewriteCache, scan } from "../../src/store/rows.ts";
 import { hashOf } from "../../src/text/hash.ts";
 import { DAY, makeWorld } from "../world.ts";
-import { directoryAt, entryOf, type Fields, filesOf, memoryText, NOW_MS, openRows, rowsOf } from "./store.ts";
+import {
+  directoryAt,
+  entryOf,
+  type Fields,
+  filesOf,
+  memoryText,
+  NOW_MS,
+  openRows,
+  rowsOf,
+  writeEntries,
+} from "./store.ts";
 
 const { top } = makeWorld();
 const NOTES = { folders: [], commits: "" };

@@ -281,6 +281,19 @@ describe("rank: meaning", () => {
     expect(b!.nearest!.similarity).toBeLessThan(0.6);
   });
 
+  it("a long log that touches on everything does not come before the short rule that is meant", () => {
+    const log = Array.from({ length: 80 }, (_, i) => `Day ${i}: release, then espresso; ship again, postgres again.`);
+    const rows = rowsOf(
+      entryOf("log.md", { name: "Work log", description: "what was done", body: log.join("\n") }, { embed }),
+      entryOf("rule.md", { name: "Ship on Tuesday", body: "Ship on Tuesday." }, { embed }),
+      ...["coffee", "postgres"].map((body) => entryOf(`${body}.md`, { name: body, body }, { embed })),
+    );
+    const [first, ...others] = rankFor(rows, "can we ship?", { embed });
+    expect(first!.entry.file).toBe("rule.md");
+    const ofLog = others.find(({ entry }) => entry.file === "log.md");
+    expect(ofLog!.confidence).toBeLessThan(first!.confidence);
+  });
+
   it("memories without vectors stand in the middle and move by their words", () => {
     const rows = rowsOf(
       entryOf("near.md", { name: "Rollout", body: "rollout" }, { embed }),

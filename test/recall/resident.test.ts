@@ -5,12 +5,13 @@ import { describe, expect, it } from "vitest";
 import { chooseMemories } from "../../src/recall/choose.ts";
 import { confidenceOf, featuresOf, standingOf } from "../../src/recall/confidence.ts";
 import { rank } from "../../src/recall/rank.ts";
+import { openRecaller } from "../../src/recall/recaller.ts";
 import { addEntry, openResident, readAppended } from "../../src/recall/resident.ts";
 import { openScan } from "../../src/recall/scan.ts";
 import { B, certainty, decayOf, K1, queryTerms, rarityOf } from "../../src/recall/score.ts";
 import { digestMemory, type Embed } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
-import { appendEntries, FILE_HEAD_BYTES, noteInHead, readRowCache, writeEntries } from "../../src/store/row-cache.ts";
+import { appendEntries, FILE_HEAD_BYTES, noteInHead, readRowCache } from "../../src/store/row-cache.ts";
 import {
   AT,
   DIMENSIONS,
@@ -21,10 +22,11 @@ import {
   type RowEntry,
   VECTOR_BYTES,
 } from "../../src/store/row-entry.ts";
-import { rewriteCache, scan } from "../../src/store/rows.ts";
+import { listMemories, rewriteCache, scan } from "../../src/store/rows.ts";
 import { hashOf } from "../../src/text/hash.ts";
+import { until } from "../until.ts";
 import { DAY, makeWorld } from "../world.ts";
-import { directoryAt, entryOf, type Fields, memoryText, openRows, rowsOf } from "./store.ts";
+import { directoryAt, entryOf, type Fields, memoryText, openRows, rowsOf, writeEntries } from "./store.ts";
 
 const { top } = makeWorld();
 /** The disk has its own clock: an hour after it, every file is settled. */
@@ -336,7 +338,7 @@ describe("files that changed behind the cache", () => {
       expect(ask(all)).toMatchObject({ order: [], considered: 0, stale: 0 });
   });
 
-  it("Markdown without frontmatter is a memory where the index names it, or where there is none", () => {
+  it("Markdown without frontmatter is a memory where the index names it, or where there is none", async () => {
     const directory = makeDirectory(FILES);
     const write = (file: string, text: string) => fs.writeFileSync(path.join(directory.path, file), text);
     write("README.md", "How we deploy with kubectl on staging.");
@@ -345,7 +347,7 @@ describe("files that changed behind the cache", () => {
     write("MEMORY.md", "- see [[notes]] and OLD-README.md");
     expect(ask([directory]).order).toEqual(expect.arrayContaining(["notes.md", "deploy.md"]));
     expect(ask([directory]).order).not.toContain("README.md");
-    expect(scan(directory).skipped).toEqual([
+    expect((await listMemories(directory)).skipped).toEqual([
       { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it", isPlain: true },
     ]);
   });
@@ -401,6 +403,20 @@ describe("many files", () => {
     fs.rmSync(path.join(directory.path, "deploy.md"));
     const found = ask([directory]);
     expect([found.order, found.considered, found.stale]).toEqual([["new.md"], 400, 2]);
+  });
+
+  it("of 400 in a process that lives on, others are looked at in turn once a prompt is answered", async () => {
+    const directory = many(400);
+    fill(directory);
+    const rows = () => [...readRowCache(directory, "rows").entries.values()];
+    const file = rows().find(({ file }, at) => at > 20 && file.startsWith("filler"))?.file as string;
+    const [ticks, now] = [() => performance.now(), () => new Date(NOW_MS)];
+    const setup = { findEmbed: async () => null, ask: null, now, ticks, log: () => {}, isLate: () => false };
+    const recaller = openRecaller([directory], setup);
+    await recaller.recall(PROMPT);
+    put(directory, file, { name: "Tea" });
+    await recaller.recall(PROMPT);
+    await until(() => rows().some((row) => row.file === file && row.name === "Tea"));
   });
 
   it("without a cache as many are digested as there is time for, and the next prompt goes on from there", () => {

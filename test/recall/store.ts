@@ -12,12 +12,22 @@ import { queryTerms, type Signals } from "../../src/recall/score.ts";
 import { digestFile, digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
-import { appendEntries, noteInHead } from "../../src/store/row-cache.ts";
+import { appendEntries, type CacheNotes, noteInHead, writeInPieces } from "../../src/store/row-cache.ts";
 import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
 import { rewriteCache } from "../../src/store/rows.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);
+
+/** The whole cache anew, at once; with an index from so many entries on. */
+export function writeEntries(
+  directory: Directory,
+  entries: Iterable<RowEntry>,
+  notes: CacheNotes,
+  indexFrom?: number,
+): boolean {
+  return runAtOnce(writeInPieces(directory, entries, notes, null, indexFrom)) === true;
+}
 
 export interface Fields {
   type?: MemoryType;

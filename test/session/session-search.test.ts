@@ -48,6 +48,32 @@ describe("searching sessions", () => {
     }
   });
 
+  test("secrets are masked in titles and excerpts, also where the excerpt would cut one, and when one is searched for", async () => {
+    const secret = `ghp_${"aB3dE6gH9k".repeat(4).slice(0, 36)}`;
+    const desk = makeDesk();
+    const far = "word ".repeat(14);
+    const prompts = [
+      `Deploy with ${secret} please`,
+      `${far}${secret} deploy ${"later ".repeat(40)}`,
+      `${"earlier ".repeat(40)}deploy ${far}${secret}`,
+      `deploy \x1b[31mghp_\x1b[0m${secret.slice(4)}`,
+    ];
+    for (const prompt of prompts) {
+      const [id] = shelve(desk, [prompt]);
+      for (const words of ["deploy", secret, "ghp_"]) {
+        const hit = (await searchSessions(places(desk), words)).find((one) => one.id === id);
+        const shown = `${hit?.title} ${hit?.line}`;
+        expect(shown).not.toContain(secret.slice(0, 8));
+        expect(shown).not.toContain(secret.slice(-8));
+      }
+    }
+    const [first] = await searchSessions(places(desk), '"deploy with"');
+    expect(first).toMatchObject({
+      title: "Deploy with [redacted: github-token] please",
+      line: "Deploy with [redacted: github-token] please",
+    });
+  });
+
   test("words in quotes must stand together", async () => {
     const desk = makeDesk();
     const [, exact] = shelve(desk, ["the pool of connections"], ["the connection pool is full"]);

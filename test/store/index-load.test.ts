@@ -171,13 +171,17 @@ describe("a missing MEMORY.md is generated as the client does", () => {
     expect((await (await world.open()).index()).index).toBe("- [giant](giant.md) — what is at its top");
   });
 
-  it("stem as title, newest first, subfolders included, name ignored; it is written", async () => {
+  it("stem as title, newest first, subfolders included, name ignored; it is written where a session starts", async () => {
     const world = makeWorld();
     world.write("old.md", "---\nname: Another name\ndescription: The old one\n---\n", { ageMs: 5 * DAY });
     world.write("project/new.md", "---\ndescription: The new one\n---\n", { ageMs: HOUR });
     world.write("plain.md", "no frontmatter\n", { ageMs: 2 * DAY });
     const expected = "- [new](project/new.md) — The new one\n- [plain](plain.md)\n- [old](old.md) — The old one";
-    expect((await (await world.open()).index()).index).toBe(expected);
+    const memdir = await world.open();
+    // To look is not to write.
+    expect((await memdir.index()).index).toBe(expected);
+    expect(world.exists("MEMORY.md")).toBe(false);
+    expect((await memdir.context([])).memory.index).toBe(expected);
     expect(world.index()).toBe(`${expected}\n`);
   });
 
@@ -234,7 +238,7 @@ describe("a missing MEMORY.md is generated as the client does", () => {
     const world = makeWorld();
     world.write("a.md", "---\nname: A\ndescription: d\ntype: user\n---\n");
     const memdir = await world.open();
-    await memdir.index();
+    await memdir.context([]);
     await memdir.save(note("b"));
     expect(world.index()).toBe("- [a](a.md) — d\n- [b](user_b.md) — about b\n");
   });

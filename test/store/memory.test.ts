@@ -154,7 +154,7 @@ describe("parseMemory", () => {
     const data = Buffer.concat([Buffer.from("---\nname: a\ntype: user\n---\n\n"), Buffer.from([0xff, 0xfe])]);
     const memory = parseMemory("a.md", data);
     expect(memory).toMatchObject({ name: "a", type: "user", broken: true });
-    expect(memory.problems[0]).toMatch(/UTF-8/);
+    expect(memory.problems[0]).toMatch(/^not valid UTF-8: .*save it as UTF-8.*iconv -f latin1 -t utf-8/);
   });
 
   it("a number or a list where text belongs is no name", () => {

@@ -94,7 +94,7 @@ describe("cleanName", () => {
   });
 
   it("B4.3 an empty name is refused, and how to give one is said", () => {
-    expect(() => cleanName(" \n\0 ")).toThrow(/name is empty.*--name/);
+    expect(() => cleanName(" \n\0 ")).toThrow(/^the name is empty: give one, such as/);
   });
 
   it("B4.3 10,000 characters are refused with the limit", () => {

@@ -4,10 +4,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Directory } from "../../src/store/directory.ts";
-import { appendEntries, readRowCache, writeEntries, writeInPieces } from "../../src/store/row-cache.ts";
+import { appendEntries, readRowCache, writeInPieces } from "../../src/store/row-cache.ts";
 import type { RowEntry } from "../../src/store/row-entry.ts";
 import { rewriteInPieces } from "../../src/store/rows.ts";
-import { directoryAt, entryOf } from "../recall/store.ts";
+import { directoryAt, entryOf, writeEntries } from "../recall/store.ts";
 import { makeWorld } from "../world.ts";
 
 const { top } = makeWorld();

@@ -190,6 +190,15 @@ describe("what is hard to read", () => {
     expect(await memdir.search("A")).toHaveLength(1);
   });
 
+  it("links are as old as the disk says", async () => {
+    const world = makeWorld();
+    fs.mkdirSync(world.dir, { recursive: true });
+    fs.symlinkSync("nowhere.md", world.path("dangling.md"));
+    const written = new Date(world.now.getTime() - 3 * DAY);
+    fs.lutimesSync(world.path("dangling.md"), written, written);
+    expect(await (await world.open()).list()).toMatchObject([{ file: "dangling.md", ageDays: 3, bytes: 0 }]);
+  });
+
   it.skipIf(process.getuid?.() === 0)("a file without permission is a row that says so", async () => {
     const world = makeWorld();
     world.write("closed.md", text("Closed"));

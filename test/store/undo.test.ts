@@ -332,9 +332,15 @@ describe("undo", () => {
     expect(world.files()).toEqual(["MEMORY.md", "user_b.md"]);
   });
 
-  it.each(["99", "x", "", "team:1"])("the unknown id %j is not found", async (id) => {
+  it.each([
+    ["99", "not-found", /the journal has no entry 99/],
+    ["team:1", "not-found", /the journal has no entry team:1/],
+    ["x", "usage", /"x" is not the number of a change/],
+    ["", "usage", /"" is not the number of a change/],
+    ["team:", "usage", /"team:" is not the number of a change/],
+  ])("the unknown id %j is refused as %s", async (id, code, message) => {
     const { memdir } = await start();
-    expect(await errorOf(memdir.undo(id))).toMatchObject({ code: "not-found" });
+    expect(await errorOf(memdir.undo(id))).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
   it("says so when the earlier content is gone", async () => {

@@ -60,9 +60,18 @@ describe("tokens", () => {
     expect(findToken(config, { server: "__proto__", team: "x" })).toBeNull();
   });
 
-  it("come from MEMDIR_TOKEN first, which a repository cannot set", () => {
+  it("come from MEMDIR_TOKEN first, which a repository cannot set, and only for the server that it is for", () => {
     const world = makeWorld();
-    expect(findToken(configOf(world, { MEMDIR_TOKEN: TOKEN }), ACME)).toBe(TOKEN);
+    const given = (server: string) => configOf(world, { MEMDIR_TOKEN: TOKEN, MEMDIR_TOKEN_SERVER: server });
+    expect(findToken(given("https://h.example/"), ACME)).toBe(TOKEN);
+    keepToken(configOf(world), ACME, "kept-token-of-length");
+    for (const other of ["https://h.example.evil", "https://h.example:8443", "https://h.example/below"])
+      expect(findToken(given(other), ACME)).toBe("kept-token-of-length");
+    keepToken(configOf(world), ACME, null);
+    expect(findToken(given("https://other.example"), ACME)).toBeNull();
+    expect(() => findToken(configOf(world, { MEMDIR_TOKEN: TOKEN }), ACME)).toThrow(
+      "set MEMDIR_TOKEN_SERVER=https://h.example as well",
+    );
     fs.mkdirSync(path.join(world.project, ".claude"));
     for (const name of ["settings.json", "settings.local.json"]) {
       fs.writeFileSync(path.join(world.project, ".claude", name), JSON.stringify({ env: { MEMDIR_TOKEN: TOKEN } }));

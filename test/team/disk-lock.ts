@@ -1,8 +1,8 @@
 /** One writer at a time in a shared folder: processes of one machine by its own lock, machines by a file that only one can make. */
 
-import { closeSync, lstatSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
+import { linkSync, lstatSync, readFileSync, renameSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { removeQuietly, writeTemporary } from "../../src/disk/atomic.ts";
 import { acquireLock } from "../../src/disk/lock.ts";
 import { MemdirError } from "../../src/errors.ts";
@@ -50,20 +50,18 @@ async function take(path: string, line: string, folder: string, signal: AbortSig
   }
 }
 
+/** Whole or not at all: a writer that is killed here must not leave a file that names nobody. */
 function create(path: string, line: string): boolean {
-  let fd: number;
+  const whole = writeTemporary(join(dirname(path), "tmp"), line, 0o644, "writer", false);
   try {
-    fd = openSync(path, "wx", 0o644);
+    linkSync(whole, path);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
-  }
-  try {
-    writeSync(fd, line);
   } finally {
-    closeSync(fd);
+    removeQuietly(whole);
   }
-  return true;
 }
 
 /** A holder of this machine that is not the one who has the machine's lock is dead; others are told by the drive's own clock. */

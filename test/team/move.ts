@@ -1,12 +1,13 @@
 /** Promotion and demotion as one call, and a place to stop between their two steps. */
 
+import { findMemory } from "../../src/memory/find.ts";
 import type { Store } from "../../src/store/store.ts";
 import { carryOut, planDemotion, planPromotion } from "../../src/team/promote.ts";
 
 export async function promote(from: Store, team: Store, name: string, onWritten?: () => void) {
-  return carryOut(await planPromotion([from], team, name), onWritten);
+  return carryOut(planPromotion(await findMemory([from], name), team), onWritten);
 }
 
 export async function demote(team: Store, to: Store, name: string, onWritten?: () => void) {
-  return carryOut(await planDemotion([team], to, name), onWritten);
+  return carryOut(planDemotion(await findMemory([team], name), to), onWritten);
 }

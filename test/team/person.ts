@@ -4,7 +4,9 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
-const CLI = path.resolve(import.meta.dirname, "../../dist/cli.js");
+/** The build that tests of whole programs run; HEAVY_DIST names another one, to show what it does differently. */
+export const DIST = path.resolve(process.env.HEAVY_DIST ?? path.join(import.meta.dirname, "../../dist"));
+export const CLI = path.join(DIST, "cli.js");
 
 export interface Person {
   project: string;

@@ -116,7 +116,16 @@ test.each([
   const team = await openTeam(world);
   const { warnings } = await prepareTeam(team);
   expect(warnings).toEqual([expect.stringContaining(`(${rule})`)]);
-  expect((await checkTeam(team)).find(({ name }) => name === "team-ignored")).toMatchObject({ ok: false });
+  const ignored = async () => (await checkTeam(team)).find(({ name }) => name === "team-ignored");
+  expect(await ignored()).toMatchObject({ ok: false });
+  // Added by force, others see it; the next one is named.
+  fs.writeFileSync(path.join(team.team.path, "one.md"), "---\nname: one\n---\n\nOne.\n");
+  world.git("add", "-f", ".claude/memory");
+  expect(await ignored()).toBeUndefined();
+  fs.writeFileSync(path.join(team.team.path, "two.md"), "---\nname: two\n---\n\nTwo.\n");
+  expect(await ignored()).toMatchObject({ ok: false, detail: expect.stringMatching(/^git ignores two\.md of/) });
+  for (const file of ["one.md", "two.md"]) fs.rmSync(path.join(team.team.path, file));
+  world.git("rm", "-rq", "--cached", ".claude/memory");
   const advice = [...(warnings[0]?.split("end of .gitignore:")[1] ?? "").matchAll(/`([^`]+)`/g)].map((m) => m[1]);
   expect(advice.length).toBeGreaterThan(1);
   fs.appendFileSync(path.join(world.project, ".gitignore"), `${advice.join("\n")}\n`);

@@ -1,3 +1,5 @@
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseMembership, parseServer } from "../../src/team/membership.ts";
 import { openServerRemote } from "../../src/team/server-remote.ts";
@@ -16,6 +18,7 @@ import {
   startRudeServer,
   TOKEN,
 } from "./rude-server.ts";
+import { makeCertificate } from "./server/certificate.ts";
 
 let server: RudeServer;
 beforeAll(async () => {
@@ -172,6 +175,9 @@ describe("list", () => {
     ["404", json(404, { problem: "not-found", message: "there is no such repository" }), "there is no such repository"],
     ["403", json(403, {}), "ask an admin"],
     ["401", json(401, { message: `Bearer ${TOKEN}` }), "expired, revoked or unknown"],
+    ["401 of a sign-in", json(401, {}), "memdir join URL --login"],
+    ["503", json(503, { problem: "database", message: "the database takes no writes" }), "503 (the database takes no"],
+    ["503 that repeats the token", json(503, { message: `Bearer ${TOKEN}` }), "it answered 503 (tried"],
     ["protocol", json(400, { problem: "protocol", message: "this server speaks 2" }), "this server speaks 2"],
   ])("%s says what to do", async (_, reply, words) => {
     const error = await errorOf(open(reply).remote.list());
@@ -230,6 +236,17 @@ describe("a server in trouble", () => {
   it("that is not there is named", async () => {
     const remote = openServerRemote(patientNetwork(), repositoryAt("http://127.0.0.1:1"));
     expect((await errorOf(remote.list())).message).toMatch(/127\.0\.0\.1:1/);
+  });
+
+  it("with a certificate that nobody here knows is asked once, and what to do is said", async () => {
+    const secure = createServer(makeCertificate());
+    await new Promise<void>((done) => secure.listen(0, "127.0.0.1", done));
+    const { port } = secure.address() as AddressInfo;
+    const world = patientNetwork();
+    const remote = openServerRemote(world, repositoryAt(`https://127.0.0.1:${port}`));
+    expect((await errorOf(remote.list())).message).toMatch(/SELF_SIGNED_CERT.*NODE_EXTRA_CA_CERTS/);
+    expect(world.waits).toEqual([]);
+    secure.close();
   });
 
   it("is left at once when told to stop", async () => {
@@ -407,7 +424,28 @@ it("versions are read with care", async () => {
     { revision: "r1", author: "ann", at: "", text: "x" },
     { revision: "r2", author: "bob", at: "2026-03-10T12:00:00Z", text: null },
   ]);
-  expect(server.requests[0]?.path).toBe("/v1/teams/acme/repositories/app/versions/a/b.md");
+  expect(server.requests[0]?.path).toBe("/v1/teams/acme/repositories/app/versions/a/b.md?limit=200");
   expect(await remote.versions("a.md")).toEqual([]);
   expect((await errorOf(remote.versions("a.md"))).code).toBe("network");
+});
+
+it("versions come in pages, newest first, until there are no more or one repeats itself", async () => {
+  const page = (revisions: string[], more: boolean) =>
+    json(200, {
+      versions: revisions.map((revision) => ({
+        revision,
+        author: "",
+        at: "",
+        deleted: false,
+        redacted: false,
+        text: "x",
+      })),
+      more,
+    });
+  const { remote } = open(page(["5", "6"], true), page(["3", "4"], true), page(["1", "2"], false));
+  expect((await remote.versions("a.md")).map(({ revision }) => revision)).toEqual(["1", "2", "3", "4", "5", "6"]);
+  expect(server.requests.map(({ path }) => /before=(\d)/.exec(path)?.[1])).toEqual([undefined, "5", "3"]);
+  const again = open(page(["5"], true), page(["5"], true), page(["5"], true));
+  expect(await again.remote.versions("a.md", undefined, "0".repeat(64))).toHaveLength(2);
+  expect(server.requests.at(-1)?.path).toContain(`hash=${"0".repeat(64)}`);
 });

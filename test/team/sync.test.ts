@@ -2,10 +2,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
+import { renameMemory } from "../../src/memory/edit.ts";
 import { forgetMemory } from "../../src/memory/forget.ts";
-import { renameMemory } from "../../src/memory/rename.ts";
 import { readJournal } from "../../src/store/journal.ts";
 import { undoEntry } from "../../src/store/undo.ts";
+import { LIMITS } from "../../src/team/protocol.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import type { SyncOptions, SyncResult } from "../../src/team/sync-pass.ts";
 import { makeTemporary } from "../temporary.ts";
@@ -431,6 +432,49 @@ describe("syncDirectory", () => {
     expect((await ann.sync()).pushed.length).toBe(25);
     await expect(bob.sync({ signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
     expect((await bob.sync()).pulled.length).toBe(45);
+  });
+
+  describe("what is written aside while the rest is fetched", () => {
+    /** More than are fetched at once. */
+    const MANY = LIMITS.fetchPaths + 6;
+
+    async function sharedMany() {
+      const team = makeTeam();
+      for (let at = 0; at < MANY; at++) team.ann.write(`note-${at}.md`, memory(`note ${at}`));
+      await team.ann.sync();
+      return { ...team, aside: () => fs.readdirSync(team.bob.at(".memdir/tmp")) };
+    }
+
+    it("waits there until it is moved, and is written again if another program has swept it", async () => {
+      const { bob, aside } = await sharedMany();
+      const onProgress: SyncOptions["onProgress"] = (_, __, phase) => {
+        if (phase !== "write") return;
+        expect(aside()).toHaveLength(MANY);
+        for (const name of aside().slice(3)) fs.rmSync(bob.at(`.memdir/tmp/${name}`));
+      };
+      expect((await bob.sync({ onProgress })).pulled).toHaveLength(MANY);
+      expect(bob.read(`note-${MANY - 1}.md`)).toBe(memory(`note ${MANY - 1}`));
+      expect(aside()).toEqual([]);
+    });
+
+    it("is gone when the rest does not come, and when a file of it has changed here meanwhile", async () => {
+      const { bob, remote, aside } = await sharedMany();
+      const honest = remote.open("bob");
+      let pages = 0;
+      const fetch: typeof honest.fetch = (entries) =>
+        pages++ > 0 ? Promise.reject(new MemdirError("network", "gone")) : honest.fetch(entries);
+      await expect(bob.sync({ remote: { ...honest, fetch } })).rejects.toThrow("gone");
+      expect(pages).toBe(2);
+      expect(aside()).toEqual([]);
+      const onProgress: SyncOptions["onProgress"] = (_, __, phase) => {
+        if (phase === "write" && !bob.exists("note-7.md")) bob.write("note-7.md", memory("note 7, of bob"));
+      };
+      const { pulled, conflicts } = await bob.sync({ onProgress });
+      expect(pulled).not.toContain("note-7.md");
+      expect(pulled).toHaveLength(MANY - 1);
+      expect(conflicts.map(({ path }) => path)).toEqual(["note-7.md"]);
+      expect(aside()).toEqual([]);
+    });
   });
 
   it("is one at a time for a directory", async () => {

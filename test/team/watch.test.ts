@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { DEBOUNCE_MS, FLUSH_MS, keepSynced, listenToFiles, type WatchJob } from "../../src/team/watch.ts";
 import type { World } from "../../src/world.ts";
 import { makeTemporary } from "../temporary.ts";
-import { until } from "../until.ts";
+import { settle, until } from "../until.ts";
 
 /** Time passes when the test says so. */
 function makeClock() {
@@ -193,7 +193,6 @@ describe("listenToFiles", () => {
     fs.mkdirSync(path.join(dir, "sub"));
     let heard = 0;
     const close = listenToFiles(dir, () => {})(() => heard++);
-    const settle = () => new Promise((resolve) => setTimeout(resolve, 40));
     await settle();
     for (const name of [".memdir/journal.jsonl", ".memdir/tmp/x.md", "MEMORY.md", "note.txt"]) {
       fs.writeFileSync(path.join(dir, name), "x");

@@ -83,10 +83,11 @@ describe("findClaims", () => {
   it("knows plans for what they are", () => {
     const planned = (text: string) =>
       findClaims(text, context).claims.map(({ kind, text, in: where }) => `${kind} ${text} ${where}`);
-    expect(planned("We will create src/new.ts with a `newThing` function.")).toEqual([
+    expect(planned("We will create src/new.ts and the `newThing` function.")).toEqual([
       "path src/new.ts plan",
       "symbol newThing plan",
     ]);
+    expect(planned("We will create src/new.ts with a `newThing` function.")).toEqual(["path src/new.ts plan"]);
     expect(planned("- [ ] add `src/later.ts`")).toEqual(["path src/later.ts plan"]);
   });
 

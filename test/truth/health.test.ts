@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
 import { termsOf } from "../../src/text/terms.ts";
-import { gatherHealth, measureHealth } from "../../src/truth/health.ts";
+import { gatherHealth, measureHealth, wholePoints } from "../../src/truth/health.ts";
 import type { HealthInput, HealthMemory } from "../../src/truth/health-findings.ts";
 import { makeMess } from "../learn/dream-mess.ts";
 import { mainOf, makeWorld } from "../world.ts";
@@ -77,6 +77,36 @@ describe("health", () => {
     expect(score).toBe(77);
   });
 
+  it("whole points add up to what the score lacks, whatever was rounded or held down", () => {
+    const good = Array.from({ length: 24 }, (_, i) =>
+      memory(`user_${i}.md`, `Fact number ${i} stands alone ${"x".repeat(i)}.`),
+    );
+    const linkless = memory("project_l.md", "See there, it is linked.", "links: [gone-for-good]\n");
+    const long = memory("project_long.md", "word ".repeat(2000));
+    const secret = { ...memory("reference_key.md", "x y z"), secrets: [{ rule: "github-token", line: 9 }] };
+    for (const bad of [[linkless], [linkless, long], [linkless, long, secret]]) {
+      for (const count of [0, 1, 2, 5, 24]) {
+        const health = healthOf([...bad, ...good.slice(0, count)]);
+        const costs = Object.values(wholePoints(health));
+        expect(costs.reduce((sum, cost) => sum + cost, 0)).toBe(100 - health.score);
+      }
+    }
+    expect(wholePoints({ score: 96, points: { "dead-link": 10 / 3 } })).toEqual({ "dead-link": 4 });
+    expect(wholePoints({ score: 99, points: { oversized: 0.6, "dead-link": 0.1 } })).toEqual({
+      oversized: 1,
+      "dead-link": 0,
+    });
+  });
+
+  it("the remedy for what expired fits: prune leaves corrections and pinned memories alone", () => {
+    const command = (...memories: HealthMemory[]) => healthOf(memories).first[0]?.command;
+    const expires = "expires: 2020-01-01\n";
+    const feedback = memory("feedback_a.md", "Use the old host.", expires);
+    expect(command(feedback)).toBe("memdir forget feedback_a.md");
+    expect(command(memory("project_p.md", "Freeze.", `${expires}pinned: true\n`))).toBe("memdir forget project_p.md");
+    expect(command(feedback, memory("project_x.md", "Freeze.", expires))).toBe("memdir prune --suggest");
+  });
+
   it("never recalled: only after thirty days of log, and not what is younger than that", () => {
     const memories = [memory("user_a.md", "Likes tea.", "", 90), memory("user_b.md", "Lives in Graz.", "", 3)];
     const since = (days: number) => new Date(NOW.getTime() - days * DAY).toISOString();
@@ -118,6 +148,13 @@ describe("health", () => {
       "unlinked user_bad.md",
       "dead-link project_l.md",
     ]);
+  });
+
+  it("a memory that supersedes none is a dead link, unless the journal saw the other go", () => {
+    const memories = [memory("project_n.md", "Argo rolls out.", "supersedes: [helm, Old way]\n")];
+    expect(healthOf(memories).findings).toMatchObject([{ kind: "dead-link", detail: "supersedes helm, Old way" }]);
+    const removed = new Set(["project-helm", "old-way"]);
+    expect(kinds(memories, { removed })).toEqual([]);
   });
 
   it("B3.3 what an instruction file says already", () => {

@@ -26,9 +26,9 @@ const commit = (world: World, day: number, files: Record<string, string | null>)
 };
 const memory = (body: string, more = "") => `---\nname: m\ndescription: d\ntype: project\n${more}---\n\n${body}\n`;
 /** A private memory, written on that day. */
-const remember = (world: World, day: number, body: string, file = "m.md") => {
+const remember = (world: World, day: number, body: string, file = "m.md", more = "") => {
   const then = new Date(Date.parse(START) + day * DAY);
-  world.write(file, memory(body));
+  world.write(file, memory(body, more));
   fs.utimesSync(world.path(file), then, then);
 };
 const verify = async (world: World, options: VerifyOptions = {}) => (await world.open()).verify(undefined, options);
@@ -384,6 +384,7 @@ describe("a value", () => {
     ["was never stated", "`poolSize` is 7.", ten, twentyFive],
     ["is not stated at all", "`poolSize` is 10.", {}, { "src/db.ts": "export const poolSize = measure();\n" }],
     ["is stated twice, differently", "`poolSize` is 10.", ten, { ...twentyFive, "src/b.ts": "const poolSize = 30;\n" }],
+    ["another file stated", "`poolSize` is 10.", { "a.ts": "const poolSize = 10;\n" }, { "a.ts": "", ...twentyFive }],
     ["was another", "`poolSize` was 10.", ten, twentyFive],
   ])("that %s is no finding", async (_, body, before, after) => {
     expect(await judge(body, before, after, { all: true })).toEqual([]);
@@ -398,6 +399,30 @@ describe("a value", () => {
     const tests = { "test/db.test.ts": "const poolSize = 3;\n" };
     expect(await judge("`poolSize` is 10.", { ...ten, ...tests }, twentyFive)).toEqual(["poolSize changed"]);
   });
+});
+
+describe("an option", () => {
+  const parse = (...options: string[]) => options.map((each) => `parse("--${each}");\n`).join("");
+
+  it.each([
+    ["of a program that the sentence names, and that is still there", "Run `ship --dry-boat`.", parse("fast"), true],
+    ["of a program that is gone", "Run `ship --dry-boat`.", null, false],
+    ["of a program that the sentence does not name", "Run `kayak --dry-boat`.", parse("fast"), false],
+  ])("%s", async (_, body, code, isShown) => {
+    const before = { "tools/ship.ts": parse("dry-boat", "fast") };
+    expect(await judge(body, before, { "tools/ship.ts": code })).toEqual(isShown ? ["--dry-boat gone"] : []);
+    expect(await judge(body, before, { "tools/ship.ts": code }, { all: true })).toContain("--dry-boat gone");
+  });
+});
+
+it("what came with the line and went on the same day was a step of the work, not what the line relies on", async () => {
+  const world = makeWorld();
+  const text = { [TEAM]: memory("The parts are src/pool.ts and src/draft.ts.") };
+  commit(world, 0, CODE);
+  commit(world, 1, { "src/draft.ts": "draft();\n", ...text });
+  commit(world, 1.1, { "src/draft.ts": null, "src/pool.ts": null });
+  expect(await shown(world)).toEqual(["src/pool.ts gone"]);
+  expect(await shown(world, { all: true })).toContain("src/draft.ts gone");
 });
 
 describe("a plan", () => {
@@ -417,6 +442,20 @@ describe("a plan", () => {
     ]);
   });
 
+  it.each([
+    ["of what is missing, by its heading", "## Not yet built\n\n- `src/queue.ts`: the jobs", true],
+    ["to make it, as an open item", "- [ ] create `src/queue.ts`", true],
+    ["that only uses it", "We will add jobs through `src/queue.ts`.", false],
+    ["that is a standing rule of a checklist", "- [ ] Log every run in `src/queue.ts` before you leave", false],
+    ["of something that it is a part of", "## Next steps\n\n- Tidy up, see `src/queue.ts`", false],
+  ])("%s", async (_, said, isBuilt) => {
+    const world = makeWorld();
+    commit(world, 0, CODE);
+    remember(world, 2, said);
+    commit(world, 5, queue);
+    expect(await shown(world, { all: true })).toEqual(isBuilt ? ["src/queue.ts built"] : []);
+  });
+
   it("whose file was there before, or is not there yet, is no finding", async () => {
     expect(await judge(body, queue, { "src/main.ts": "stop();\n" }, { all: true })).toEqual([]);
     expect(await judge(body, {}, { "src/main.ts": "stop();\n" }, { all: true })).toEqual([]);
@@ -424,6 +463,20 @@ describe("a plan", () => {
     commit(world, 0, CODE);
     commit(world, 1, queue);
     remember(world, 2, body);
+    expect(await shown(world)).toEqual([]);
+  });
+});
+
+describe("what is not the project's own", () => {
+  it.each([
+    ["a link into a folder that git ignores", "See [the talk](talks/monday.md)."],
+    ["a variable that the memory's own script sets", 'PORT_FILE="/tmp/port"\ncat "$PORT_FILE"'],
+    ["what the memory calls superseded", "`src/main.ts` supersedes the old `src/pool.ts`."],
+  ])("%s is no finding", async (_, body) => {
+    const world = makeWorld();
+    const code = { ...CODE, "src/port.ts": "export const PORT_FILE = 1;\n" };
+    commit(world, 0, { ...code, ".gitignore": "talks/\n", [TEAM]: memory(body) });
+    commit(world, 5, { "src/port.ts": null, "src/pool.ts": null });
     expect(await shown(world)).toEqual([]);
   });
 });
@@ -461,7 +514,7 @@ describe("a link", () => {
 
 describe("a deadline", () => {
   it.each([
-    ["that was ahead when it was written", "The freeze ends on 2026-03-14.", ["2026-03-14 expired"]],
+    ["that was ahead when it was written", "The freeze ends on 2026-03-14.", ["2026-03-14"]],
     ["that was past when it was written", "The freeze ends on 2026-03-11.", []],
     ["of an event", "The outage on 2026-03-14 took an hour.", []],
     ["that is still ahead", "The freeze ends on 2026-03-24.", []],
@@ -473,7 +526,18 @@ describe("a deadline", () => {
     commit(world, 0, CODE);
     remember(world, 2, body);
     at(world, 7);
-    expect(await shown(world)).toEqual(expected);
+    // The day of a plan passes without a change to the plan: shown on request only.
+    expect(await shown(world)).toEqual([]);
+    expect((await verify(world, { all: true })).problems.filter(({ order }) => order === "after")).toMatchObject(
+      expected.map((claim) => ({ claim, verdict: "expired" })),
+    );
+  });
+
+  it("that is declared is shown", async () => {
+    const world = makeWorld();
+    remember(world, 2, "Text.", "a.md", 'claims:\n  - "date: 2026-03-14"\n');
+    at(world, 7);
+    expect(await shown(world)).toEqual(["2026-03-14 expired"]);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Memdir } from "../../src/memdir.ts";
 import { findClaims } from "../../src/truth/claims.ts";
 import { makeWorld } from "../world.ts";
 
@@ -12,6 +13,8 @@ const recordOf = (text: string) => {
   expect(found).toBeDefined();
   return found?.record;
 };
+
+const READS = "it reads like a record of past work";
 
 describe("a record of past work", () => {
   it.each([
@@ -61,28 +64,41 @@ describe("a record of past work", () => {
   ])("is not what stands %s", (_, text) => expect(recordOf(text)).toBeUndefined());
 
   it.each([
-    ["m.md", "- PR #5: the pool is in src/a.ts\n- PR #6: more", "about PR #5"],
-    ["notes-2026-03-12.md", "The pool is in src/a.ts.", "named for a day"],
-    ["project_session_log.md", "The pool is in src/a.ts.", "named as history"],
+    ["m.md", "- PR #5: the pool is in src/a.ts\n- PR #6: more", "a record of past work: about PR #5"],
+    ["notes-2026-03-12.md", "The pool is in src/a.ts.", "a record of past work: named for a day"],
+    ["project_session_log.md", "The pool is in src/a.ts.", "a record of past work: named as history"],
+    // Without a mark, and in any language, by what it means.
+    ["state.md", "## What was done in sprint 8\n\n- Added `src/a.ts` and wired it up, all tests pass.", READS],
+    ["etat.md", "## Travail terminé\n\n- Création de `src/a.ts`, ancien module supprimé.", READS],
+    ["log.md", "## 完了した作業\n\n- `src/a.ts` を追加し、古いファイルを削除した。", READS],
   ])("is left out of what is shown, and told with its reason on request: %s", async (file, body, reason) => {
-    const world = makeWorld();
-    const commit = (day: string) => {
-      world.now = new Date(day);
-      world.git("add", "-A");
-      world.git("commit", "-q", "-m", "work");
-    };
-    fs.mkdirSync(`${world.project}/src`);
-    fs.mkdirSync(`${world.project}/.claude/memory`, { recursive: true });
-    fs.writeFileSync(`${world.project}/src/a.ts`, "export const drain = 1;\n");
-    fs.writeFileSync(`${world.project}/.claude/memory/${file}`, `---\nname: m\ndescription: d\n---\n\n${body}\n`);
-    commit("2026-03-12T10:00:00Z");
-    fs.rmSync(`${world.project}/src/a.ts`);
-    commit("2026-03-15T10:00:00Z");
-    const memdir = await world.open();
+    const memdir = await rememberThenDelete(file, body);
     expect(await memdir.verify()).toMatchObject({ problems: [], hidden: 1 });
     const { problems } = await memdir.verify(undefined, { all: true });
-    expect(problems.map(({ evidence }) => evidence)).toEqual([
-      expect.stringContaining(`; a record of past work: ${reason}`),
-    ]);
+    expect(problems.map(({ evidence }) => evidence)).toEqual([expect.stringContaining(`; ${reason}`)]);
+  });
+
+  it("that names a thing first does not hide where it is said of today", async () => {
+    const done = "## What was done in sprint 8\n\n- Added `src/a.ts` and wired it up, all tests pass.";
+    const memdir = await rememberThenDelete("state.md", `${done}\n\n## Key files\n\n- \`src/a.ts\` drains the pool`);
+    expect((await memdir.verify()).problems).toMatchObject([{ claim: "src/a.ts", line: 12 }]);
   });
 });
+
+/** A memory of src/a.ts, which was deleted three days later. */
+function rememberThenDelete(file: string, body: string): Promise<Memdir> {
+  const world = makeWorld();
+  const commit = (day: string) => {
+    world.now = new Date(day);
+    world.git("add", "-A");
+    world.git("commit", "-q", "-m", "work");
+  };
+  fs.mkdirSync(`${world.project}/src`);
+  fs.mkdirSync(`${world.project}/.claude/memory`, { recursive: true });
+  fs.writeFileSync(`${world.project}/src/a.ts`, "export const drain = 1;\n");
+  fs.writeFileSync(`${world.project}/.claude/memory/${file}`, `---\nname: m\ndescription: d\n---\n\n${body}\n`);
+  commit("2026-03-12T10:00:00Z");
+  fs.rmSync(`${world.project}/src/a.ts`);
+  commit("2026-03-15T10:00:00Z");
+  return world.open();
+}

@@ -55,7 +55,7 @@ describe("verifyMemories", () => {
   it("C35 reports file, line, claim, verdict and evidence", async () => {
     const world = movedWorld();
     remember(world, "a.md", memory("Parsing is in `src/auth.ts`.\n\n`oldThing` is in src/old.ts."));
-    const { checked, problems, notes } = await verify(world);
+    const { checked, problems, notes } = await verify(world, { all: true });
     const head = world.git("rev-parse", "--short=10", "HEAD");
     expect(checked).toBe(1);
     expect(problems).toMatchObject([
@@ -72,7 +72,6 @@ describe("verifyMemories", () => {
         changed: "2026-03-10",
         order: "after",
       },
-      { file: "a.md", line: 9, claim: "oldThing", kind: "symbol", verdict: "gone" },
       {
         file: "a.md",
         line: 9,
@@ -81,8 +80,28 @@ describe("verifyMemories", () => {
         verdict: "gone",
         evidence: `deleted by ${head} on 2026-03-10, after this was written on 2026-03-05`,
       },
+      { file: "a.md", line: 9, claim: "oldThing", kind: "symbol", verdict: "gone" },
     ]);
     expect(notes).toEqual([]);
+  });
+
+  it("shows what one commit removed from a section as one problem, and each by itself with `all`", async () => {
+    const world = movedWorld();
+    const parts =
+      "# Parsing\n\n- `src/auth.ts`\n- `src/old.ts`\n- `oldThing`\n\n# Storage\n\n- `src/main.ts`, `oldThing()`";
+    remember(world, "a.md", memory(parts));
+    remember(world, "b.md", memory("See `src/old.ts`."));
+    const { problems, hidden } = await verify(world);
+    expect(problems.map(({ file, claim, more }) => [file, claim, more.map((each) => each.claim)])).toEqual([
+      ["a.md", "src/auth.ts", []],
+      ["a.md", "src/old.ts", ["oldThing"]],
+      ["b.md", "src/old.ts", []],
+    ]);
+    expect(hidden).toBe(0);
+    expect(problems[1]?.more).toMatchObject([{ line: 11, kind: "symbol", verdict: "gone", order: "after" }]);
+    const all = await verify(world, { all: true });
+    expect(all.problems).toHaveLength(4);
+    expect(all.problems.every(({ more }) => more.length === 0)).toBe(true);
   });
 
   it("C14 C15 stamps what holds, keeps the file's times, and an old memory that holds is fresh", async () => {
@@ -166,6 +185,16 @@ describe("verifyMemories", () => {
     },
   );
 
+  it("reads a store once that lies in the folder it is given", async () => {
+    const world = movedWorld();
+    put(world, { ".claude/agent-memory/reviewer/a.md": memory("Parsing is in `src/auth.ts`.") });
+    const memdir = await world.open({ memoryDir: path.join(world.project, ".claude/agent-memory") });
+    const { checked, problems, memories } = await verify(world, { all: true }, memdir);
+    expect(checked).toBe(1);
+    expect(memories).toMatchObject([{ file: "reviewer/a.md", scope: "project" }]);
+    expect(problems).toMatchObject([{ file: "reviewer/a.md", claim: "src/auth.ts" }]);
+  });
+
   it("looks only at memories that speak of what changed", async () => {
     const world = movedWorld();
     remember(world, "auth.md", memory("See src/session/auth.ts."));
@@ -182,7 +211,8 @@ describe("verifyMemories", () => {
   it("B7 tells a deadline that has passed, and not one to come", async () => {
     const world = makeWorld();
     remember(world, "a.md", memory("Freeze until 2026-03-09. Launch planned for 2026-03-10. Shipping by 2026-03-04."));
-    expect(short(await verify(world))).toEqual(["2026-03-09 expired"]);
+    expect(short(await verify(world))).toEqual([]);
+    expect(short(await verify(world, { all: true }))).toEqual(["2026-03-09 expired", "2026-03-04 expired"]);
   });
 
   it("takes declared claims at their word and leaves silenced ones alone", async () => {

@@ -1,17 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { World } from "../world.ts";
-import { closeAll, openUi, settle, type Ui } from "./browser.ts";
+import { expect, it } from "vitest";
+import { openForAll, settle, ui, world } from "./browser.ts";
 import { makeShop } from "./shop.ts";
 
-let world: World;
-let ui: Ui;
-
-beforeAll(async () => {
-  world = await makeShop();
-  ui = await openUi(world);
-});
-afterAll(closeAll);
-afterEach(() => expect(ui.faults()).toEqual([]));
+openForAll(makeShop);
 
 const names = () => ui.page.locator(".memories .entry .name a").allTextContents();
 const search = () => ui.page.getByRole("searchbox", { name: "Search the memories" });

@@ -6,6 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { World } from "../world.ts";
 
 export const VIEWS = ["home", "memories", "review", "recall", "activity", "settings"] as const;
@@ -117,6 +118,28 @@ export async function openUi(world: World, ...args: string[]): Promise<Ui> {
     },
   };
   return ui;
+}
+
+/** What `openForAll` opened for the tests of the file that runs. */
+export let world: World;
+export let ui: Ui;
+
+interface Opening {
+  /** Faults that the tests provoke. */
+  expected?: RegExp;
+  /** Every test begins in a new tab. */
+  isRenewed?: boolean;
+}
+
+/** One page for all tests of a file. A test in which it does what it should not do fails. */
+export function openForAll(make: () => World | Promise<World>, { expected, isRenewed = false }: Opening = {}): void {
+  beforeAll(async () => {
+    world = await make();
+    ui = await openUi(world);
+  });
+  afterAll(closeAll);
+  if (isRenewed) beforeEach(() => ui.renew());
+  afterEach(() => expect(ui.faults(expected)).toEqual([]));
 }
 
 /** Until the view stands there: nothing is being fetched for the first time. */

@@ -1,19 +1,9 @@
 import fs from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { World } from "../world.ts";
-import { checkAccess, closeAll, openUi, settle, type Ui } from "./browser.ts";
+import { expect, it } from "vitest";
+import { checkAccess, openForAll, settle, ui, world } from "./browser.ts";
 import { makeShop } from "./shop.ts";
 
-let world: World;
-let ui: Ui;
-
-beforeAll(async () => {
-  world = await makeShop();
-  ui = await openUi(world);
-});
-afterAll(closeAll);
-beforeEach(() => ui.renew());
-afterEach(() => expect(ui.faults(/status of 4(00|04|09)/)).toEqual([]));
+openForAll(makeShop, { expected: /status of 4(00|04|09)/, isRenewed: true });
 
 const title = () => ui.page.locator("h1").textContent();
 const button = (name: string | RegExp) => ui.page.getByRole("button", { name, exact: true });

@@ -1,20 +1,11 @@
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { World } from "../world.ts";
-import { checkAccess, closeAll, DESKTOP, openUi, overflow, PHONE, settle, type Ui, VIEWS } from "./browser.ts";
+import { afterEach, expect, it } from "vitest";
+import { checkAccess, DESKTOP, openForAll, overflow, PHONE, settle, ui, VIEWS } from "./browser.ts";
 import { ATTACKS, FIRST_SESSION, LONG_NAME, makeCrowd } from "./shop.ts";
 
-let world: World;
-let ui: Ui;
-
-beforeAll(async () => {
-  world = makeCrowd();
-  ui = await openUi(world);
-});
-afterAll(closeAll);
+openForAll(makeCrowd);
 afterEach(async () => {
   expect(await ui.page.evaluate(() => (window as unknown as { pwned?: string }).pwned ?? null)).toBeNull();
-  expect(ui.faults()).toEqual([]);
 });
 
 const PLACES: [string, Record<string, string | number>][] = [

@@ -1,22 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import type { Job } from "../../src/web/api.ts";
-import { makeWorld, note, type World } from "../world.ts";
-import { checkAccess, closeAll, openUi, overflow, PHONE, settle, type Ui, VIEWS } from "./browser.ts";
+import { makeWorld, note } from "../world.ts";
+import { checkAccess, openForAll, openUi, overflow, PHONE, settle, type Ui, ui, VIEWS, world } from "./browser.ts";
 import { formatMemory, makeShop } from "./shop.ts";
 
-let world: World;
-let ui: Ui;
-
-beforeAll(async () => {
-  world = await makeShop();
-  ui = await openUi(world);
-});
-afterAll(closeAll);
-beforeEach(() => ui.renew());
-afterEach(() => expect(ui.faults(/status of 40[39]/)).toEqual([]));
+openForAll(makeShop, { expected: /status of 40[39]/, isRenewed: true });
 
 it("what is written, changed and removed on disk appears without a reload", async () => {
   const { page } = ui;

@@ -3,6 +3,7 @@
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
+import { findEmbed } from "../../src/meaning/meaning.ts";
 import { learn as verb } from "../../src/verbs/learn.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { contextOf } from "../contract/test-verb.ts";
@@ -64,10 +65,10 @@ describe("learn, by rules", () => {
   it("says first how much there is and that it is free; without a terminal proposals wait in the inbox", async () => {
     const world = threeSessions();
     const trial = await learn(world, { "dry-run": true });
-    expect(trial.text).toMatch(/2 sessions since 30d, 6 new messages\. Reading them is free/);
+    expect(trial.text).toMatch(/2 sessions of the last 30 days, 6 new messages\. Reading them is free/);
     expect(world.files()).toEqual([]);
     const { text, progress } = await learn(world);
-    expect(text).toMatch(/2 sessions since 30d[\s\S]*2 proposals wait: memdir inbox lists them/);
+    expect(text).toMatch(/2 sessions of the last 30 days[\s\S]*2 proposals wait: memdir inbox lists them/);
     expect(progress).toContain("sessions 1/2");
     expect(memories(world)).toEqual([]);
   });
@@ -82,8 +83,15 @@ describe("learn, by rules", () => {
     expect(second.asked).toEqual(["Keep this? (1 of 1)"]);
     expect(memories(world)).toHaveLength(2);
     const third = await learn(world, { since: "90d" }, []);
-    expect(third).toMatchObject({ asked: [], printed: ["There is nothing new in the sessions since 90d."] });
+    expect(third).toMatchObject({ asked: [], printed: ["There is nothing new in the sessions of the last 90 days."] });
     expect(memories(world)).toHaveLength(2);
+  });
+
+  it.skipIf(findEmbed() === null)("makes the vectors of what was kept, so that the next prompt finds it", async () => {
+    const world = threeSessions();
+    Object.assign(world.env, { MEMDIR_MEANING: "1" });
+    await learn(world, { since: "90d" }, ["a"]);
+    expect(await (await world.open()).warm()).toMatchObject({ memories: 3, embedded: 0 });
   });
 
   it("keeps this and the rest on one key", async () => {

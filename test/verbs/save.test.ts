@@ -120,6 +120,30 @@ it("the hints name the store that was written to", async () => {
   expect(printed.join("\n")).toContain("memdir --scope team undo 1");
 });
 
+const WHOLE =
+  "---\nname: freeze\ndescription: no merges\ntype: feedback\nexpires: 2026-12-31 # then it is over\npinned: true\nlinks: [release]\n" +
+  "created: 2026-01-01\nowner: ann\ntags: [a, b]\nempty:\nenforce:\n  tool: Bash\n  pattern: git merge\nmetadata:\n  team: core\n---\n\nNo merges.\n";
+
+it.each(["file", "text"])("a head keeps what a save takes, and the other fields are named: from a %s", async (from) => {
+  const world = makeWorld();
+  fs.writeFileSync(path.join(world.project, "a.md"), WHOLE);
+  const saved = from === "file" ? await run(world, "", { file: "a.md" }) : await run(world, WHOLE);
+  expect(saved.notices).toEqual([
+    'no memory here is called "release": the reference to it counts once there is one',
+    "not kept: owner, tags, enforce, team",
+  ]);
+  const { metadata } = await (await world.open()).show(saved.file);
+  expect(metadata).toMatchObject({ expires: "2026-12-31", pinned: "true", links: ["release"] });
+});
+
+it("what is given beside a head counts more, and a date that cannot be read is named", async () => {
+  const world = makeWorld();
+  const late = await run(world, WHOLE, { expires: "2027-01-31" });
+  expect((await (await world.open()).show(late.file)).metadata.expires).toBe("2027-01-31");
+  const odd = await run(world, "---\nname: odd\ntype: project\nexpires: some day\n---\nA text.\n");
+  expect(odd.notices).toEqual(["not kept: expires"]);
+});
+
 it("an editor that empties the file changes nothing", async () => {
   const EDITOR = `${process.execPath} -e require("fs").writeFileSync(process.argv[1],"")`;
   const world = makeWorld({ env: { EDITOR } });

@@ -63,6 +63,26 @@ it("lists and searches this project's sessions, and opens one", async () => {
   }
 });
 
+it("masks secrets in what was said and in what tools answered", async () => {
+  const world = makeWorld();
+  const secret = `ghp_${"aB3dE6gH9k".repeat(4).slice(0, 36)}`;
+  put(world, slugOf(world.project), FIRST, [
+    { role: "user", content: `Use ${secret}` },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: `curl ${secret}` } }],
+    },
+    {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "t1", content: `${"x ".repeat(990)}${secret}` }],
+    },
+  ]);
+  const { page } = await makePage({ world });
+  const view = JSON.stringify(await call(page, "GET", "/api/session", { id: FIRST }));
+  expect(view).toContain("Use [redacted: github-token]");
+  expect(view).not.toContain(secret.slice(0, 10));
+});
+
 it("cuts long ones, takes broken lines for none, and has nothing where there is nothing", async () => {
   const world = makeWorld();
   const { page } = await makePage({ world });

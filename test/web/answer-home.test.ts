@@ -57,7 +57,9 @@ it("health takes all directories together and is explained by its parts, which n
   expect(health.score).toBeLessThan(100);
   const double = health.parts.find(({ kind }) => kind.endsWith("duplicate"));
   expect(double).toMatchObject({ count: 1, memories: [{ directory: 0 }] });
-  expect(double?.points).toBeGreaterThan(0);
+  const lost = health.parts.map(({ points }) => points);
+  expect(lost.every(Number.isInteger)).toBe(true);
+  expect(lost.reduce((sum, points) => sum + points, 0)).toBe(100 - (health.score ?? 0));
   expect(["one", "two"]).toContain(double?.memories[0]?.name);
   await memdir.forget("two");
   const fixed = await healthOf(page);

@@ -1,7 +1,8 @@
 import fs from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import type { InspectAnswer } from "../../src/web/api.ts";
-import { note } from "../world.ts";
+import { makeWorld, note } from "../world.ts";
 import { call, HOSTILE, makePage } from "./open-page.ts";
 
 const inspect = async (page: Parameters<typeof call>[0], prompt: string, adapter = "hook") =>
@@ -75,4 +76,17 @@ it("nothing asked, one word for a hook, hostile and huge prompts: an answer each
 it("an empty directory has nothing to inspect", async () => {
   const { page } = await makePage();
   expect(await inspect(page, "anything at all")).toMatchObject({ considered: 0, memories: [], text: "" });
+});
+
+it("reads nothing of a directory that a repository names and nobody trusts", async () => {
+  const world = makeWorld();
+  const outside = path.join(world.top, "elsewhere");
+  fs.mkdirSync(outside);
+  fs.writeFileSync(path.join(outside, "MEMORY.md"), "- theirs\n");
+  fs.mkdirSync(path.join(world.project, ".claude"), { recursive: true });
+  fs.writeFileSync(path.join(world.project, ".claude/settings.json"), JSON.stringify({ autoMemoryDirectory: outside }));
+  const { page } = await makePage({ world });
+  const context = await call(page, "GET", "/api/context", {});
+  expect(JSON.stringify(context)).not.toContain("theirs");
+  expect(context).toMatchObject({ index: null, warnings: [expect.stringContaining("memdir trust accept directory")] });
 });

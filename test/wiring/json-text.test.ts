@@ -86,7 +86,7 @@ describe("a value", () => {
   });
 
   test("what stands behind ours on its line does not end up in a comment", () => {
-    const text = '{ "a": 1, // c\n"mcpServers": { "memdir": {} } }';
+    const text = `{ "a": 1, // c\n"mcpServers": { "memdir": ${JSON.stringify(SERVER)} } }`;
     expect(parse(remove(text, null, VALUE))).toEqual({ a: 1 });
   });
 

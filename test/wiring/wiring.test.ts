@@ -165,6 +165,76 @@ describe("files that changed since", () => {
   });
 });
 
+describe("entries that the user wrote under memdir's name", () => {
+  const MINE = '{"command":"mine", "env":{"A":"1"}}';
+  const OWN = {
+    ".cursor/mcp.json": `{"mcpServers":{"memdir":${MINE}}}`,
+    ".claude.json": `{\n  "mcpServers": {\n    "memdir": ${MINE}\n  }\n}\n`,
+    ".claude/settings.json":
+      '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"node /home/me/memdir/dist/hook.cjs","timeout":3}]}]}}',
+    ".codex/config.toml":
+      '[mcp_servers.memdir] # mine\ncommand = "mine"\nargs = ["x"]\n\n[mcp_servers.memdir.env]\nA = "1"\n',
+    ".gemini/settings.json": `{"mcpServers":{"memdir":${MINE}}}`,
+    ".config/opencode/opencode.json": '{"mcp":{"memdir":{"type":"local","command":["mine"]}}}',
+    ".config/Code/User/mcp.json": '{"servers":{"memdir":{"url":"http://localhost:1/"}}}',
+  };
+
+  test("come back to the byte", async () => {
+    const machine = makeMachine(OWN);
+    const before = machine.picture();
+    await machine.init();
+    expect(machine.read(".cursor/mcp.json")).toContain("/opt/memdir");
+    await machine.uninstall();
+    expect(machine.picture()).toEqual(before);
+  });
+
+  test("come back in a file that was changed since, also after a move", async () => {
+    for (const dist of ["/opt/memdir/dist", "/elsewhere/built"]) {
+      const machine = makeMachine(OWN);
+      await machine.init();
+      const put = (file: string, change: (text: string) => string) =>
+        machine.put(file, change(machine.read(file) as string));
+      const files = Object.keys(OWN).filter((file) => !file.endsWith(".toml"));
+      for (const file of files) put(file, (text) => text.replace("{", '{"new":1,'));
+      put(".codex/config.toml", (text) => `model = "new"\n${text}`);
+      const moved = machine.moved(dist);
+      await moved.init();
+      await moved.uninstall();
+      for (const [file, text] of Object.entries(OWN)) {
+        const expected = file.endsWith(".toml") ? `model = "new"\n${text}` : text.replace("{", '{"new":1,');
+        expect([file, machine.read(file)]).toEqual([file, expected]);
+      }
+    }
+  });
+
+  test("stay where nothing was wired, or where the user wrote them after it was", async () => {
+    const machine = makeMachine({ ...OWN, ".config/opencode/plugin/memdir.js": "export const Other = 1;" });
+    const before = machine.picture();
+    expect(problemOf(machine, "opencode")).toMatch(/not memdir's/);
+    expect((await machine.uninstall()).every(({ kind }) => kind === "unchanged")).toBe(true);
+    expect(machine.picture()).toEqual(before);
+
+    const later = makeMachine(FILES);
+    await later.init();
+    later.put(".cursor/mcp.json", OWN[".cursor/mcp.json"]);
+    later.put(".codex/config.toml", OWN[".codex/config.toml"]);
+    await later.uninstall();
+    expect(later.read(".cursor/mcp.json")).toBe(OWN[".cursor/mcp.json"]);
+    expect(later.read(".codex/config.toml")).toBe(OWN[".codex/config.toml"]);
+  });
+
+  test("one event's hook in memdir's own words is the user's as well", async () => {
+    const hook = JSON.stringify({ type: "command", command: HOOK });
+    const machine = makeMachine({ ".claude/settings.json": `{"hooks":{"Stop":[{"hooks":[${hook}]}]}}` });
+    const before = machine.picture();
+    await machine.uninstall();
+    expect(machine.picture()).toEqual(before);
+    await machine.init();
+    await machine.uninstall();
+    expect(machine.picture()).toEqual(before);
+  });
+});
+
 describe("interrupted", () => {
   /** Stops like a kill would: at the n-th step nothing more happens. */
   async function initStoppedAt(machine: TestMachine, step: number): Promise<boolean> {

@@ -3,7 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 const here = import.meta.dirname;
-export const CLASSES = ["skip", "correction", "confirmation", "preference", "decision", "pointer", "person"];
+export const CLASSES = [
+  "skip",
+  "correction",
+  "confirmation",
+  "preference",
+  "decision",
+  "pointer",
+  "person",
+  "withdrawal",
+];
 const CODES = {
   "-": "skip",
   fc: "correction",
@@ -12,6 +21,7 @@ const CODES = {
   pd: "decision",
   rw: "pointer",
   up: "person",
+  wd: "withdrawal",
 };
 /** "~": kept with its neighbour, so neither. */
 const CONTEXT = "~";
@@ -46,25 +56,17 @@ export function readOwn() {
     });
 }
 
-const KINDS = {
-  correction: "correction",
-  "one-off-correction": "skip",
-  "correction-and-date": null,
-  "correction-multi": "correction",
-  confirmation: "confirmation",
-  decision: "decision",
-  "decision-date": "decision",
-  incident: "decision",
-  deadline: "decision",
-  person: "person",
-  pointer: "pointer",
-  reference: "pointer",
-  "reference-update": "pointer",
-  "reference-secret": null,
-  role: "person",
-  preference: "preference",
-  negation: "skip",
+/** Said of one case only. */
+const ONE_OFF = new Set(["one-off-correction", "negation"]);
+/** Who is responsible for something is about the project, whatever it is called. */
+const CLASSES_OF = {
+  user: ["person"],
+  project: ["decision"],
+  reference: ["pointer"],
+  feedback: ["correction", "confirmation", "preference"],
 };
+const classOf = (kind, type) =>
+  type !== "feedback" ? CLASSES_OF[type][0] : CLASSES_OF.feedback.includes(kind) ? kind : "preference";
 /** What rules refuse or keep, whatever the classifier says: it would learn the wrong thing from them. */
 const BY_RULES =
   /^(?:explicit|list|in-claude-md|injection|no-remember|retracted|secret|remember-other|reference-secret)/;
@@ -74,12 +76,13 @@ export function readSet(file, split) {
   const source = path.basename(file, ".json").replace("extraction-", "");
   const { cases, conversations } = JSON.parse(readFileSync(file, "utf8"));
   const found = [];
-  for (const { id, kind, language = "en", messages, expect, keep } of cases ?? conversations) {
+  for (const { id, kind, language = "en", messages, expect, keep, takesBack = [] } of cases ?? conversations) {
     const wanted = (expect ?? keep).map((label) => ({
-      ...{ type: label.type, kind: label.kind ?? kind, message: label.message ?? null },
+      ...{ kind: label.kind ?? kind, message: label.message ?? null },
+      types: [label.type, ...(label.types ?? label.altTypes ?? [])],
       words: (label.mustMention ?? label.words).map((one) => [one].flat()),
     }));
-    if ([kind, ...wanted.map((label) => label.kind)].some((one) => BY_RULES.test(one ?? ""))) continue;
+    if (BY_RULES.test(kind ?? "")) continue;
     let answer = "";
     for (const [i, { role, text }] of messages.entries()) {
       if (role === "assistant") answer = text;
@@ -89,17 +92,27 @@ export function readSet(file, split) {
       const fitting = wanted.filter(({ message, words }) =>
         message === null ? words.every((one) => says(text, one)) : message === i,
       );
-      const count = (sentence) =>
-        Math.max(0, ...fitting.map(({ words }) => words.filter((one) => says(sentence.text, one)).length));
-      const most = Math.max(0, ...sentences.map(count));
-      const labels = sentences.map((sentence) => {
-        if (fitting.length === 0) return "skip";
-        if (most === 0 || count(sentence) < most) return CONTEXT;
-        const label = KINDS[fitting[0].kind];
-        return label === "preference" && fitting[0].type === "user" ? "person" : (label ?? CONTEXT);
+      const count = (sentence, { words }) => words.filter((one) => says(sentence.text, one)).length;
+      const judged = sentences.map((sentence) => {
+        if (takesBack.includes(i)) return { label: sentences.length === 1 ? "withdrawal" : CONTEXT };
+        if (fitting.length === 0) return { label: "skip" };
+        // Of the labels that it says more of than any other sentence, the one that it says most of.
+        const [said] = fitting
+          .map((label) => ({ label, part: count(sentence, label) / label.words.length }))
+          .filter(({ label }) => {
+            const most = Math.max(...sentences.map((other) => count(other, label)));
+            return most > 0 && count(sentence, label) === most;
+          })
+          .sort((a, b) => b.part - a.part);
+        if (!said) return { label: CONTEXT };
+        const { kind, types } = said.label;
+        if (ONE_OFF.has(kind)) return { label: "skip" };
+        return { label: classOf(kind, types[0]), accepted: types.flatMap((type) => CLASSES_OF[type]) };
       });
+      const labels = judged.map(({ label }) => label);
+      const accepted = judged.map(({ accepted }) => accepted ?? []);
       const group = `${source}:${id}`;
-      found.push({ id: `${group}:${i}`, group, language, source, answer, sentences, labels });
+      found.push({ id: `${group}:${i}`, group, language, source, answer, sentences, labels, accepted });
     }
   }
   return found;

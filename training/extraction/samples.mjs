@@ -1,8 +1,9 @@
 // Makes samples of what was read: messages as people write them, and what the classifier sees of each sentence.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import process from "node:process";
 import { CLASSES, readOwn, readSet, readTalk } from "./data.mjs";
 
 const root = path.join(import.meta.dirname, "../..");
@@ -42,17 +43,26 @@ export function openCache(embed) {
   const file = path.join(tmpdir(), `memdir-vectors-${key.slice(0, 12)}.json`);
   const known = new Map(existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []);
   let added = 0;
+  const fresh = new Map();
   return {
     embed(text) {
+      if (fresh.has(text)) return fresh.get(text);
       let vector = known.get(text);
       if (!vector) {
         vector = Buffer.from(embed(text).buffer.slice(0)).toString("base64");
         known.set(text, vector);
         added++;
       }
-      return new Float32Array(new Uint8Array(Buffer.from(vector, "base64")).buffer);
+      const read = new Float32Array(new Uint8Array(Buffer.from(vector, "base64")).buffer);
+      fresh.set(text, read);
+      return read;
     },
-    save: () => added > 0 && writeFileSync(file, JSON.stringify([...known])),
+    save() {
+      if (added === 0) return;
+      // Aside, then renamed: another training may be reading it.
+      writeFileSync(`${file}.${process.pid}`, JSON.stringify([...known]));
+      renameSync(`${file}.${process.pid}`, file);
+    },
   };
 }
 
@@ -81,7 +91,7 @@ function compose(parts, language, split, random) {
 }
 
 /** Every sentence as it is, and once more in a message with others of its language. */
-function* talks(own, split) {
+export function* talks(own, split) {
   const skipped = own.filter(({ parts }) => parts.every(({ label }) => label === "skip"));
   for (const { id, language, answer, parts } of own) {
     // Its own for each, so that vectors that were made once are found again when sentences are added.
@@ -106,27 +116,40 @@ function* talks(own, split) {
   }
 }
 
-/** @returns {{ group: string, language: string, source: string, text: string, label: number, dense: Float32Array, buckets: number[] }[]} */
+/** Real messages count: single sentences that were written for this have other base rates. Few sentences take something back. */
+const WEIGHTS = { written: 2.5, talk: 2.5, old: 6, conversations: 10 };
+const WITHDRAWAL = 6;
+
+/** @returns {{ group: string, language: string, source: string, text: string, label: number, accepted: number[], weight: number, dense: Float32Array, buckets: number[] }[]} */
 export function makeSamples(kit, sets, cache) {
   const all = [
-    ...talks(readOwn(), kit.splitSpeech),
-    ...sets.flatMap((file) => readSet(file, kit.splitSpeech)),
-    ...readTalk(path.join(root, "test/learn/data/everyday-talk.txt"), kit.splitSpeech),
+    ...[...talks(readOwn(), kit.splitSpeech)].map((talk) => ({ ...talk, weight: WEIGHTS.written })),
+    ...sets.flatMap((file) => {
+      const weight = /conversations|eleventh|twelfth/.test(file) ? WEIGHTS.conversations : WEIGHTS.old;
+      return readSet(file, kit.splitSpeech).map((message) => ({ ...message, weight }));
+    }),
+    ...readTalk(path.join(root, "test/learn/data/everyday-talk.txt"), kit.splitSpeech).map((talk) => ({
+      ...talk,
+      weight: WEIGHTS.talk,
+    })),
   ];
-  const samples = all.flatMap(({ group, language, source, answer, sentences, labels }) =>
+  const samples = all.flatMap(({ group, language, source, answer, sentences, labels, accepted, weight }) =>
     sentences.flatMap(({ text }, at) => {
       const label = CLASSES.indexOf(labels[at]);
-      return label === -1
-        ? []
-        : [
-            {
-              ...{ group, language, source, text, label },
-              dense: kit.featuresOf({ sentences, at, answer }, cache.embed),
-              buckets: kit.bucketsOf(sentences[at].plain),
-            },
-          ];
+      if (label === -1) return [];
+      const classes = (accepted?.[at] ?? []).map((name) => CLASSES.indexOf(name));
+      return [
+        {
+          ...{ group, language, source, text, label },
+          accepted: classes.length > 0 ? classes : [label],
+          weight: weight * (labels[at] === "withdrawal" ? WITHDRAWAL : 1),
+          dense: kit.featuresOf({ sentences, at, answer }, cache.embed),
+          buckets: kit.bucketsOf(sentences[at].plain),
+        },
+      ];
     }),
   );
   cache.save();
-  return samples;
+  const mean = samples.reduce((sum, { weight }) => sum + weight, 0) / samples.length;
+  return samples.map((sample) => ({ ...sample, weight: sample.weight / mean }));
 }

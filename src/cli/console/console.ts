@@ -60,7 +60,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   stage = opened;
   async function* readLines() {
     for (let line = await input.read(); line !== null; line = await input.read()) {
-      const { problem } = history.add(line);
+      const problem = history.add(line);
       if (problem !== null) note({ terminal }, [problem]);
       yield line;
       // Not waited for: Ctrl-D counts only while a line is read.

@@ -2,6 +2,7 @@
 
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, pad, widthOf, wrapText } from "../../text/wrap.ts";
+import type { Choice } from "../../verb.ts";
 import type { Paint } from "../terminal.ts";
 import { type Editor, layEditor } from "./editor.ts";
 import { type Live, rowsAround, type Screen } from "./screen.ts";
@@ -35,12 +36,6 @@ export interface Completion {
   /** What it puts in place of the text between `from` and the cursor. */
   insert: string;
   from: number;
-}
-
-export interface Choice {
-  /** What is typed to choose it; one character, or only the arrows reach it. */
-  key: string;
-  label: string;
 }
 
 export interface Input {

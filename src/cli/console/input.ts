@@ -1,18 +1,10 @@
 /** What a person types, from the keyboard to lines: the text with its completions, history and search, and questions. */
 
 import { graphemes } from "../../text/wrap.ts";
+import type { Choice } from "../../verb.ts";
 import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
 import { openPlainInput } from "./input-plain.ts";
-import {
-  type Choice,
-  type Completion,
-  type Input,
-  type InputOptions,
-  PROMPT,
-  type Typing,
-  viewInput,
-} from "./input-view.ts";
-
+import { type Completion, type Input, type InputOptions, PROMPT, type Typing, viewInput } from "./input-view.ts";
 import { type Key, type KeyName, openKeys } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
 

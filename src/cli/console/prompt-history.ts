@@ -22,20 +22,19 @@ export function openPromptHistory(file: string, { now }: Pick<World, "now">) {
     prompts: (): readonly string[] => prompts,
     /**
      * Offered from now on, and written to the file. Text that begins with a space is neither; text that holds a secret is never
-     * written. Must not throw: what went wrong is returned, and the prompt is still offered in this session.
+     * written. Must not throw: what went wrong is returned, else null, and the prompt is still offered in this session.
      */
-    add(text: string): { kept: boolean; problem: string | null } {
-      const nothing = { kept: false, problem: null };
-      if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return nothing;
+    add(text: string): string | null {
+      if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return null;
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       try {
-        if (text.length > MAX_PROMPT_CHARS || findSecrets(text).length > 0) return nothing;
+        if (text.length > MAX_PROMPT_CHARS || findSecrets(text).length > 0) return null;
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         appendLines(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
-        return { kept: true, problem: null };
+        return null;
       } catch (error) {
         const code = (error as NodeJS.ErrnoException)?.code ?? "unknown";
-        return { kept: false, problem: `the prompt was not kept for later sessions in ${file} (${code})` };
+        return `the prompt was not kept for later sessions in ${file} (${code})`;
       }
     },
   };

@@ -1,8 +1,8 @@
 /** The table of slash commands, those about learning among them, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
-import { costOf } from "../../learn/ledger.ts";
 import type { Proposal } from "../../learn/proposal.ts";
+import { costOf } from "../../model/cost.ts";
 import { openLearning } from "../../open-learn.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
 import { bold, dim, type Said } from "../../verb.ts";

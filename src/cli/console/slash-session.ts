@@ -3,11 +3,12 @@
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
 import { notesPath } from "../../agent/notes.ts";
+import type { WindowView } from "../../context/window.ts";
 import { MemdirError } from "../../errors.ts";
 import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
-import { cutLine, sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { cutLine, sanitise } from "../../text/sanitise.ts";
 import { cut, pad, widthOf } from "../../text/wrap.ts";
 import { count } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
@@ -164,45 +165,30 @@ function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-/** Parts as they are to be shown. Unless the provider counted the tokens, they are approximate, and marked so. */
-interface ChartView {
-  parts: readonly { name: string; bytes: number; tokens: number }[];
-  windowTokens: number;
-  isCounted?: boolean;
-}
-
 /** Below, nothing can be told from a bar; above, eyes get lost between a name and its number. */
 const MIN_COLUMNS = 20;
 const MAX_COLUMNS = 120;
-const MAX_NAME = 28;
 const MIN_BAR = 4;
 const MAX_BAR = 40;
 const FREE = "·";
 /** Told apart by shape, so that it works without colour; the parts after the last begin again. */
 const FILLS = ["█", "▓", "▒", "░", "▚", "▤", "▥", "▨", "▦", "▧", "▩", "▞"] as const;
 
-/** Lines joined by breaks, none wider than `columns`. */
-export function drawWindow(
-  { parts, windowTokens, isCounted = false }: ChartView,
-  options: { columns: number; color: Paint },
-): string {
+/** Lines joined by breaks, none wider than `columns`. Unless the provider counted the tokens, they are marked as approximate. */
+export function drawWindow(view: WindowView, options: { columns: number; color: Paint }): string {
   const columns = Math.max(MIN_COLUMNS, Math.min(options.columns, MAX_COLUMNS));
   const { color } = options;
-  const used = parts.reduce((sum, part) => sum + amount(part.tokens), 0);
-  const whole = Math.max(1, amount(windowTokens));
-  const percent = (tokens: number) => `${((amount(tokens) / whole) * 100).toFixed(1)}%`;
-  const summary = `${formatTokens(used)} of ${formatTokens(whole)} tokens (${percent(used)})`;
-  const lines = [cut(color.bold(summary), columns), stackedBar(parts, Math.max(whole, used), columns, color)];
-  const rows = [...parts, { name: "free", bytes: -1, tokens: Math.max(0, whole - used) }].map((part, index) => ({
+  const { parts, windowTokens, totalTokens, freeTokens, isCounted } = view;
+  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
+  const lines = [cut(color.bold(summary), columns), stackedBar(view, columns, color)];
+  const free = { name: "free", bytes: null, tokens: freeTokens, share: Math.max(0, 1 - view.share) };
+  const rows = [...parts, free].map(({ name, bytes, tokens, share }, index) => ({
     fill: index < parts.length ? fillOf(index) : FREE,
     tint: index < parts.length ? tintOf(index, color) : color.dim,
-    name: cut(sanitiseLine(part.name) || "?", MAX_NAME),
-    share: amount(part.tokens) / whole,
-    cells: [
-      part.bytes < 0 ? "" : formatBytes(amount(part.bytes)),
-      `${isCounted ? "" : "~"}${formatTokens(amount(part.tokens))}`,
-      percent(part.tokens),
-    ],
+    name,
+    share,
+    cells: [bytes === null ? "" : formatBytes(bytes), `${isCounted ? "" : "~"}${formatTokens(tokens)}`, percent(share)],
   }));
   const cellWidths = [0, 1, 2].map((cell) => Math.max(...rows.map((row) => widthOf(row.cells[cell] ?? ""))));
   const numbers = cellWidths.reduce((sum, width) => sum + width + 1, 0);
@@ -221,14 +207,15 @@ export function drawWindow(
 }
 
 /** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
-function stackedBar(parts: ChartView["parts"], whole: number, columns: number, color: Paint): string {
+function stackedBar({ parts, windowTokens, totalTokens }: WindowView, columns: number, color: Paint): string {
+  const whole = Math.max(windowTokens, totalTokens);
   let bar = "";
   let left = columns;
-  let later = parts.filter((part) => amount(part.tokens) > 0).length;
-  for (const [index, part] of parts.entries()) {
-    if (amount(part.tokens) === 0) continue;
+  let later = parts.filter(({ tokens }) => tokens > 0).length;
+  for (const [index, { tokens }] of parts.entries()) {
+    if (tokens === 0) continue;
     later--;
-    const wanted = Math.max(1, Math.round((amount(part.tokens) / whole) * columns));
+    const wanted = Math.max(1, Math.round((tokens / whole) * columns));
     const width = Math.max(0, Math.min(wanted, left - later));
     bar += tintOf(index, color)(fillOf(index).repeat(width));
     left -= width;
@@ -243,8 +230,4 @@ function fillOf(index: number): string {
 function tintOf(index: number, color: Paint): (text: string) => string {
   const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
   return tints[index % tints.length] ?? color.green;
-}
-
-function amount(value: number): number {
-  return Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -2,8 +2,8 @@
 
 import type { Agent } from "../../agent/agent.ts";
 import type { Memdir } from "../../memdir.ts";
+import type { Choice } from "../../verb.ts";
 import type { Call } from "../command.ts";
-import type { Choice } from "./input-view.ts";
 
 /** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
 export interface Console extends Call {

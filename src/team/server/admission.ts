@@ -1,6 +1,7 @@
 /** What a token may ask for before it costs the database anything: a rate for each token, and a limit on tokens that are wrong. */
 
 import type { World } from "../../world.ts";
+import type { Caller } from "./data-base.ts";
 
 export interface RateLimit {
   requests: number;
@@ -8,17 +9,20 @@ export interface RateLimit {
 }
 
 export interface Admission {
-  /** The token's id where it was valid before, null where it has to be looked up first. */
-  knownAs(hash: string): string | null;
+  /** Whose it was when it was valid before; null where it has to be looked up first. */
+  knownAs(hash: string): Caller | null;
   /** Seconds to wait, or 0. A token that is not known counts against its address and against all that are wrong. */
   waitFor(hash: string, address: string, bytes: number): number;
   /** For what is asked without a token. */
   waitForAddress(address: string): number;
-  /** What the database said of it: its id, or null. */
-  settle(hash: string, address: string, tokenId: string | null): void;
+  /** What the database said of it. */
+  settle(hash: string, address: string, caller: Caller | null): void;
 }
 
-/** Wrong tokens from one address and from everywhere, in ten seconds: a person types one or two, a script that guesses sends thousands. */
+/**
+ * Wrong tokens from one address, and from all addresses that sent one, in ten seconds: a person types one or two, a script that
+ * guesses sends thousands. An address that sent none is always heard, so that no flood keeps out who comes for the first time.
+ */
 const WRONG = { requests: 20, seconds: 10 };
 const WRONG_IN_ALL = { requests: 200, seconds: 10 };
 /** More tokens than a process serves at the same time; who is forgotten starts with a full bucket. */
@@ -28,7 +32,7 @@ const BYTES_PER_REQUEST = 5_000;
 
 /** Counted in this process only: reads do not write, and clocks of several servers need not agree. */
 export function openAdmission(limit: RateLimit, now: World["now"]): Admission {
-  const known = new Map<string, string>();
+  const known = new Map<string, Caller>();
   const tokens = makeBuckets(limit, now);
   const addresses = makeBuckets(WRONG, now);
   const all = makeBuckets(WRONG_IN_ALL, now);
@@ -37,20 +41,28 @@ export function openAdmission(limit: RateLimit, now: World["now"]): Admission {
     waitFor: (hash, address, bytes) =>
       known.has(hash)
         ? tokens.take(hash, 1 + Math.floor(bytes / BYTES_PER_REQUEST))
-        : addresses.wait(address) || all.wait(""),
-    waitForAddress: (address) => addresses.take(address, 1),
-    settle(hash, address, tokenId) {
-      if (tokenId === null) {
+        : addresses.wait(networkOf(address)) || (addresses.isFull(networkOf(address)) ? 0 : all.wait("")),
+    waitForAddress: (address) => addresses.take(networkOf(address), 1),
+    settle(hash, address, caller) {
+      if (caller === null) {
         known.delete(hash);
-        addresses.take(address, 1);
+        addresses.take(networkOf(address), 1);
         all.take("", 1);
       } else if (!known.has(hash)) {
         if (known.size >= MOST) known.delete(known.keys().next().value ?? "");
-        known.set(hash, tokenId);
+        known.set(hash, caller);
         tokens.take(hash, 1);
       }
     },
   };
+}
+
+/** What one party has: an address, and in IPv6 the 64 bits that networks are given out in. */
+export function networkOf(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address;
+  const [head = [], tail] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array(Math.max(0, zeros)).fill("0"), ...(tail ?? [])].slice(0, 4).join(":");
 }
 
 /** Each begins full and is filled steadily. */
@@ -72,6 +84,7 @@ function makeBuckets({ requests, seconds }: RateLimit, now: World["now"]) {
   const waitOf = (level: number, cost: number) =>
     level >= cost ? 0 : Math.max(1, Math.ceil((cost - level) / perMs / 1000));
   return {
+    isFull: (key: string) => look(key).level >= requests,
     wait: (key: string) => waitOf(look(key).level, 1),
     /** Seconds to wait; 0 where it was taken. */
     take(key: string, asked: number): number {

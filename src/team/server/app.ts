@@ -1,14 +1,16 @@
 /** The team server as a hono app: every route behind the guard, every answer logged and counted, nothing thrown outwards. */
 
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { openAdmission } from "./admission.ts";
+import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
 import { openMetrics } from "./metrics.ts";
-import { authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
+import { admit, authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
 import { makeRoutes } from "./routes.ts";
 
@@ -60,9 +62,12 @@ export function makeApp(options: AppOptions): Hono {
   const routes = makeRoutes(metrics);
   for (const route of routes) {
     app.on(route.method, route.path, (c) => {
-      const { url, socket } = (c.env as Arrival)?.incoming ?? {};
+      const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
+      const { url, socket } = incoming ?? {};
       const forwarded = behindTls ? c.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
-      const arrival = { url, address: forwarded ?? socket?.remoteAddress ?? "" };
+      // Without the way around: a web stream for each body costs as much as the rest of a request.
+      const body = () => incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body;
+      const arrival = { url, body, address: forwarded ?? socket?.remoteAddress ?? "" };
       return serve(route, c.req.raw, (onCaller) => answerRoute(server, route, c.req.raw, arrival, onCaller));
     });
   }
@@ -77,8 +82,12 @@ export function makeApp(options: AppOptions): Hono {
   return app;
 }
 
-/** What Node's server knows of a request; absent where the app is asked directly. */
-type Arrival = { incoming?: { url?: string; socket?: { remoteAddress?: string } } } | undefined;
+/** What Node's server knows of a request, where there is one: tests ask the app directly. */
+interface Arrival {
+  url: string | undefined;
+  address: string;
+  body(): AsyncIterable<Uint8Array> | null;
+}
 
 /** `.` and `..` as parts of a path, in any spelling: resolving them before us would turn one path into another. */
 const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
@@ -87,7 +96,7 @@ async function answerRoute(
   server: TeamServer,
   route: Route,
   request: Request,
-  { url: sent, address }: { url: string | undefined; address: string },
+  { url: sent, address, body: read }: Arrival,
   onCaller: (caller: Caller) => void,
 ): Promise<Answer> {
   const { headers, url } = request;
@@ -96,20 +105,34 @@ async function answerRoute(
     throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
   checkForm(server, route, url, headers);
   const { repository = "" } = params;
-  let [caller, state]: [Caller, string | null] = [NO_CALLER, null];
-  if (route.access.to !== "open") {
-    const entered = await identify(server, route.access, headers, repository, address);
-    ({ caller, state } = entered);
+  const answer = async ({ caller, state, listed }: Pick<Entered, "caller" | "state" | "listed">) => {
     onCaller(caller);
+    const query = readQuery(route, url);
+    const body = await readContent(server, route, headers, read);
+    return route.answer(server, { caller, repository, state, listed, params, address, headers, query, body });
+  };
+  const { access, joins } = route;
+  if (access.to === "open") return answer(NOBODY);
+  const admitted = admit(server, headers, address);
+  const since = joins === "list" ? /[?&]since=([\w.-]{1,200})(?:&|$)/.exec(url)?.[1] : undefined;
+  const enter = async () => {
+    const entered = await identify(server, admitted, { access, since: since ?? null, repository, address });
+    onCaller(entered.caller);
     await authorize(server, route, entered, params);
-  }
-  const query = readQuery(route, url);
-  const body = await readContent(server, route, request);
-  return route.answer(server, { caller, repository, state, params, address, headers, query, body });
+    return entered;
+  };
+  const { known: caller } = admitted;
+  if (joins !== "write" || !caller || caller.team !== params.team) return answer(await enter());
+  return answer({ ...NOBODY, caller }).catch(async (error) => {
+    // Whoever may not write here is told that, whatever else is wrong.
+    const isOurs = error instanceof Refusal || (error instanceof MemdirError && error.code === "not-found");
+    if (isOurs) await enter();
+    throw error;
+  });
 }
 
 /** Open routes have no use for a caller. */
-const NO_CALLER: Caller = { team: "", personId: "", person: "", tokenId: "" };
+const NOBODY = { caller: { team: "", personId: "", person: "", tokenId: "" }, state: null, listed: null };
 
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
 function readParams(pattern: string, url: string): Record<string, string> | null {
@@ -142,8 +165,9 @@ function refuseFailure(error: unknown, id: string): Refusal {
   if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
-    const { message } = code === "lock" ? (error as MemdirError) : { message: AWAY };
-    return refuse(503, "database", message, { headers: { "retry-after": "1" } });
+    const isProvider = detailsOf(error)?.isProvider === true;
+    const { message } = code === "lock" || isProvider ? (error as MemdirError) : { message: AWAY };
+    return refuse(503, isProvider ? "provider" : "database", message, { headers: { "retry-after": "1" } });
   }
   return refuse(500, "internal", `internal error; the server's log has details under the id ${id}`);
 }
@@ -159,17 +183,23 @@ function formatLine(line: Record<string, unknown>): string {
   );
 }
 
-/** Where it came from; messages of databases quote values. */
+/** Of an error of the database (database.ts) or of the identity provider (oidc.ts). */
+function detailsOf(error: unknown): { sqlState?: string; isProvider?: boolean } | undefined {
+  return ((error ?? {}) as { details?: object }).details;
+}
+
+/** Where it came from; messages of databases quote values, ours about the database and the identity provider do not. */
 function describeFailure(error: unknown, id: string, time: string): Record<string, unknown> {
   const known = error instanceof Error ? error : null;
-  const { code: own, details } = (error ?? {}) as { code?: unknown; details?: { sqlState?: string } };
-  const code = details?.sqlState || own;
+  const code = detailsOf(error)?.sqlState || ((error ?? {}) as { code?: unknown }).code;
+  const isOurs = error instanceof MemdirError && (error.code === "network" || error.code === "disk");
   const frames = known?.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
   return {
     time,
     id,
     failure: known?.name ?? typeof error,
     code: typeof code === "string" && /^[\w-]{1,40}$/.test(code) ? code : null,
+    ...(isOurs && { reason: error.message }),
     at: frames.slice(0, 8).map((line) => line.trim()),
   };
 }

@@ -4,14 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
-import {
-  type Database,
-  isWorthAnotherTry,
-  type Lane,
-  type Row,
-  type Sql,
-  type TransactionOptions,
-} from "./database.ts";
+import { type Database, isWorthAnotherTry, type Lane, type Sql, type TransactionOptions } from "./database.ts";
 import { makeTurns } from "./turns.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
@@ -48,8 +41,8 @@ const PAUSE_MS = 20;
 /** A few for one token, so that its own requests overlap; most of them for everybody else. */
 const ONE_TOKENS_PART = 0.4;
 /** About as many as one client with many processes has under way. */
-const WAITING_PER_TOKEN = 200;
-const WAITING = 5_000;
+export const WAITING_PER_TOKEN = 200;
+export const WAITING = 5_000;
 /** A search of one token at a time: the second would take all connections that search has. */
 const SEARCHES = { size: 2, perToken: 1, waitingPerToken: 8, waiting: 200 };
 
@@ -125,21 +118,6 @@ export async function readAudit(
   );
 }
 
-/** Null where there is no such repository. */
-export async function readRepository(
-  { sql, caller }: Transaction,
-  repository: string,
-): Promise<{ role: Role | null; row: Row } | null> {
-  const [row] = await sql(
-    `select r.id, r.state::text as state, p.role as team_role,
-       (select x.role from memdir_right x where x.team = r.team and x.person_id = p.id and x.repository = r.name) as own_role
-     from memdir_repository r left join memdir_person p on p.team = r.team and p.id = $3 and p.removed is null
-     where r.team = $1 and r.name = $2`,
-    [caller.team, repository, caller.personId],
-  );
-  return row ? { role: strongest(row.team_role as Role | null, row.own_role as Role | null), row } : null;
-}
-
 /** Those that the caller may read, each with their role in it. */
 export async function repositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
   const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
@@ -160,8 +138,15 @@ export function formState({ id, state }: { id?: unknown; state?: unknown }): str
 }
 
 /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
-export async function roleOf(tx: Transaction, repository: string): Promise<Role | null> {
-  return (await readRepository(tx, repository))?.role ?? null;
+export async function roleOf({ sql, caller }: Transaction, repository: string): Promise<Role | null> {
+  const [row] = await sql<{ team: Role | null; own: Role | null }>(
+    `select p.role as team, x.role as own from memdir_repository r
+     join memdir_person p on p.team = r.team and p.id = $3 and p.removed is null
+     left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
+     where r.team = $1 and r.name = $2`,
+    [caller.team, repository, caller.personId],
+  );
+  return row ? strongest(row.team, row.own) : null;
 }
 
 export async function teamRoleOf({ sql, caller }: Transaction): Promise<Role | null> {

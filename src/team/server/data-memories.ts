@@ -14,36 +14,55 @@ import {
   type VersionsAnswer,
 } from "../protocol.ts";
 import type { Had, RemoteOutcome } from "../remote.ts";
-import { audit, type Call, type Caller, formState, iso, readRepository, type Transaction } from "./data-base.ts";
+import {
+  audit,
+  type Call,
+  type Caller,
+  formState,
+  iso,
+  roleOf,
+  type Transaction,
+  WAITING,
+  WAITING_PER_TOKEN,
+} from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
-import type { Row } from "./database.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
+import { tooMany } from "./turns.ts";
 
 /** A change over one of the first is refused inside the transaction that would write it; over one of the others, old versions go. */
 export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };
-
-/** A row of these is an entry. */
-const ENTRY_COLUMNS = `path, revision::text as revision, hash, deleted, author, ${iso("at")}`;
 
 /**
  * `state` changes with every write in the repository; the ETag is made of it. With a `since` that is an earlier state of this
  * repository, only what changed after it, and the answer names it; with any other one, everything.
  */
 export async function listMemories(
-  tx: Transaction,
+  call: Call,
+  caller: Caller,
   repository: string,
   since: string | null = null,
 ): Promise<ListAnswer & { state: string }> {
-  // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
-  const row = await mustRead(tx, repository);
-  const { team } = tx.caller;
-  const from = since === null ? null : await findState(tx, repository, row, since);
-  const entries = await tx.sql<RemoteEntry>(
-    `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 and ($3::bigint is null or changed > $3::bigint) order by path`,
-    [team, repository, from],
-  );
-  const answer = { id: `${team}/${repository}/${row.id}`, state: formState(row), entries };
-  return from === null || since === null ? answer : { ...answer, since };
+  const { team, personId } = caller;
+  const [row] = await call<ListRow>(caller, "select * from memdir_list($1, $2, $3, $4)", [
+    team,
+    personId,
+    repository,
+    since,
+  ]);
+  if (!row) throw missing(repository);
+  return formListed(team, repository, row);
+}
+
+export interface ListRow {
+  id: string;
+  state: string;
+  since: string | null;
+  entries: RemoteEntry[];
+}
+
+export function formListed(team: string, repository: string, row: ListRow) {
+  const { id, since, entries } = row;
+  return { id: `${team}/${repository}/${id}`, state: formState(row), entries, ...(since !== null && { since }) };
 }
 
 export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {
@@ -114,75 +133,125 @@ export async function versions(
   return { versions: found, more: rows[0]?.more ?? false };
 }
 
-/** One statement: precondition, version, search, audit. */
-export async function putMemory(
-  call: Call,
-  caller: Caller,
-  repository: string,
-  memory: SharedMemory,
-  expected: string | null,
-  options: { now: Date; limits: DataLimits; vectors: boolean },
-): Promise<RemoteOutcome> {
-  const { path, hash, name, description } = memory;
-  const asked = { repository, path, expected, hash, name: clean(name), description: clean(description) };
-  return write(call, caller, asked, memory, options);
-}
-
-export async function removeMemory(
-  call: Call,
-  caller: Caller,
-  repository: string,
-  path: string,
-  expected: string,
-  options: { now: Date; limits: DataLimits; vectors: boolean },
-): Promise<RemoteOutcome> {
-  return write(call, caller, { repository, path, expected, hash: "", name: "", description: "" }, null, options);
-}
-
-interface AskedWrite extends Pick<SharedMemory, "path" | "hash" | "name" | "description"> {
-  repository: string;
-  expected: string | null;
+export interface WriteOptions {
+  now: Date;
+  limits: DataLimits;
+  vectors: boolean;
 }
 
 /** `memory` null: a removal. */
-async function write(
-  call: Call,
-  caller: Caller,
-  asked: AskedWrite,
-  memory: SharedMemory | null,
-  { now, limits, vectors }: { now: Date; limits: DataLimits; vectors: boolean },
-): Promise<RemoteOutcome> {
-  const { path, repository } = asked;
-  const problem = findEntryProblem(path);
-  if (problem) return { kind: "refused", path, reason: problem };
-  const { team, personId: person_id, person, tokenId: token_id } = caller;
-  const at = now.toISOString();
-  const all = {
-    ...limits,
-    ...asked,
-    ...namesOf(path),
-    team,
-    person_id,
-    person,
-    token_id,
-    at,
+export interface AskedWrite {
+  repository: string;
+  path: string;
+  expected: string | null;
+  memory: SharedMemory | null;
+}
+
+export type Write = (caller: Caller, asked: AskedWrite, options: WriteOptions) => Promise<RemoteOutcome>;
+
+/** What one call of memdir_write takes. */
+type Values = [asked: string, text: string | null, terms: string | null, vector: string | null];
+
+/** A few milliseconds of work: others in the repository wait that long at most. */
+const TOGETHER = 16;
+const TOGETHER_CHARACTERS = 500_000;
+/** Of one token, so that everybody's turn comes. */
+const TOGETHER_PER_TOKEN = 4;
+
+/**
+ * Writes of one repository wait for one another in the database. So they wait here, and those that came while one was under way go
+ * together: one statement, one commit, and one connection for each repository at most.
+ */
+export function openWriter(call: Call): { write: Write; waiting(): number } {
+  interface Waiting {
+    caller: Caller;
+    values: Values;
+    done(written: Written): void;
+    fail(error: unknown): void;
+  }
+  const queues = new Map<string, Waiting[]>();
+  let waiting = 0;
+
+  const send = async (some: readonly Waiting[]): Promise<void> => {
+    const columns = [0, 1, 2, 3].map((at) => some.map(({ values }) => values[at]));
+    try {
+      const rows = await call<{ done: Written }>(
+        (some[0] as Waiting).caller,
+        `select memdir_write(asked::jsonb, new_text, terms, vector) as done
+         from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as w (asked, new_text, terms, vector)`,
+        columns,
+      );
+      for (const [at, { done }] of some.entries()) done(rows[at]?.done ?? { kind: "missing" });
+    } catch (error) {
+      // What one of them did wrong is not the others' failure.
+      const isOwn = error instanceof MemdirError && error.code !== "network" && error.code !== "lock";
+      if (some.length === 1 || !isOwn) for (const { fail } of some) fail(error);
+      else for (const one of some) await send([one]);
+    }
   };
-  const { text = null, vector = null } = memory ?? {};
-  const [row] = await call<{ done: Written }>(caller, "select memdir_write($1::jsonb, $2, $3, $4) as done", [
-    JSON.stringify(all),
-    text,
-    memory && formatTerms(team, memory),
-    vectors && vector?.length === VECTOR_WIDTH ? formatVector(vector) : null,
-  ]);
-  const done = row?.done;
-  if (!done || done.kind === "missing") throw missing(repository);
-  if (done.kind !== "refused") return { ...done, path };
-  const reasons = {
-    role: "you may read here, but not write",
-    name: describeClash(done.other ?? ""),
-    full: `the repository is full: it has ${done.memories} of ${limits.repositoryMemories} memories and ${done.bytes} of ${limits.repositoryBytes} bytes`,
+  const take = (queue: Waiting[]): Waiting[] => {
+    const some: Waiting[] = [];
+    const perToken = new Map<string, number>();
+    let characters = 0;
+    for (const one of queue) {
+      const count = perToken.get(one.caller.tokenId) ?? 0;
+      const size = one.values[1]?.length ?? 0;
+      if (some.length === TOGETHER || (some.length > 0 && characters + size > TOGETHER_CHARACTERS)) break;
+      if (count === TOGETHER_PER_TOKEN) continue;
+      perToken.set(one.caller.tokenId, count + 1);
+      characters += size;
+      some.push(one);
+    }
+    return some;
   };
-  return { kind: "refused", path, reason: reasons[done.reason] };
+  const work = async (key: string, queue: Waiting[]) => {
+    while (queue.length > 0) {
+      const some = take(queue);
+      const taken = new Set(some);
+      queue.splice(0, queue.length, ...queue.filter((one) => !taken.has(one)));
+      waiting -= some.length;
+      await send(some);
+    }
+    queues.delete(key);
+  };
+  const ask = (caller: Caller, repository: string, values: Values): Promise<Written> => {
+    const key = `${caller.team}/${repository}`;
+    const queue = queues.get(key) ?? [];
+    if (queue.filter((one) => one.caller.tokenId === caller.tokenId).length >= WAITING_PER_TOKEN || waiting >= WAITING)
+      throw tooMany();
+    return new Promise((done, fail) => {
+      waiting++;
+      queue.push({ caller, values, done, fail });
+      if (queues.has(key)) return;
+      queues.set(key, queue);
+      void work(key, queue);
+    });
+  };
+  return {
+    waiting: () => waiting,
+    async write(caller, { repository, path, expected, memory }, { now, limits, vectors }) {
+      const problem = findEntryProblem(path);
+      if (problem) return { kind: "refused", path, reason: problem };
+      const { team, person, tokenId: token_id } = caller;
+      const { text = null, hash = "", name = "", description = "", vector = null } = memory ?? {};
+      const said = { repository, path, expected, hash, name: clean(name), description: clean(description) };
+      const asked = { ...limits, ...said, ...namesOf(path), team, person, token_id, at: now.toISOString() };
+      const done = await ask(caller, repository, [
+        JSON.stringify(asked),
+        text,
+        memory && formatTerms(team, memory),
+        vectors && vector?.length === VECTOR_WIDTH ? formatVector(vector) : null,
+      ]);
+      if (done.kind === "missing") throw missing(repository);
+      if (done.kind !== "refused") return { ...done, path };
+      const reasons = {
+        role: "you may read here, but not write",
+        name: describeClash(done.other ?? ""),
+        full: `the repository is full: it has ${done.memories} of ${limits.repositoryMemories} memories and ${done.bytes} of ${limits.repositoryBytes} bytes`,
+      };
+      return { kind: "refused", path, reason: reasons[done.reason] };
+    },
+  };
 }
 
 /** As memdir_write answers. */
@@ -212,8 +281,7 @@ export async function redact(
   limits: DataLimits,
 ): Promise<boolean> {
   const { sql, caller } = tx;
-  const found = await readRepository(tx, repository);
-  if (!found || !covers(found.role, "admin")) return false;
+  if (!covers(await roleOf(tx, repository), "admin")) return false;
   const taken = await sql(
     `update memdir_version set text = null, hash = '', redacted = true
      where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
@@ -224,9 +292,11 @@ export async function redact(
     "select 1 from memdir_memory where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted",
     [caller.team, repository, path, revision],
   );
-  const call: Call = (_, text, values) => sql(text, values);
-  const options = { now: tx.now(), limits, vectors: await tx.hasVectors() };
-  if (current) await removeMemory(call, caller, repository, path, revision, options);
+  if (current) {
+    const { write } = openWriter((_, text, values) => sql(text, values));
+    const options = { now: tx.now(), limits, vectors: await tx.hasVectors() };
+    await write(caller, { repository, path, expected: revision, memory: null }, options);
+  }
   await audit(tx, [{ action: "redact", repository, path, revision, outcome: "done" }]);
   return true;
 }
@@ -240,27 +310,10 @@ function wholeText(value: string): string {
   return value.slice(1);
 }
 
-async function mustRead(tx: Transaction, repository: string): Promise<Row> {
-  const found = await readRepository(tx, repository);
-  if (found?.role) return found.row;
-  throw missing(repository);
+async function mustRead(tx: Transaction, repository: string): Promise<void> {
+  if (!(await roleOf(tx, repository))) throw missing(repository);
 }
 
 function missing(repository: string): MemdirError {
   return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
-}
-
-/**
- * The number in a state of this repository; null for one that it never had, or whose write is not in the history any more: a database
- * that was restored from a backup does not know the states that it had afterwards.
- */
-async function findState(tx: Transaction, repository: string, row: Row, text: string): Promise<string | null> {
-  if (text === formState(row)) return String(row.state);
-  const number = text.startsWith(`${row.id}-`) ? text.slice(String(row.id).length + 1) : "";
-  if (!/^\d{1,18}$/.test(number)) return null;
-  const found = await tx.sql(
-    "select 1 from memdir_version where team = $1 and repository = $2 and changed = $3::bigint and changed > 0",
-    [tx.caller.team, repository, number],
-  );
-  return found.length > 0 ? number : null;
 }

@@ -28,6 +28,7 @@ import {
   type Transaction,
   teamRoleOf,
 } from "./data-base.ts";
+import { formListed, type ListRow } from "./data-memories.ts";
 
 export async function listTeams({ sql }: Transaction): Promise<string[]> {
   return (await sql<{ team: string }>("select team from memdir_team order by team")).map(({ team }) => team);
@@ -253,33 +254,42 @@ const FORM = /^memdir_([A-Za-z0-9][A-Za-z0-9._-]{0,63})_[A-Za-z0-9_-]{43}$/;
 
 /**
  * What every request asks, in one statement that writes nothing: who it is, their roles, and the `state` of the repository as
- * `listMemories` gives it, null where they may not read it. Null for an unknown, expired or revoked token. `known` is the token's id
- * where it was valid before: it waits in the turn of its team then, and with all other strangers where it was not.
+ * `listMemories` gives it, null where they may not read it. Null for an unknown, expired or revoked token. `turn` says with
+ * whom it waits: with its team where it was valid before, with all strangers where it was not. With `since`, what changed after that
+ * state comes along.
  */
-export async function enter(call: Call, token: string, repository: string | null, known: string | null, now: Date) {
+export async function enter(
+  call: Call,
+  token: string,
+  { repository, turn, since }: { repository: string | null; turn: Turn | null; since: string | null },
+  now: Date,
+) {
   const team = teamOfToken(token);
   if (team === null) return null;
-  const asking: Caller = { ...operatorOf(known === null ? "" : team), tokenId: known ?? "" };
-  const [row] = await call<EnterRow>(asking, "select * from memdir_enter($1, $2, $3, $4::timestamptz)", [
+  const asking: Caller = { ...operatorOf(""), ...turn };
+  const [row] = await call<EnterRow>(asking, "select * from memdir_enter($1, $2, $3, $4::timestamptz, $5)", [
     team,
     sha256(token),
     repository,
     now.toISOString(),
+    since,
   ]);
   if (!row) return null;
   const caller: Caller = { team, personId: row.person_id, person: row.person, tokenId: row.token_id };
   const role = row.id === null ? null : strongest(row.team_role, row.own_role);
-  return { caller, teamRole: row.team_role, role, state: role && formState(row) };
+  const listed = role && row.entries !== null ? formListed(team, repository ?? "", row as ListRow) : null;
+  return { caller, teamRole: row.team_role, role, state: role && formState(row), listed };
 }
 
-interface EnterRow {
+export type Turn = Pick<Caller, "team" | "tokenId">;
+
+interface EnterRow extends Record<"id" | "state" | "since", string | null> {
+  entries: ListRow["entries"] | null;
   token_id: string;
   person_id: string;
   person: string;
   team_role: Role | null;
   own_role: Role | null;
-  id: string | null;
-  state: string | null;
 }
 
 /** The team that a token names, which says nothing about whether it is valid. */

@@ -34,6 +34,8 @@ export async function sweepTeam(tx: Transaction, retention: Retention): Promise<
     dropped += rows.length;
   }
   if (retention.versionDays !== null) {
+    // As every write does, so that none waits for this one crosswise.
+    await sql("select from memdir_repository where team = $1 order by name for no key update", [caller.team]);
     const [row] = await sql<{ count: string }>(
       `with old as (
          select v.repository, v.path, v.revision from memdir_version v join memdir_memory m using (team, repository, path)

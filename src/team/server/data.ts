@@ -22,9 +22,13 @@ export type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
 export function openTeamData(database: Database, outside: base.Outside) {
   const { run, call, waiting } = base.makeRun(database, outside);
   const { now } = outside;
+  const writer = memories.openWriter(call);
   const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
   const verbs = forCallers(run, VERBS);
-  const writing = async (limits: memories.DataLimits) => ({ now: now(), limits, vectors: await database.hasVectors() });
+  const write = async (caller: base.Caller, asked: memories.AskedWrite, limits: memories.DataLimits) => {
+    notes.addUse(caller);
+    return writer.write(caller, asked, { now: now(), limits, vectors: await database.hasVectors() });
+  };
   return {
     ...verbs,
     migrate: database.migrate,
@@ -35,7 +39,7 @@ export function openTeamData(database: Database, outside: base.Outside) {
       await database.close();
     },
     /** Connections, requests that wait for their turn, rows of the audit log that could not be written. */
-    figures: () => ({ ...database.usage(), queued: waiting(), auditLost: notes.lost() }),
+    figures: () => ({ ...database.usage(), queued: waiting() + writer.waiting(), auditLost: notes.lost() }),
     teams: () => run(null, people.listTeams),
     counts: () => run(null, people.countAll),
     /** For the operator, on the machine of the server: a team with its first admin and their token. */
@@ -46,12 +50,15 @@ export function openTeamData(database: Database, outside: base.Outside) {
     /** For who was identified by a provider (oidc.ts). */
     signIn: (team: string, identity: people.Identity) =>
       run(base.operatorOf(team), (tx) => people.signIn(tx, identity)),
-    async enter(token: string, repository: string | null, known: string | null) {
-      const entered = await people.enter(call, token, repository, known, now());
+    async enter(token: string, repository: string | null, turn: people.Turn | null, since: string | null = null) {
+      const entered = await people.enter(call, token, { repository, turn, since }, now());
       if (entered) notes.addUse(entered.caller);
       else notes.addRefusal(people.teamOfToken(token) ?? "");
       return entered;
     },
+    listMemories: (caller: base.Caller, repository: string, since: string | null = null) =>
+      memories.listMemories(call, caller, repository, since),
+    /** These check the token themselves, as they may be asked for a caller of a moment ago. */
     putMemory: async (
       caller: base.Caller,
       repository: string,
@@ -61,7 +68,7 @@ export function openTeamData(database: Database, outside: base.Outside) {
     ) => {
       const { path, text } = memory;
       const reason = findTextProblem(text, limits.memoryBytes);
-      if (!reason) return memories.putMemory(call, caller, repository, memory, expected, await writing(limits));
+      if (!reason) return write(caller, { repository, path, expected, memory }, limits);
       notes.add(caller, [{ action: "write", repository, path, outcome: "refused" }]);
       return { kind: "refused" as const, path, reason };
     },
@@ -71,7 +78,7 @@ export function openTeamData(database: Database, outside: base.Outside) {
       path: string,
       expected: string,
       limits: memories.DataLimits,
-    ) => memories.removeMemory(call, caller, repository, path, expected, await writing(limits)),
+    ) => write(caller, { repository, path, expected, memory: null }, limits),
     search: (caller: base.Caller, query: SearchQuery) =>
       run(caller, (tx) => search(tx, query), { lane: "search", timeoutMs: SEARCH_MS }),
     /** Written down soon after; everything that changes something is written down in its own transaction. */
@@ -115,7 +122,6 @@ const VERBS = {
   tokens: people.tokens,
   addToken: people.addToken,
   revokeToken: people.revokeToken,
-  listMemories: memories.listMemories,
   fetchMemories: memories.fetchMemories,
   findLost: memories.findLost,
   versions: memories.versions,
@@ -159,7 +165,8 @@ export async function openServerData(source: DataSource, now: () => Date): Promi
     return { data, name, hasVectors: await database.hasVectors(), isEmbedded: "folder" in source };
   } catch (error) {
     await data.close().catch(() => {});
-    throw error;
+    if (!(error instanceof MemdirError) || error.code !== "network") throw error;
+    throw new MemdirError("network", `${name}: ${error.message}`, { details: error.details });
   }
 }
 

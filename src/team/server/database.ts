@@ -1,7 +1,7 @@
 /** A database as the team server uses it: transactions that carry the tenant, a role that row-level security binds, the schema's history. */
 
 import { type ErrorCode, MemdirError } from "../../errors.ts";
-import { FUNCTIONS } from "./functions.ts";
+import { CALLED } from "./functions.ts";
 import { ADDITIONS, MIGRATIONS, type Migration, OPTIONAL, OPTIONAL_ADDITIONS, TENANT_TABLES } from "./schema.ts";
 
 export interface Database {
@@ -184,12 +184,21 @@ function explain(sqlState: string, code: unknown): [ErrorCode, string] {
     return ["usage", "the text contains a character that a database cannot store: remove U+0000"];
   if (sqlState === READ_ONLY) return ["network", "the database takes no writes at the moment: try again shortly"];
   const reason = typeof code === "string" && code !== "" ? code : "connection lost";
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+  if (advice) return ["network", `the database refuses us (${sqlState ? `SQLSTATE ${sqlState}` : reason}): ${advice}`];
   if (sqlState === "" || AWAY.test(sqlState))
     return ["network", `the database is not answering (${reason}): try again shortly`];
-  const advice = "check the name of the database, the user, their password and rights";
-  if (/^(28|3D|42501)/.test(sqlState)) return ["network", `the database refuses us (SQLSTATE ${sqlState}): ${advice}`];
   return ["disk", `the database refused a statement (SQLSTATE ${sqlState}): its own log says which`];
 }
+
+/** What an operator can do about it; waiting helps with the others. */
+const ADVICE: readonly [code: RegExp, advice: string][] = [
+  [/^28/, "the user or the password is wrong, or pg_hba.conf does not let them in from here"],
+  [/^3D/, "there is no database with this name"],
+  [/^42501/, "the user needs to own the database (alter database … owner to …)"],
+  [/^53300/, "it has no connection left for us; allow more, or use a smaller --pool"],
+  [/^ENOTFOUND/, "its host name is not known here"],
+];
 
 /** Connection failures, shutdown, no resources, statements cut off for their time or lock. */
 const AWAY = /^(08|53|57|58|55P03|25P03)/;
@@ -317,11 +326,8 @@ async function bindTables(sql: Sql, vectors: boolean): Promise<void> {
   const [bound] = await sql("select pg_has_role($1, 'member') as yes", [ROLE]);
   await sql(`alter table memdir_search ${bound?.yes ? "no force" : "force"} row level security`);
   // These set their tenant, and here they also drop the rights of whoever calls them.
-  for (const name of [ENTER_CALL, WRITE_CALL])
-    await sql(`alter function ${name} ${bound?.yes ? `set role to ${ROLE}` : "reset role"}`);
+  for (const name of CALLED) await sql(`alter function ${name} ${bound?.yes ? `set role to ${ROLE}` : "reset role"}`);
 }
-
-const [ENTER_CALL, WRITE_CALL] = FUNCTIONS;
 
 /** An index that is missing or was left unfinished makes search read everything. */
 async function advise(sql: Sql): Promise<string[]> {

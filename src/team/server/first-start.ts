@@ -19,7 +19,7 @@ export async function prepareTeam(
   options: { team: string | undefined; admin: string; folder: string },
 ): Promise<Start> {
   const teams = await data.teams();
-  const team = options.team ?? (teams.includes("default") ? "default" : (teams[0] ?? "default"));
+  const team = options.team ?? chooseTeam(teams);
   if (teams.includes(team)) return { team, tokenFile: null };
   // Before the file is made: the team's name is part of its path.
   checkName("--team", team, findPlainNameProblem(team));
@@ -37,16 +37,25 @@ export async function prepareTeam(
   }
 }
 
+/** Where none is named. */
+function chooseTeam(teams: readonly string[]): string {
+  return teams.includes("default") ? "default" : (teams[0] ?? "default");
+}
+
 /** For the operator, when an admin lost their token. The file that holds it. */
 export async function issueToken(
   data: TeamData,
-  options: { team: string; person: string; file: string; isNamed: boolean },
+  options: { team: string | undefined; person: string; file: string; isNamed: boolean },
 ): Promise<string> {
-  const { team, person, file, isNamed } = options;
+  const { person, file, isNamed } = options;
   const make = async () => {
+    const teams = await data.teams();
+    // A token for one of several must not be for another than was meant.
+    if (options.team === undefined && teams.length > 1)
+      throw new MemdirError("usage", `there are several teams: give --team with one of ${teams.join(", ")}`);
+    const team = options.team ?? chooseTeam(teams);
     const made = await data.issueToken(team, person, { label: "from the operator", days: TOKEN_DAYS });
     if (made) return made.token;
-    const teams = await data.teams();
     const what = teams.includes(team)
       ? `the team ${team} has no ${JSON.stringify(person)}: an admin can add people`
       : `there is no team ${JSON.stringify(team)}: give --team with one of ${teams.join(", ") || "none so far"}`;

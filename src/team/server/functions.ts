@@ -44,31 +44,72 @@ export const FOLLOW = [
 /** The tenant of whatever a function reads or writes: it ends with the transaction, which is the one statement that calls it. */
 const TENANT = "perform set_config('memdir.team', asked_team, true), set_config('memdir.operator', 'off', true);";
 
-/** Whose token it is, their roles, and the state of the repository that they ask about. No row where the token is not valid. Writes nothing. */
-export const ENTER = `create function memdir_enter(asked_team text, asked_hash text, asked_repository text, at_time timestamptz)
-  returns table (token_id text, person_id text, person text, team_role text, own_role text, id text, state text)
+/**
+ * Whose token it is, their roles, and the state of the repository that they ask about; with `asked_since`, also what changed since
+ * that state. No row where the token is not valid. Writes nothing.
+ */
+export const ENTER = `create function memdir_enter(asked_team text, asked_hash text, asked_repository text, at_time timestamptz, asked_since text)
+  returns table (token_id text, person_id text, person text, team_role text, own_role text, id text, state text, since text, entries json)
   language plpgsql as $$
     begin
       ${TENANT}
-      return query select t.id, p.id, p.name, p.role, x.role, r.id, r.state::text
+      select t.id, p.id, p.name, p.role, x.role, r.id, r.state::text into token_id, person_id, person, team_role, own_role, id, state
         from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
         left join memdir_repository r on r.team = t.team and r.name = asked_repository
         left join memdir_right x on x.team = t.team and x.person_id = p.id and x.repository = r.name
         where t.team = asked_team and t.hash = asked_hash and t.revoked is null and p.removed is null
           and (t.expires is null or t.expires > at_time);
+      if not found then return; end if;
+      if asked_since <> id || '-' || state then
+        select l.state, l.since, l.entries into state, since, entries from memdir_list(asked_team, person_id, asked_repository, asked_since) l;
+      end if;
+      return next;
     end
   $$`;
 
 /**
- * One write: rights, precondition, names, quotas, version, search, audit. `new_text` null removes. Locks are taken in one order: the
- * memory's row, then the repository's. A change of a memory that exists takes the second at the very end, so that writers of
- * different memories wait for one another only as long as a commit takes; a new name takes it first, as names exclude one another.
+ * The entries of a repository as JSON, no row for who may not read it. With an `asked_since` that is an earlier state of this
+ * repository, only what changed after it. A state whose write is not in the history any more counts as unknown: a database that was
+ * restored from a backup does not know the states that it had afterwards.
+ */
+export const LIST = `create function memdir_list(asked_team text, asked_person text, asked_repository text, asked_since text)
+  returns table (id text, state text, since text, entries json) language plpgsql as $$
+    declare
+      from_state bigint;
+      -- The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
+      last_state bigint;
+    begin
+      ${TENANT}
+      select r.id, r.state into id, last_state from memdir_repository r
+        join memdir_person p on p.team = r.team and p.id = asked_person and p.removed is null
+        left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
+        where r.team = asked_team and r.name = asked_repository and coalesce(p.role, x.role) is not null;
+      if not found then return; end if;
+      if starts_with(asked_since, id || '-') and substr(asked_since, length(id) + 2) ~ '^[0-9]{1,18}$' then
+        from_state := substr(asked_since, length(id) + 2)::bigint;
+        if from_state = last_state or from_state > 0 and exists (select from memdir_version v
+            where v.team = asked_team and v.repository = asked_repository and v.changed = from_state) then
+          since := asked_since;
+        end if;
+      end if;
+      state := last_state::text;
+      select coalesce(json_agg(json_build_object('path', m.path, 'revision', m.revision::text, 'hash', m.hash, 'deleted', m.deleted,
+          'author', m.author, 'at', to_char(m.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by m.path), '[]')
+        into entries from memdir_memory m where m.team = asked_team and m.repository = asked_repository
+          and m.changed > case when since is null then -1 else from_state end;
+      return next;
+    end
+  $$`;
+
+/**
+ * One write: token, rights, precondition, names, quotas, version, search, audit. `new_text` null removes. The repository's row is
+ * locked first, whatever follows: a statement may hold several writes of one repository, and none waits for another crosswise.
  *
  * The history is bounded: of one memory by number and bytes, of a repository by bytes and by the number of tombstones. What is over
  * goes from its old end; the current text and the newest versions stay.
  */
 export const WRITE = `create function memdir_write(asked jsonb, new_text text, new_terms text, new_vector text)
-  returns jsonb language plpgsql set lock_timeout = '5s' as $$
+  returns jsonb language plpgsql as $$
     declare
       asked_team constant text := asked->>'team';
       asked_repository constant text := asked->>'repository';
@@ -91,39 +132,29 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
       outcome jsonb;
     begin
       ${TENANT}
+      perform set_config('lock_timeout', '5s', true);
       select array[p.role, x.role] into role_in from memdir_repository r
-        left join memdir_person p on p.team = r.team and p.id = asked->>'person_id' and p.removed is null
+        join memdir_token t on t.team = r.team and t.id = asked->>'token_id' and t.revoked is null and (t.expires is null or t.expires > at_time)
+        join memdir_person p on p.team = r.team and p.id = t.person_id and p.removed is null
         left join memdir_right x on x.team = p.team and x.person_id = p.id and x.repository = r.name
         where r.team = asked_team and r.name = asked_repository;
       if role_in is null or role_in = array[null, null]::text[] then
         return jsonb_build_object('kind', 'missing');
+      elsif not (role_in && array['writer', 'admin']) then
+        return jsonb_build_object('kind', 'refused', 'reason', 'role');
       end if;
 
-      if not (role_in && array['writer', 'admin']) then
-        outcome := jsonb_build_object('kind', 'refused', 'reason', 'role');
-      end if;
-
-      if outcome is null then
-        select * into memory from memdir_memory m
-          where m.team = asked_team and m.repository = asked_repository and m.path = asked_path for no key update;
-        is_known := found;
-        if not is_removal and (not is_known or memory.deleted) then
-          select * into repo from memdir_repository r where r.team = asked_team and r.name = asked_repository for no key update;
-          if not is_known then
-            select * into memory from memdir_memory m
-              where m.team = asked_team and m.repository = asked_repository and m.path = asked_path for no key update;
-            is_known := found;
-          end if;
-        end if;
-        is_there := is_known and not memory.deleted;
-        is_based := case when expected is null then not is_there else is_known and memory.revision::text = expected end;
-        if is_removal and not is_there or not is_removal and is_there and memory.hash = asked->>'hash' then
-          outcome := jsonb_build_object('kind', 'done', 'revision', coalesce(memory.revision, 0)::text);
-        elsif not is_based then
-          outcome := jsonb_build_object('kind', 'stale', 'current', case when is_known then jsonb_build_object(
-            'path', memory.path, 'hash', memory.hash, 'revision', memory.revision::text, 'deleted', memory.deleted, 'author', memory.author,
-            'at', to_char(memory.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end);
-        end if;
+      select * into repo from memdir_repository r where r.team = asked_team and r.name = asked_repository for no key update;
+      select * into memory from memdir_memory m where m.team = asked_team and m.repository = asked_repository and m.path = asked_path;
+      is_known := found;
+      is_there := is_known and not memory.deleted;
+      is_based := case when expected is null then not is_there else is_known and memory.revision::text = expected end;
+      if is_removal and not is_there or not is_removal and is_there and memory.hash = asked->>'hash' then
+        outcome := jsonb_build_object('kind', 'done', 'revision', coalesce(memory.revision, 0)::text);
+      elsif not is_based then
+        outcome := jsonb_build_object('kind', 'stale', 'current', case when is_known then jsonb_build_object(
+          'path', memory.path, 'hash', memory.hash, 'revision', memory.revision::text, 'deleted', memory.deleted, 'author', memory.author,
+          'at', to_char(memory.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end);
       end if;
 
       if outcome is null and not is_there then
@@ -238,10 +269,12 @@ export const DROP_TOMBSTONES = `create function memdir_drop_tombstones(asked_tea
   returns int language plpgsql as $$
     declare places text[]; highest bigint; freed bigint;
     begin
+      -- As every write does, so that none waits for this one crosswise.
+      perform from memdir_repository r where r.team = asked_team and r.name = asked_repository for no key update;
       select array_agg(o.path), max(o.revision), sum(o.kept) into places, highest, freed from (
         select m.path, m.revision, m.kept from memdir_memory m
           where m.team = asked_team and m.repository = asked_repository and m.deleted and m.at < before
-          order by m.at limit most for no key update skip locked) o;
+          order by m.at limit most) o;
       if places is null then return 0; end if;
       delete from memdir_version v where v.team = asked_team and v.repository = asked_repository and v.path = any(places);
       delete from memdir_memory m where m.team = asked_team and m.repository = asked_repository and m.path = any(places);
@@ -280,11 +313,9 @@ export const FIND = `create function memdir_search_words(words text[], repositor
     order by 2 desc, 1 limit most
   $$`;
 
-/** What a role needs to call them. */
-export const FUNCTIONS = [
-  "memdir_enter(text, text, text, timestamptz)",
+/** Those that a statement of ours calls by itself, outside a transaction of a tenant. */
+export const CALLED = [
+  "memdir_enter(text, text, text, timestamptz, text)",
+  "memdir_list(text, text, text, text)",
   "memdir_write(jsonb, text, text, text)",
-  "memdir_drop_tombstones(text, text, timestamptz, int)",
-  "memdir_search_words(text[], text[], float8, int)",
-  "memdir_opaque(tsvector)",
 ] as const;

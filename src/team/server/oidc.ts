@@ -26,6 +26,8 @@ export const OidcSettings = v.strictObject({
 export type OidcSettings = v.InferOutput<typeof OidcSettings>;
 
 export interface Oidc {
+  /** Throws where the provider does not answer, or has no device flow. */
+  check(): Promise<void>;
   /** Null for a team that nobody signs in to. */
   start(team: string): Promise<LoginAnswer | null>;
   /** Null while the person has not confirmed. */
@@ -73,7 +75,11 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
     const at = world.now().getTime();
     if (found && Math.abs(at - found.at) < DISCOVERY_MS) return found.value;
     const { status, body } = await ask(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
-    const value = readAs(Discovery, status === 200 ? body : null, misbehaved);
+    if (status !== 200)
+      throw misbehaved(`${status} for /.well-known/openid-configuration below the issuer; check "issuer"`);
+    if (!v.is(v.looseObject({ device_authorization_endpoint: v.string() }), body))
+      throw misbehaved("it names no device_authorization_endpoint; turn on the device flow there");
+    const value = readAs(Discovery, body, misbehaved);
     if (value.issuer.replace(/\/$/, "") !== issuer.replace(/\/$/, "")) throw misbehaved("it names another issuer");
     found = { at, value };
     return value;
@@ -94,7 +100,8 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
       const body: unknown = attempt(() => JSON.parse(Buffer.from(bytes ?? []).toString("utf8")), null);
       return { status: response.status, body };
     } catch (cause) {
-      throw new MemdirError("network", "the identity provider is not answering: try again in a moment", { cause });
+      const away = "the identity provider is not answering: try again in a moment";
+      throw new MemdirError("network", away, { cause, details: { isProvider: true } });
     }
   };
 
@@ -116,11 +123,16 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
   };
 
   return {
+    check: async () => void (await discover()),
     async start(team) {
       if (!Object.hasOwn(roles, team)) return null;
       const { device_authorization_endpoint: url } = await discover();
       const { status, body } = await ask(url, { scope });
-      const device = readAs(Device, status === 200 ? body : null, misbehaved);
+      if (status !== 200) {
+        const why = [status, errorOf(body)].filter(Boolean).join(", ");
+        throw misbehaved(`${why}; check "clientId", its secret, "scope", and that this client may use the device flow`);
+      }
+      const device = readAs(Device, body, misbehaved);
       return {
         handle: device.device_code,
         userCode: device.user_code,
@@ -132,13 +144,10 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
     async finish(team, handle) {
       const { token_endpoint: url } = await discover();
       const { status, body } = await ask(url, { grant_type: GRANT, device_code: handle });
-      const { error } = v.safeParse(v.object({ error: v.string() }), body).output as { error?: string };
+      const error = errorOf(body);
       if (status !== 200 && (error === "authorization_pending" || error === "slow_down")) return null;
       if (status !== 200)
-        throw new MemdirError(
-          "usage",
-          `signing in failed (${WORDS[error ?? ""] ?? "refused by the provider"}): start again`,
-        );
+        throw new MemdirError("usage", `signing in failed (${WORDS[error] ?? "refused by the provider"}): start again`);
       const claims = await readClaims(readAs(Tokens, body, misbehaved));
       const names = [claims.preferred_username, claims.name, claims.email, claims.sub].map(String);
       const name = names
@@ -153,6 +162,12 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
       };
     },
   };
+}
+
+/** The word for programs (RFC 6749, 5.2); "" where there is none. Descriptions may quote anything. */
+function errorOf(body: unknown): string {
+  const { success, output } = v.safeParse(v.looseObject({ error: v.pipe(v.string(), v.regex(/^\w{1,40}$/)) }), body);
+  return success ? output.error : "";
 }
 
 const WORDS: Record<string, string> = {
@@ -176,5 +191,6 @@ function rolesOf(map: OidcSettings["roles"][string], groups: readonly string[]):
 }
 
 function misbehaved(problem: string): MemdirError {
-  return new MemdirError("network", `the identity provider gave an answer that cannot be used: ${problem}`);
+  const message = `the identity provider gave an answer that cannot be used: ${problem}`;
+  return new MemdirError("network", message, { details: { isProvider: true } });
 }

@@ -4,7 +4,9 @@ import { attempt } from "../../errors.ts";
 import { sha256 } from "../../text/hash.ts";
 import { readBody } from "../http.ts";
 import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
+import { networkOf } from "./admission.ts";
 import type { Entered } from "./data.ts";
+import type { Caller } from "./data-base.ts";
 import { type Access, notFound, type Refusal, type Route, refuse, refuseRole, type TeamServer } from "./route.ts";
 
 /** Nothing of the body is read here, so that a caller without a right cannot make us hold one. */
@@ -37,23 +39,34 @@ function refuseSize(what: string, maxBytes: number): Refusal {
 /** Ours are 40 to 60 characters; the database is not asked for a hash of anything longer. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,200}) *$/i;
 
-/** Who asks, in a route that is not open. What is too much is refused before the database is asked. */
-export async function identify(
-  { data, admission, limits }: TeamServer,
-  access: Access,
-  headers: Headers,
-  repository: string,
-  address: string,
-): Promise<Entered> {
+/** A token that may ask; `known` is whose it was the last time. */
+export interface Admitted {
+  token: string;
+  hash: string;
+  known: Caller | null;
+}
+
+/** The token of a route that is not open. What is too much is refused before the database is asked. */
+export function admit({ admission, limits }: TeamServer, headers: Headers, address: string): Admitted {
   // Only from the header: what is in a URL ends up in logs and histories.
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   if (token === undefined) throw refuseToken("no token was sent: send it as `Authorization: Bearer TOKEN`");
   const hash = sha256(token);
   const wait = admission.waitFor(hash, address, Number(headers.get("content-length") ?? 0));
   if (wait > 0) throw refuseRate(limits.rate, wait);
+  return { token, hash, known: admission.knownAs(hash) };
+}
+
+/** Who asks. `since` is the state that a list is wanted from. */
+export async function identify(
+  { data, admission }: TeamServer,
+  { token, hash, known }: Admitted,
+  { access, since, repository, address }: { access: Access; since: string | null; repository: string; address: string },
+): Promise<Entered> {
   const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;
-  const entered = await data.enter(token, asked, admission.knownAs(hash));
-  admission.settle(hash, address, entered?.caller.tokenId ?? null);
+  // Strangers take turns by where they come from.
+  const entered = await data.enter(token, asked, known ?? { team: "", tokenId: networkOf(address) }, since);
+  admission.settle(hash, address, entered?.caller ?? null);
   if (entered) return entered;
   throw refuseToken("the token is unknown, expired or revoked: ask an admin of the team for another");
 }
@@ -94,13 +107,14 @@ export function readQuery({ query }: Route, url: string): unknown {
 export async function readContent(
   { limits }: TeamServer,
   route: Route,
-  { headers, body }: Pick<Request, "headers" | "body">,
+  headers: Headers,
+  body: () => AsyncIterable<Uint8Array> | null,
 ): Promise<unknown> {
   if (!route.body) return undefined;
   const isMemory = route.body === Markdown;
   const maxBytes = isMemory ? limits.memory.memoryBytes : limits.memory.requestBytes;
   checkType(headers.get("content-type") ?? "", isMemory ? ["text/markdown", "text/plain"] : ["application/json"]);
-  const bytes = await readBody(body, maxBytes);
+  const bytes = await readBody(body(), maxBytes);
   if (bytes === null) throw refuseSize(isMemory ? "a memory" : "a request", maxBytes);
   const text = decode(bytes);
   if (!isMemory) return readAs(route.body, parse(text ?? ""), malformed);

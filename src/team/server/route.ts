@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { World } from "../../world.ts";
 import { LIMITS, type ProblemAnswer, type Role } from "../protocol.ts";
 import type { Admission } from "./admission.ts";
-import type { TeamData } from "./data.ts";
+import type { Entered, TeamData } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import type { Oidc } from "./oidc.ts";
 
@@ -47,6 +47,8 @@ export interface Asked<Query = unknown, Body = unknown> {
   repository: string;
   /** Of that repository, when the request came; null elsewhere. */
   state: string | null;
+  /** What changed since the state that the query names, where the route wants that. */
+  listed: Entered["listed"];
   params: Readonly<Record<string, string>>;
   /** Where the request came from; "" where that is not known. */
   address: string;
@@ -59,6 +61,11 @@ interface RouteOptions<Query, Body, Reply> {
   access: Access;
   /** As the audit log names it; nothing for what is not audited. */
   action?: string;
+  /**
+   * `list`: `?since=STATE` is answered by the statement that says who asks. `write`: the statement that writes checks the token and
+   * the role itself, so that one of a token that was valid a moment ago needs no other.
+   */
+  joins?: "list" | "write";
   summary: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined> & v.GenericSchema<unknown, Query>;
   /** With what they are for. */

@@ -24,6 +24,7 @@ export const MEMORY_ROUTES = [
   route(`GET ${REPOSITORY}/memories`, {
     access: READER,
     action: "list",
+    joins: "list",
     summary: "Every memory of the repository without its text, tombstones too",
     query: v.object({
       since: v.optional(
@@ -33,13 +34,13 @@ export const MEMORY_ROUTES = [
     headers: { "If-None-Match": "The ETag of an earlier answer." },
     reply: [200, "The list, with an ETag.", protocol.ListAnswer],
     others: { 304: "Nothing has changed since." },
-    async answer({ data }, { caller, repository, headers, state: known, query: { since = null } }) {
+    async answer({ data }, { caller, repository, headers, state: known, listed, query: { since = null } }) {
       const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
       const tag = headers.get("if-none-match");
       // Nothing is read, so there is nothing for the audit log: clients ask every few seconds.
       if (tag !== null && known !== null && holdsTag(tag, tagOf(known)))
         return { status: 304, headers: { etag: tagOf(known) } };
-      const body = await data.listMemories(caller, repository, since);
+      const body = listed ?? (await data.listMemories(caller, repository, since));
       await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
       return { body, headers: { etag: tagOf(body.state) } };
     },
@@ -70,6 +71,7 @@ export const MEMORY_ROUTES = [
   route(`PUT ${REPOSITORY}/memories/:path{.+}`, {
     access: WRITER,
     action: "write",
+    joins: "write",
     summary: "Writes a memory that is new or based on a known revision",
     headers: { "If-Match": MATCH, "If-None-Match": "`*` for a memory that must not be there yet." },
     body: protocol.Markdown,
@@ -84,6 +86,7 @@ export const MEMORY_ROUTES = [
   route(`DELETE ${REPOSITORY}/memories/:path{.+}`, {
     access: WRITER,
     action: "remove",
+    joins: "write",
     summary: "Leaves a tombstone in the place of a memory; its versions stay",
     headers: { "If-Match": MATCH },
     reply: [200, "Removed, or gone already.", protocol.WriteAnswer],

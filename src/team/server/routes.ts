@@ -152,9 +152,11 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
       async answer({ data, version, ending }) {
         if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
         await data.ping().catch((error) => {
-          const isReadOnly = (error as { details?: { sqlState?: string } }).details?.sqlState === READ_ONLY;
-          const what = isReadOnly ? "takes no writes: it is a standby, or being replaced" : "is not answering";
-          throw refuse(503, "database", `the database ${what}: see the server's log`);
+          const { message, details } = error as { message: string; details?: { sqlState?: string } };
+          const standby = "the database takes no writes: it is a standby, or being replaced";
+          // Only messages of database.ts are sure to quote nothing.
+          const why = details?.sqlState === undefined ? "the database is not answering" : message;
+          throw refuse(503, "database", details?.sqlState === READ_ONLY ? standby : why);
         });
         return { body: { status: "ok", version } };
       },

@@ -92,7 +92,6 @@ function sweepHourly({ data, retention = RETENTION }: ServerOptions): NodeJS.Tim
 function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts): Server {
   const app = makeApp(options);
   const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
     // What is not a request at all: no host, a backslash in its path.
     errorHandler: () => toResponse(refuse(400, "form", "this is not a well-formed HTTP request").answer, "none"),
   });

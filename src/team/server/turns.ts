@@ -72,8 +72,7 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
     waiting: () => waiting,
     async take(team, token, work) {
       const queue = queueOf(team, token);
-      if (queue.waiting.length >= waitingPerToken || waiting >= most)
-        throw new MemdirError("lock", "too many requests wait for the database: send fewer at once");
+      if (queue.waiting.length >= waitingPerToken || waiting >= most) throw tooMany();
       waiting++;
       await new Promise<void>((start) => {
         queue.waiting.push(start);
@@ -86,4 +85,8 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
       }
     },
   };
+}
+
+export function tooMany(): MemdirError {
+  return new MemdirError("lock", "too many requests wait for the database: send fewer at once");
 }

@@ -1,5 +1,6 @@
-/** What the palette offers besides places and memories: the verbs of the table, and what the shown view adds. */
+/** What can be done in the shown view: offered in the palette and, where it has one, by its key. */
 import { useEffect, useRef } from "preact/hooks";
+import { useKeys } from "./keyboard.ts";
 import { makeStore } from "./store.ts";
 
 export interface Command {
@@ -28,4 +29,9 @@ export function useCommands(offered: readonly Command[]): void {
     commands.set([latest, ...commands.get()]);
     return () => commands.set(commands.get().filter((each) => each !== latest));
   }, []);
+  const press = (run: Command["run"]) => (event: KeyboardEvent) => {
+    event.preventDefault();
+    run();
+  };
+  useKeys(Object.fromEntries(offered.flatMap(({ keys, run }) => (keys === undefined ? [] : [[keys, press(run)]]))));
 }

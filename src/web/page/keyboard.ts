@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { IconName } from "./parts/icon.tsx";
 import { go, route } from "./router.ts";
 
-/** By the browser's name of the key, such as "/", "e", "ArrowDown". */
-type Keys = Record<string, (event: KeyboardEvent) => void>;
+/** By the browser's name of the key, such as "/", "e", "ArrowDown"; "Ctrl s" also while somebody types. */
+type Keys = Record<string, (event: KeyboardEvent) => unknown>;
 
 export interface Place {
   view: string;
@@ -59,16 +59,17 @@ const TYPED_IN: ReadonlySet<string> = new Set(["edit", "new"]);
 /** The last one added comes first. */
 const listeners: { current: Keys }[] = [];
 
-export function startKeyboard(openPalette: () => void): void {
+export function startKeyboard(): void {
   let sinceG = Number.NEGATIVE_INFINITY;
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
     // A dialog has its own keys.
     if (document.querySelector("dialog[open]") !== null) return;
     if (event.ctrlKey || event.metaKey) {
-      if (event.key.toLowerCase() !== "k" || event.shiftKey) return;
+      const handle = event.shiftKey ? undefined : findHandler(`Ctrl ${event.key.toLowerCase()}`);
+      if (handle === undefined) return;
       event.preventDefault();
-      return openPalette();
+      return void handle(event);
     }
     // The editor is in a shadow tree, where the event itself names only its host.
     if (isTyping(event.composedPath()[0] ?? null) && event.key !== "Escape") return;
@@ -85,9 +86,12 @@ export function startKeyboard(openPalette: () => void): void {
       sinceG = performance.now();
       return;
     }
-    const handler = listeners.findLast((keys) => Object.hasOwn(keys.current, event.key));
-    handler?.current[event.key]?.(event);
+    findHandler(event.key)?.(event);
   });
+}
+
+function findHandler(key: string): Keys[string] | undefined {
+  return listeners.findLast(({ current }) => Object.hasOwn(current, key))?.current[key];
 }
 
 export function useKeys(keys: Keys): void {

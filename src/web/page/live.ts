@@ -96,6 +96,8 @@ interface Asking {
   isOnce?: boolean;
   /** Fetched again with these as well. */
   also?: typeof changes;
+  /** The answer to the last question stays until the next one is there. */
+  isSteady?: boolean;
 }
 
 const NEVER = makeStore(0);
@@ -104,7 +106,7 @@ const NEVER = makeStore(0);
 export function useLive<T>(
   path: string | null,
   query: Query = {},
-  { isPosted, isOnce, also = NEVER }: Asking = {},
+  { isPosted, isOnce, isSteady, also = NEVER }: Asking = {},
 ): Live<T> {
   const key = path === null ? "" : path + formatQuery(query);
   const version = useStore(changes);
@@ -129,7 +131,10 @@ export function useLive<T>(
     });
     return () => calling.abort();
   }, [key, isOnce ? 0 : version, asked, told]);
-  return { ...current, reload: () => setAsked((count) => count + 1) };
+  const last = useRef<T | null>(null);
+  last.current = current.value ?? last.current;
+  const value = isSteady ? last.current : current.value;
+  return { ...current, value, reload: () => setAsked((count) => count + 1) };
 }
 
 function keep(key: string, value: unknown): void {

@@ -3,7 +3,6 @@
 import { render, type VNode } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import type { Start } from "../api.ts";
-import { openPalette } from "./commands.ts";
 import { startKeyboard } from "./keyboard.ts";
 import { isConnected, start, startLive } from "./live.ts";
 import { Palette } from "./palette.tsx";
@@ -111,7 +110,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
 async function begin(): Promise<void> {
   startTheme();
   startRouter();
-  startKeyboard(openPalette);
+  startKeyboard();
   const place = document.getElementById("page");
   if (place !== null) render(<Page />, place);
   const { value, failure } = await get<Start>("/api/start");

@@ -1,16 +1,18 @@
 /** The palette (`⌘K`, `Ctrl-K`): every place, every verb of the table, what the shown view offers, and every memory, by typing. */
 
 import type { TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { MemoryList } from "../api.ts";
 import { type Command, commands, isPaletteOpen } from "./commands.ts";
 import { ALL_PLACES } from "./keyboard.ts";
 import { useLive, useStart } from "./live.ts";
 import { formatMemoryRoute } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
-import { useLast, useLater } from "./parts/hooks.ts";
+import { useModal } from "./parts/dialog.tsx";
+import { useLater } from "./parts/hooks.ts";
 import { startJob } from "./parts/jobs.tsx";
 import { go } from "./router.ts";
+import { Keys } from "./side.tsx";
 import { useStore } from "./store.ts";
 import { turnTheme } from "./theme.ts";
 import { askVerb } from "./verb-dialog.tsx";
@@ -27,13 +29,8 @@ const MOST_MEMORIES = 8;
 function OpenPalette(): VNode {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  const dialog = useRef<HTMLDialogElement>(null);
   const close = () => isPaletteOpen.set(false);
-  // Before the next key: what is typed right after the shortcut belongs in the field.
-  useLayoutEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
-  }, []);
+  const modal = useModal(close);
   const choices = useChoices(typed);
   const current = Math.min(at, choices.length - 1);
   const run = (choice: Command | undefined) => {
@@ -52,17 +49,16 @@ function OpenPalette(): VNode {
     }
   };
   useEffect(() => {
-    dialog.current?.querySelector(".is-current")?.scrollIntoView({ block: "nearest" });
+    modal.ref.current?.querySelector(".is-current")?.scrollIntoView({ block: "nearest" });
   }, [current, choices.length]);
   return (
     <dialog
-      ref={dialog}
-      class="palette"
+      {...modal}
+      class="dialog palette"
       aria-label="Run a command or open a memory"
-      onCancel={close}
       // The backdrop is the dialog itself; Esc is the same for the keyboard.
       onMouseDown={(event) => {
-        if (event.target === dialog.current) close();
+        if (event.target === event.currentTarget) close();
       }}
     >
       <input
@@ -95,11 +91,9 @@ function OpenPalette(): VNode {
             onMouseMove={() => setAt(number)}
             onClick={() => run(choice)}
           >
-            <span dir="auto">{choice.title}</span>
-            <span class="soft small grow" dir="auto" children={choice.says} />
-            {choice.keys?.split(" ").map((key) => (
-              <kbd key={key}>{key}</kbd>
-            ))}
+            <span class="clip" dir="auto" children={choice.title} />
+            <span class="soft small grow clip" dir="auto" children={choice.says} />
+            {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
           </div>
         ))}
       </div>
@@ -113,9 +107,8 @@ function useChoices(typed: string): Command[] {
   const { verbs, readOnly } = useStart();
   const offered = useStore(commands).flatMap(({ current }) => current);
   const [asked] = useLater(typed.trim(), PAUSE_MS);
-  const found = useLast(
-    useLive<MemoryList>(asked === "" ? null : "/api/memories", { q: asked, quick: true, limit: MOST_MEMORIES }).value,
-  );
+  const query = { q: asked, quick: true, limit: MOST_MEMORIES };
+  const found = useLive<MemoryList>(asked === "" ? null : "/api/memories", query, { isSteady: true }).value;
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const all: Command[] = [
     ...offered,

@@ -28,13 +28,22 @@ export async function send<T>(
   body: unknown = {},
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
-  return call<T>(path, {
+  const answer = call<T>(path, {
     method,
     // No form and no link of another page can send this header.
     headers: { "content-type": "application/json", "x-memdir": "1", "x-memdir-project": String(generation.get() ?? 0) },
     body: JSON.stringify(body),
     signal: signal ?? null,
   });
+  lastSent = answer;
+  return answer;
+}
+
+let lastSent: Promise<unknown> = Promise.resolve();
+
+/** Resolves when what was sent last is answered: a key that undoes it may be pressed before that. */
+export async function waitForAnswer(): Promise<void> {
+  await lastSent;
 }
 
 export function formatQuery(query: Query): string {

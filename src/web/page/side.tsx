@@ -10,7 +10,8 @@ import { Button, Field, List } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Icon } from "./parts/icon.tsx";
-import { tellFailure } from "./parts/notice.tsx";
+import { Facts } from "./parts/layout.tsx";
+import { told } from "./parts/notice.tsx";
 import { send } from "./remote.ts";
 import { formatRoute, go } from "./router.ts";
 import { useStore } from "./store.ts";
@@ -21,6 +22,7 @@ export function Side({ view }: { view: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const [hasKeys, setHasKeys] = useState(false);
   useKeys({
+    "Ctrl k": openPalette,
     "?": () => setHasKeys(true),
     "/": (event) => {
       event.preventDefault();
@@ -43,7 +45,7 @@ export function Side({ view }: { view: string }): VNode {
         <ProjectName />
         <button
           type="button"
-          class="menu-button button button-small"
+          class="menu-button button button-small only-narrow"
           aria-expanded={isOpen}
           aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
@@ -51,7 +53,7 @@ export function Side({ view }: { view: string }): VNode {
           {title} <span aria-hidden="true">{isOpen ? "▴" : "▾"}</span>
         </button>
       </div>
-      <button type="button" class="palette-button" onClick={openPalette}>
+      <button type="button" class="palette-button button button-small" onClick={openPalette}>
         <Icon name="command" />
         <span class="grow">Search or run…</span>
         <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
@@ -127,9 +129,7 @@ function ProjectName(): VNode {
 }
 
 async function switchProject(root: string): Promise<void> {
-  const { failure } = await send("POST", "/api/project", { root });
-  if (failure !== null) return tellFailure(failure);
-  beginAnew();
+  if ((await told(send("POST", "/api/project", { root }))) !== null) beginAnew();
 }
 
 function ThemeButton(): VNode {
@@ -148,18 +148,18 @@ function ThemeButton(): VNode {
 function KeyTable({ onClose }: { onClose: () => void }): VNode {
   return (
     <Dialog title="Keys" onClose={onClose} actions={<Button text="Close" kind="primary" onClick={onClose} />}>
-      <dl class="facts keys">
-        {KEYS_SHOWN.map(([keys, says]) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(" ").map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{says}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts class="keys" facts={KEYS_SHOWN.map(([keys, says]) => [<Keys key={keys} keys={keys} />, says])} />
     </Dialog>
+  );
+}
+
+/** Keys to press one after the other. */
+export function Keys({ keys }: { keys: string }): VNode {
+  return (
+    <>
+      {keys.split(" ").map((key) => (
+        <kbd key={key}>{key}</kbd>
+      ))}
+    </>
   );
 }

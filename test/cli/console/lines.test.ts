@@ -5,6 +5,7 @@ import { drawWindow } from "../../../src/cli/console/slash-session.ts";
 import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
 import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
 import { diffLines, openPaint } from "../../../src/cli/terminal.ts";
+import { measureWindow, WINDOW_PARTS } from "../../../src/context/window.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
 const plain = openPaint(false);
@@ -112,48 +113,50 @@ describe("diff preview", () => {
 });
 
 describe("chart", () => {
+  const part = (name: (typeof WINDOW_PARTS)[number], bytes: number, tokens: number) => {
+    return { name, text: "x".repeat(bytes), tokens };
+  };
   const parts = [
-    { name: "system prompt", bytes: 12_000, tokens: 3000 },
-    { name: "instructions", bytes: 8000, tokens: 2000 },
-    { name: "what was said", bytes: 200_000, tokens: 50_000 },
-    { name: "你好 \x1b[2Jnotes", bytes: 10, tokens: 3 },
-    { name: "empty", bytes: 0, tokens: 0 },
+    part("system prompt", 12_000, 3000),
+    part("instructions", 8000, 2000),
+    part("what was said", 200_000, 50_000),
+    part("attachments", 10, 3),
+    part("tools", 0, 0),
   ];
 
   it("shows every part with its bar, bytes, tokens and share", () => {
-    expect(
-      drawWindow({ parts, windowTokens: 200_000 }, { columns: 60, color: plain }).split("\n"),
-    ).toMatchInlineSnapshot(`
+    const view = measureWindow(parts, 200_000);
+    expect(drawWindow(view, { columns: 60, color: plain }).split("\n")).toMatchInlineSnapshot(`
       [
         "55k of 200k tokens (27.5%)",
         "█▓▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒░··········································",
         "█ system prompt █                          12 KB ~3.0k  1.5%",
         "▓ instructions  ▓                         7.8 KB ~2.0k  1.0%",
         "▒ what was said ▒▒▒▒▒▒▒▒▒                 195 KB  ~50k 25.0%",
-        "░ 你好 notes    ░                           10 B    ~3  0.0%",
-        "▚ empty                                      0 B    ~0  0.0%",
+        "░ attachments   ░                           10 B    ~3  0.0%",
+        "▚ tools                                      0 B    ~0  0.0%",
         "· free          ·························        ~145k 72.5%",
       ]
     `);
-    expect(drawWindow({ parts, windowTokens: 200_000, isCounted: true }, { columns: 60, color: plain })).not.toContain(
-      "~",
-    );
+    expect(drawWindow({ ...view, isCounted: true }, { columns: 60, color: plain })).not.toContain("~");
   });
 
   it("fits 40 to 120 columns, with and without colour, whatever the numbers", () => {
-    const part = fc.record({ name: fc.string(), bytes: fc.double(), tokens: fc.oneof(fc.nat(300_000), fc.double()) });
+    const any = fc.tuple(fc.constantFrom(...WINDOW_PARTS), fc.nat(2000), fc.nat(300_000));
     fc.assert(
       fc.property(
-        fc.array(part, { maxLength: 14 }),
+        fc.array(any, { maxLength: 14 }),
         fc.integer({ min: 20, max: 140 }),
         fc.nat(200_000),
         (some, columns, windowTokens) => {
-          const lines = drawWindow({ parts: some, windowTokens }, { columns, color: colored }).split("\n");
+          const view = measureWindow(
+            some.map((each) => part(...each)),
+            windowTokens,
+          );
+          const lines = drawWindow(view, { columns, color: colored }).split("\n");
           expect(lines.length).toBe(some.length + 3);
           for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
-          expect(lines.join("\n").replace(SGR, "")).toBe(
-            drawWindow({ parts: some, windowTokens }, { columns, color: plain }),
-          );
+          expect(lines.join("\n").replace(SGR, "")).toBe(drawWindow(view, { columns, color: plain }));
         },
       ),
     );

@@ -2,13 +2,13 @@
 
 import { expect } from "vitest";
 import type { Agent } from "../../../src/agent/agent.ts";
-import type { Choice } from "../../../src/cli/console/input-view.ts";
 import type { Console } from "../../../src/cli/console/slash.ts";
 import { runSlash } from "../../../src/cli/console/slash-commands.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import type { Proposal } from "../../../src/learn/proposal.ts";
 import type { Memdir } from "../../../src/memdir.ts";
 import { openAgent } from "../../../src/open-agent.ts";
+import type { Choice } from "../../../src/verb.ts";
 import { propose } from "../../learn/proposals.ts";
 import { mainOf, makeWorld, type World } from "../../world.ts";
 import { hearCall } from "../call.ts";

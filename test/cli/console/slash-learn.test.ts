@@ -53,9 +53,9 @@ describe("/dream", () => {
     const before = bytes(seat.world);
     expect(await seat.type("/dream", null)).toMatch(/\nnothing was changed: you left at step 1 of 2$/);
     expect(seat.asked).toHaveLength(1);
-    expect(await seat.type("/dream plan")).toContain("/dream --apply --only 1,2 applies these steps");
+    expect(await seat.type("/dream plan")).toContain("/dream --apply --only 1 applies the first step");
     const piped = await sitDown({ world: seat.world, isPiped: true });
-    expect(await piped.type("/dream")).toContain("/dream --apply --only 1,2 applies these steps");
+    expect(await piped.type("/dream")).toContain("/dream --apply --only 1 applies the first step");
     expect((await errorOf(piped.type("/dream apply"))).code).toBe("usage");
     expect(bytes(seat.world)).toEqual(before);
     expect(await piped.type("/dream apply --only 1,2")).toMatch(/merged.*; \/undo \S+ reverts it$/);

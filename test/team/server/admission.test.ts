@@ -33,6 +33,16 @@ describe("admission", () => {
     expect((await desk.ask("GET", `${APP}/memories`, { token: wrong(1) })).status).toBe(401);
   });
 
+  it("hears who comes for the first time during a flood of wrong tokens from many addresses", async () => {
+    const from = (address: string, token: string) =>
+      desk.ask("GET", `${APP}/memories`, { token, headers: { "x-forwarded-for": address } });
+    const statuses = [];
+    for (let i = 0; i < 400; i++) statuses.push((await from(`10.0.0.${i % 40}`, wrong(i))).status);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(100);
+    expect((await from("10.0.1.1", desk.tokens["acme rita"] ?? "")).status).toBe(200);
+    expect((await from("2001:db8::5", wrong(500))).status).toBe(401);
+  });
+
   it("counts a large memory as several requests, and says how long to wait", async () => {
     await desk.ask("GET", "/v1/teams/acme");
     const big = note("x ".repeat(25_000));

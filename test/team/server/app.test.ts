@@ -106,6 +106,23 @@ describe("memories over HTTP", () => {
     expect(data.calls).not.toContain("putMemory");
   });
 
+  it("takes no write for another team, a role that was taken or a token that was revoked, though it knew them", async () => {
+    const put = (path: string, token: string | undefined, body = note()) =>
+      desk.ask("PUT", path, { token: token ?? "", body, headers: NEW });
+    const will = desk.tokens["acme will"];
+    expect((await put(`${APP}/memories/a.md`, will)).status).toBe(200);
+    expect((await put("/v1/teams/other/repositories/app/memories/b.md", will)).status).toBe(404);
+    await desk.ask("PUT", "/v1/teams/acme/people/will/role", { body: { repository: null, role: "reader" } });
+    for (const body of [note(), "no frontmatter: \0"])
+      expect((await put(`${APP}/memories/c.md`, will, body)).status).toBe(403);
+    const { body } = await desk.ask("GET", "/v1/teams/acme/tokens");
+    const { id } = body.tokens.find((one: { person: string }) => one.person === "will");
+    await desk.ask("DELETE", `/v1/teams/acme/tokens/${id}`);
+    expect((await put(`${APP}/memories/d.md`, will)).status).toBe(401);
+    const { body: list } = await desk.ask("GET", `${APP}/memories`);
+    expect(list.entries.map((entry: { path: string }) => entry.path)).toEqual(["a.md"]);
+  });
+
   it("refuses a secret with rule and line and never with its value", async () => {
     const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6"}`;
     const told = await put("a.md", note(`The token is ${secret}`));
@@ -332,6 +349,12 @@ describe("what watches the server", () => {
     const told = await desk.ask("GET", `${APP}/memories`);
     expect([told.status, told.headers.get("retry-after")]).toEqual([503, "1"]);
     expect((await desk.ask("GET", "/health")).status).toBe(200);
+    const refused = "the database refuses us (SQLSTATE 3D000): there is no database with this name";
+    data.fail = new MemdirError("network", refused, { details: { sqlState: "3D000" } });
+    expect((await desk.ask("GET", "/ready")).body.message).toBe(refused);
+    const lines = desk.logged.map((line) => JSON.parse(line));
+    await desk.ask("GET", `${APP}/memories`);
+    expect(desk.logged.slice(lines.length).map((line) => JSON.parse(line).reason)).toEqual([refused, undefined]);
   });
 
   it("hides what failed and logs where, under one id", async () => {

@@ -526,6 +526,47 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     expect(await put(data, ann, "same.md", "again ".repeat(100_000), null, { limits })).toMatchObject({ kind: "done" });
   });
 
+  it("gives each of many writes that came together its own outcome, and nothing to a token that was revoked", async () => {
+    const { ann } = await makeTeam(data);
+    const bob = await addCaller(data, ann, "Bob", "writer");
+    const reader = await addCaller(data, ann, "Rita", "reader");
+    const gone = await addCaller(data, ann, "Gus", "writer");
+    await put(data, ann, "a.md", "one", null);
+    expect(await data.revokeToken(ann, gone.tokenId)).toBe(true);
+    const all = await Promise.allSettled([
+      ...Array.from({ length: 30 }, (_, i) => put(data, i % 2 ? ann : bob, `n${i}.md`, `text ${i}`, null)),
+      put(data, bob, "a.md", "two", "1"),
+      put(data, ann, "a.md", "other", "1"),
+      put(data, bob, "N3.md", "clash", null),
+      put(data, reader, "r.md", "no", null),
+      put(data, gone, "g.md", "no", null),
+    ]);
+    expect(all.slice(0, 30).every((one) => one.status === "fulfilled" && one.value.kind === "done")).toBe(true);
+    expect(all.slice(30)).toMatchObject([
+      { value: { kind: "done", revision: "2" } },
+      { value: { kind: "stale", current: { revision: "2" } } },
+      { value: { kind: "refused" } },
+      { value: { kind: "refused" } },
+      { reason: { code: "not-found" } },
+    ]);
+    expect((await data.listMemories(ann, "app")).entries).toHaveLength(31);
+  });
+
+  it("says with who asks what changed since a state", async () => {
+    const { ann } = await makeTeam(data);
+    const token = (await data.addToken(ann, "Ann", { label: "", days: null }))?.token ?? "";
+    await put(data, ann, "a.md", "one", null);
+    const { state, id } = await data.listMemories(ann, "app");
+    expect((await data.enter(token, "app", null, state))?.listed).toBeNull();
+    await put(data, ann, "b.md", "two", null);
+    const listed = (await data.enter(token, "app", null, state))?.listed;
+    expect(listed).toMatchObject({ id, since: state, entries: [{ path: "b.md", revision: "1" }] });
+    expect(listed?.state).toBe((await data.listMemories(ann, "app")).state);
+    const other = (await data.enter(token, "app", null, `${state}1`))?.listed;
+    expect(other?.entries).toHaveLength(2);
+    expect(other).not.toHaveProperty("since");
+  });
+
   it("writes down who did what, in the same transaction", async () => {
     const { ann } = await makeTeam(data);
     await put(data, ann, "a.md", "one", null);
@@ -544,6 +585,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
       ["write", "1", "done"],
       ["admin:add-repository", null, "done"],
       ["admin:add-token", null, expect.stringContaining("for Ann")],
+      ["admin:add-token", null, expect.stringContaining("for Ann")],
       ["admin:create-team", null, expect.stringContaining("Ann")],
     ]);
     expect(rows[2]).toMatchObject({ person: "Ann", tokenId: ann.tokenId, repository: "app", path: "a.md" });
@@ -551,7 +593,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     await data.audit(ann, [{ action: "later", repository: null, path: null, revision: null, outcome: "ok" }]);
     const [newest] = await data.readAudit(ann, { before: null, limit: 1 });
     expect(newest?.action).toBe("later");
-    expect(await data.readAudit(ann, { before: newest?.at ?? "", limit: 2 })).toHaveLength(9);
+    expect(await data.readAudit(ann, { before: newest?.at ?? "", limit: 2 })).toHaveLength(10);
     await expect(data.readAudit(ann, { before: "yesterday", limit: 2 })).rejects.toMatchObject({ code: "usage" });
   });
 

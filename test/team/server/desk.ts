@@ -50,6 +50,7 @@ export async function openDesk(
     now: () => clock.now,
     log: (line) => void logged.push(line),
     version: "1.2.3",
+    behindTls: true,
     ...(limits && { limits }),
   });
   const ask: Ask = async (method, path, asking = {}) => {

@@ -46,7 +46,7 @@ export function openMemoryData(now: () => Date): MemoryData {
   const teamOf = (caller: Caller) => teams.get(caller.team) as Team;
   const repositoryOf = (caller: Caller, name: string) => teamOf(caller).repositories.get(name);
   const note = (caller: Caller, entry: AuditEntry) =>
-    void teamOf(caller).audit.unshift({
+    void teamOf(caller).audit.push({
       repository: null,
       path: null,
       revision: null,
@@ -97,6 +97,13 @@ export function openMemoryData(now: () => Date): MemoryData {
     }
     return null;
   };
+  /** As the database does it: the token, the repository, the role. */
+  const mayWrite = (caller: Caller, repository: string): boolean => {
+    const token = [...teamOf(caller).tokens].find(([, { id }]) => id === caller.tokenId)?.[0] ?? "";
+    const role = findCaller(token) && roleOf(caller, repository);
+    if (!role) throw new MemdirError("not-found", "there is no repository that you may read");
+    return RANK[role] >= RANK.writer;
+  };
   const verbs: TeamData = {
     migrate: async () => [],
     ping: async () => {},
@@ -117,7 +124,7 @@ export function openMemoryData(now: () => Date): MemoryData {
       if (!caller) return null;
       const role = repository === null ? null : roleOf(caller, repository);
       const state = role ? String(repositoryOf(caller, repository ?? "")?.state) : null;
-      return { caller, teamRole: await data.teamRoleOf(caller), role, state };
+      return { caller, teamRole: await data.teamRoleOf(caller), role, state, listed: null };
     },
     signIn: async () => null,
     advise: async () => [],
@@ -204,6 +211,7 @@ export function openMemoryData(now: () => Date): MemoryData {
       }),
     async putMemory(caller, repository, memory, expected, limits) {
       const { path, text, hash, name, description, terms } = memory;
+      if (!mayWrite(caller, repository)) return { kind: "refused", path, reason: "you may read here, but not write" };
       const place = repositoryOf(caller, repository);
       const current = entryOf(path, place?.memories.get(path));
       if (current && !current.deleted && current.hash === hash)
@@ -216,6 +224,7 @@ export function openMemoryData(now: () => Date): MemoryData {
       return { kind: "done", path, revision };
     },
     async removeMemory(caller, repository, path, expected) {
+      if (!mayWrite(caller, repository)) return { kind: "refused", path, reason: "you may read here, but not write" };
       const current = entryOf(path, repositoryOf(caller, repository)?.memories.get(path));
       if (!current || current.deleted) return { kind: "done", path, revision: current?.revision ?? "" };
       if (current.revision !== expected) return { kind: "stale", path, current };
@@ -256,6 +265,7 @@ export function openMemoryData(now: () => Date): MemoryData {
     readAudit: async (caller, { before, limit }) =>
       teamOf(caller)
         .audit.filter(({ at }) => before === null || at < before)
+        .reverse()
         .slice(0, limit),
     counts: async () => ({ teams: teams.size, repositories: 0, memories: 0, bytes: 0 }),
   };

@@ -91,11 +91,29 @@ it("refuses who is in no group that has a role, and teams that nobody signs in t
 
 it("says that the provider refuses, or does not answer, without its words", async () => {
   const wrong = open("another secret");
-  await expect(wrong.start("acme")).rejects.toMatchObject({ code: "network" });
+  await expect(wrong.start("acme")).rejects.toThrow(/401, invalid_client; check "clientId"/);
   await expect(open().finish("acme", "no such handle")).rejects.toMatchObject({ code: "usage" });
   expect(() => openOidc({ ...SETTINGS, issuer: "http://id.example" }, null, { fetch, now })).toThrow("https");
   const gone = openOidc({ ...SETTINGS, issuer: "http://127.0.0.1:1" }, null, { fetch, now });
   await expect(gone.start("acme")).rejects.toMatchObject({ code: "network" });
+});
+
+it("names what is wrong with the settings to the operator and to who signs in, and does not blame the database", async () => {
+  await open().check();
+  const elsewhere = openOidc({ ...SETTINGS, issuer: `${provider.issuer}/realm` }, null, { fetch, now });
+  await expect(elsewhere.check()).rejects.toThrow('check "issuer"');
+  const discovery = JSON.stringify({ issuer: provider.issuer, token_endpoint: provider.issuer });
+  const plain = { ...SETTINGS, issuer: provider.issuer };
+  const without = openOidc(plain, null, { fetch: async () => new Response(discovery), now });
+  await expect(without.check()).rejects.toThrow("turn on the device flow");
+  const logged: string[] = [];
+  const data = openMemoryData(now);
+  const log = (line: string) => void logged.push(line);
+  const server = await startServer({ data, now, log, oidc: open("another secret"), port: 0 });
+  const asked = signIn({ ...network, sleep: async () => {} }, { server: server.url, team: "acme" }, () => {});
+  await expect(asked).rejects.toThrow(/503 \(the identity provider .*invalid_client/);
+  expect(JSON.parse(logged[0] ?? "").reason).toContain("invalid_client");
+  await server.close();
 });
 
 const SETTINGS = {

@@ -192,6 +192,11 @@ describe("the first start", () => {
     );
     expect((await errorOf(issueToken(data, { team: "none", person: "ann", ...more }))).message).toContain("acme");
     expect(fs.existsSync(more.file)).toBe(false);
+    const only = { ...options, team: undefined, file: path.join(folder, "only") };
+    expect(await issueToken(data, only)).toBe(only.file);
+    await data.createTeam("other", "ann");
+    const several = await errorOf(issueToken(data, { ...only, file: path.join(folder, "several") }));
+    expect(several.message).toContain("--team with one of acme, other");
   });
 });
 
@@ -271,4 +276,11 @@ it("never repeats the URL of a database that it cannot use", async () => {
     const error = await errorOf(openServerData({ database }, now));
     expect([error.code, error.message.includes("hunter2")]).toEqual(["usage", false]);
   }
+});
+
+it("says which database does not answer, without its user and password", async () => {
+  const error = await errorOf(openServerData({ database: "postgres://u:hunter2@127.0.0.1:1/d" }, now));
+  expect(error.message).toBe(
+    "postgres://127.0.0.1:1/d: the database is not answering (ECONNREFUSED): try again shortly",
+  );
 });

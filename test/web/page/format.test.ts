@@ -3,7 +3,6 @@ import { localDay } from "../../../src/text/local-day.ts";
 import {
   addDays,
   endOf,
-  fillDays,
   formatAge,
   formatBytes,
   formatCount,
@@ -55,35 +54,8 @@ it("a name cannot be turned round by marks that nobody sees; letters of the righ
 });
 
 describe("days of a chart", () => {
-  it("fills what lies between, over the end of a month and of a leap February", () => {
-    const filled = fillDays(
-      [
-        { day: "2028-02-27", values: [1, 2] },
-        { day: "2028-03-01", values: [3, 4] },
-      ],
-      2,
-    );
-    expect(filled.map(({ day }) => day)).toEqual(["2028-02-27", "2028-02-28", "2028-02-29", "2028-03-01"]);
-    expect(filled[1]?.values).toEqual([0, 0]);
-    expect(filled[3]?.values).toEqual([3, 4]);
-  });
-
-  it("begins earlier and ends later where it is told to", () => {
-    const filled = fillDays([{ day: "2026-11-02", values: [5] }], 1, "2026-11-01", "2026-11-03");
-    expect(filled.map(({ values }) => values[0])).toEqual([0, 5, 0]);
-  });
-
-  it("does not hang on days that are none, or lie far apart", () => {
-    expect(fillDays([{ day: "never", values: [1] }], 1)).toEqual([]);
-    expect(fillDays([], 1)).toEqual([]);
-    expect(fillDays([{ day: "0001-01-01", values: [1] }], 1, undefined, "9999-01-01").length).toBeLessThan(4000);
-  });
-
   it("joins to weeks only where there are too many, and loses nothing", () => {
-    const days = fillDays([{ day: "2026-01-01", values: [1] }], 1, undefined, "2026-03-11").map(({ day }) => ({
-      day,
-      values: [1],
-    }));
+    const days = Array.from({ length: 70 }, (_, at) => ({ day: addDays("2026-01-01", at), values: [1] }));
     expect(gatherDays(days, 100)).toEqual({ columns: days, each: 1 });
     const { columns, each } = gatherDays(days, 20);
     expect(each).toBe(7);

@@ -1,6 +1,6 @@
 /** Small elements: buttons, fields with their labels, tags, bars, ages, lists, and links to memories. */
 import type { ButtonHTMLAttributes, ComponentChildren, TextareaHTMLAttributes, VNode } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MemoryTitle, Ref } from "../../api.ts";
 import { formatRoute } from "../router.ts";
 import { formatAge, formatMoment, keyOf, showName } from "./format.ts";
@@ -107,6 +107,42 @@ export function useForm<Values extends Record<string, string>>(first: Values) {
   return { values, field };
 }
 
+interface FormProps {
+  class?: string;
+  /** By a button, by Enter in a line, or by Ctrl-Enter in a text. */
+  onSubmit: () => void;
+  /** By Escape. */
+  onCancel?: () => void;
+  /** A key opened it: the first line gets the focus before the next key, which would be another shortcut. */
+  takesFocus?: boolean;
+  children: ComponentChildren;
+}
+
+export function Form({ class: looks, onSubmit, onCancel, takesFocus = false, children }: FormProps): VNode {
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    if (takesFocus) form.current?.querySelector("input")?.focus();
+  }, []);
+  return (
+    <form
+      ref={form}
+      class={looks}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onSubmit();
+        if (event.key !== "Escape" || onCancel === undefined) return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
 interface ListProps<Row> {
   rows: readonly Row[];
   children: (row: Row, at: number) => ComponentChildren;
@@ -143,7 +179,7 @@ export function List<Row>(props: ListProps<Row>): VNode {
 }
 
 /** The first rows of a list, and a button that shows more; null if all are shown. */
-export function useFirst<Row>(rows: readonly Row[], first = Number.POSITIVE_INFINITY): [readonly Row[], VNode | null] {
+function useFirst<Row>(rows: readonly Row[], first = Number.POSITIVE_INFINITY): [readonly Row[], VNode | null] {
   const [count, setCount] = useState(first);
   const text = `Show more of ${rows.length.toLocaleString()}`;
   const more = count < rows.length ? <Button text={text} onClick={() => setCount(count + first * 3)} /> : null;

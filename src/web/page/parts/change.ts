@@ -1,28 +1,23 @@
 /** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
 import type { ChangedAnswer, LastChange, Ref, UndoAnswer, VerbAnswer } from "../../api.ts";
 import { changes, start } from "../live.ts";
-import { type Answer, get, send } from "../remote.ts";
+import { get, send, waitForAnswer } from "../remote.ts";
 import { ask } from "./dialog.tsx";
 import { formatAge } from "./format.ts";
-import { endOffer, tell, tellFailure } from "./notice.tsx";
+import { endOffer, tell, tellFailure, told } from "./notice.tsx";
 
 /** How a change is undone: its entry in the journal, several of them, or work of its own; null if it cannot be. */
 export type Undo = string | readonly string[] | null | (() => Promise<unknown>);
 
-/** Must not throw; null if it failed, which the person has been told. */
-export async function change(path: string, body: unknown): Promise<ChangedAnswer | null> {
-  return told(await send<ChangedAnswer>("POST", path, body), tellDone);
-}
-
-/** A verb on one memory; `says` is the sentence about it. */
+/** A verb on one memory; `says` is the sentence about it. Null if it failed, which the person has been told. */
 export async function changeMemory(
   verb: string,
   says: string,
   body: Ref & Record<string, unknown>,
 ): Promise<VerbAnswer | null> {
-  return told(await send<VerbAnswer>("POST", `/api/${verb}`, body), ({ notices = [], undo: entry }) =>
-    tellChanged([says, ...notices].join("; "), entry),
-  );
+  const done = await told(send<VerbAnswer>("POST", `/api/${verb}`, body));
+  if (done !== null) tellChanged([says, ...(done.notices ?? [])].join("; "), done.undo);
+  return done;
 }
 
 export function tellDone({ message, entry }: ChangedAnswer): void {
@@ -57,7 +52,7 @@ export async function undo(how: Exclude<Undo, null>, what = "the change", offer 
   const notices: string[] = [];
   // The last of several first: each is undone while nothing came after it.
   for (const id of [how].flat().toReversed()) {
-    const done = told(await send<UndoAnswer>("POST", "/api/undo", { id }), () => {});
+    const done = await told(send<UndoAnswer>("POST", "/api/undo", { id }));
     if (done === null) return;
     redo.push(done.undo);
     notices.push(...done.notices);
@@ -68,6 +63,7 @@ export async function undo(how: Exclude<Undo, null>, what = "the change", offer 
 /** Asks first where the change was not made on this page a moment ago. */
 export async function undoLast(): Promise<void> {
   if (start.get().readOnly) return;
+  await waitForAnswer();
   const { value: last, failure } = await get<LastChange | null>("/api/last");
   if (failure !== null) return tellFailure(failure);
   const isOwn = own !== null && (typeof own.how === "function" || [own.how].flat().includes(last?.id ?? ""));
@@ -76,10 +72,4 @@ export async function undoLast(): Promise<void> {
   const when = formatAge(Date.now() - Date.parse(last.at));
   const text = `${last.says}, ${when}, by ${last.by}.`;
   if ((await ask({ title: "Undo this change?", text, yes: "Undo" })) !== null) await undo(last.id, last.says);
-}
-
-function told<T>({ value, failure }: Answer<T>, say: (value: T) => void): T | null {
-  if (failure !== null) tellFailure(failure);
-  else say(value);
-  return value;
 }

@@ -15,8 +15,20 @@ interface Props {
 }
 
 export function Dialog({ title, isWide = false, onClose, children, actions }: Props): VNode {
-  const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const modal = useModal(onClose);
+  return (
+    <dialog {...modal} class={`dialog stack${isWide ? " dialog-wide" : ""}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <div class="row">{actions}</div>
+    </dialog>
+  );
+}
+
+/** What makes a dialog block the rest of the page from its first moment: what is typed next belongs in it. */
+export function useModal(onClose: () => void) {
+  const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
@@ -26,21 +38,11 @@ export function Dialog({ title, isWide = false, onClose, children, actions }: Pr
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
-  return (
-    <dialog
-      ref={element}
-      class={`dialog stack${isWide ? " dialog-wide" : ""}`}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-    >
-      <h2 id={id}>{title}</h2>
-      {children}
-      <div class="row">{actions}</div>
-    </dialog>
-  );
+  const onCancel = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return { ref: element, onCancel };
 }
 
 interface Question {
@@ -49,7 +51,6 @@ interface Question {
   /** On the button that confirms. */
   yes: string;
   no?: string;
-  isDanger?: boolean;
   /** A line of text to fill in. */
   field?: { label: string; value?: string; isRequired?: boolean };
 }
@@ -81,7 +82,7 @@ export function Questions(): VNode | null {
 }
 
 function QuestionDialog({ question }: { question: Asked }): VNode {
-  const { title, text: says, yes, no = "Cancel", isDanger, field, answer } = question;
+  const { title, text: says, yes, no = "Cancel", field, answer } = question;
   const [text, setText] = useState(field?.value ?? "");
   const isReady = field?.isRequired !== true || text.trim() !== "";
   const cancel = () => answer(null);
@@ -93,7 +94,7 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
       actions={
         <>
           <Button kind="quiet" text={no} onClick={cancel} />
-          <Button kind={isDanger ? "danger" : "primary"} text={yes} disabled={!isReady} onClick={confirm} />
+          <Button kind="primary" text={yes} disabled={!isReady} onClick={confirm} />
         </>
       }
     >

@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { DiffLine, ReviewDetail, TextPart } from "../../api.ts";
+import { Facts } from "./layout.tsx";
 import { diffWords } from "./merge-text.ts";
 import { Markdown, SCROLLS } from "./texts.tsx";
 
@@ -17,8 +18,8 @@ export function Words({ before, after, only }: { before: string; after: string; 
   );
 }
 
-const SIGNS = { same: " ", added: "+", removed: "−", skipped: " ", file: " " };
-const SAID = { same: "", added: "added: ", removed: "removed: ", skipped: "", file: "" };
+const SIGNS = { same: " ", added: "+", removed: "−", skipped: " " };
+const SAID = { same: "", added: "added: ", removed: "removed: ", skipped: "" };
 
 /** Line by line, with the words that differ; additions and removals are marked by a sign, not by colour alone. */
 export function Diff({ lines, label }: { lines: DiffLine[]; label: string }): VNode {
@@ -104,22 +105,17 @@ export function Change({ change }: { change: ReviewDetail["changes"][0] }): VNod
   );
   const names = parts.filter((part) => (part.field === "name" || part.field === "type") && isChanged(part));
   const blocks = parts.filter(({ field }) => field === null);
+  const show = (part: TextPart): [string, VNode] => [
+    titleOfField(part.field ?? ""),
+    effect === "changed" && isChanged(part) ? (
+      <Words before={part.before ?? ""} after={part.after ?? ""} />
+    ) : (
+      <span class="words" dir="auto" children={part.after ?? part.before} />
+    ),
+  ];
   return (
     <div class={`change change-${effect} stack-s`}>
-      <dl class="facts">
-        {[...(effect === "changed" ? names : []), ...fields].map((part) => (
-          <div key={part.field}>
-            <dt>{titleOfField(part.field ?? "")}</dt>
-            <dd>
-              {effect === "changed" && isChanged(part) ? (
-                <Words before={part.before ?? ""} after={part.after ?? ""} />
-              ) : (
-                <span class="words" dir="auto" children={part.after ?? part.before} />
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={[...(effect === "changed" ? names : []), ...fields].map(show)} />
       {blocks.map((part, at) => (
         <Block key={at} part={part} isWhole={effect !== "changed"} />
       ))}

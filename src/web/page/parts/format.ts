@@ -73,21 +73,6 @@ export function gatherDays(days: DayColumn[], most: number): { columns: DayColum
   return { columns, each };
 }
 
-/** With zeros for the days between the first and the last that are missing. */
-export function fillDays(days: DayColumn[], kinds: number, from?: string, to?: string): DayColumn[] {
-  const first = from ?? days[0]?.day;
-  const last = to ?? days.at(-1)?.day;
-  if (first === undefined || last === undefined) return days;
-  const known = new Map(days.map((day) => [day.day, day]));
-  const filled: DayColumn[] = [];
-  // Ten years: a wrong clock must not hang the page.
-  for (let day = first; day <= last && filled.length < 3660; day = addDays(day, 1)) {
-    if (Number.isNaN(dateOf(day).getTime())) break;
-    filled.push(known.get(day) ?? { day, values: new Array<number>(kinds).fill(0) });
-  }
-  return filled;
-}
-
 export function formatDay(day: string, isLong = false): string {
   const at = dateOf(day);
   if (Number.isNaN(at.getTime())) return day;

@@ -34,13 +34,6 @@ export function useAsked(params: URLSearchParams, name: string, ms: number) {
   return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
 }
 
-/** The value, or the last one that was not null. */
-export function useLast<T>(value: T | null): T | null {
-  const last = useRef(value);
-  last.current = value ?? last.current;
-  return last.current;
-}
-
 /** Whether a task that was started here is still running, and what starts one. */
 export function useBusy(): [isBusy: boolean, run: <T>(task: Promise<T>) => Promise<T>] {
   const [isBusy, setBusy] = useState(false);

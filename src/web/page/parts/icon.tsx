@@ -9,8 +9,6 @@ const PATHS = {
   activity: "M1.8 8.5h2.7l2-5.5 3 10 2-4.5h2.7",
   settings: "M2.5 4.5h6.2M11.8 4.5h1.7M2.5 11.5h1.7M7.3 11.5h6.2M10.2 3v3M5.8 10v3",
   command: "M3 4.5 6.5 8 3 11.5M8 12h5",
-  map: "M4 4.2a1.6 1.6 0 1 0 .01 0zM12 5.7a1.6 1.6 0 1 0 .01 0zM7 10.8a1.6 1.6 0 1 0 .01 0zM5.5 5.6l5 1.5M5 7.2l1.5 3.9M11 8.4l-2.7 3",
-  keys: "M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M11.8 7h.01M5 9.3h6",
 } as const;
 
 export type IconName = keyof typeof PATHS;

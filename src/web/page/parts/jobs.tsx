@@ -1,13 +1,12 @@
 /** Jobs: the button that starts one, its progress, and the tray in the corner that lists and stops them. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Job, JobKind } from "../../api.ts";
 import { jobs, noteJob, useStart } from "../live.ts";
 import { formatQuery, send } from "../remote.ts";
-import { route } from "../router.ts";
 import { useStore } from "../store.ts";
 import { Button, Soft } from "./basics.tsx";
-import { Passing, tellFailure } from "./notice.tsx";
+import { Passing, told } from "./notice.tsx";
 
 const TITLES: Record<JobKind, string> = {
   warm: "Embedding memories",
@@ -17,14 +16,8 @@ const TITLES: Record<JobKind, string> = {
 };
 
 export async function startJob(kind: JobKind): Promise<void> {
-  const { value, failure } = await send<Job>("POST", "/api/jobs", { kind });
-  if (failure !== null) tellFailure(failure);
-  else noteJob(value);
-}
-
-async function stopJob({ id }: Job): Promise<void> {
-  const { failure } = await send("DELETE", `/api/jobs${formatQuery({ id })}`);
-  if (failure !== null) tellFailure(failure);
+  const job = await told(send<Job>("POST", "/api/jobs", { kind }));
+  if (job !== null) noteJob(job);
 }
 
 /** Nothing if changes are not allowed. */
@@ -38,8 +31,9 @@ export function JobButton({ kind, title }: { kind: JobKind; title: string }): VN
 }
 
 /** What a job is doing, how far it is and a way to stop or close it. A total of 0 means that it is unknown. */
-export function JobState({ job, title, onClose }: { job: Job; title: string; onClose?: () => void }): VNode {
-  const { state, done, total } = job;
+function JobState({ job, onClose }: { job: Job; onClose: () => void }): VNode {
+  const { id, kind, state, done, total, says } = job;
+  const title = TITLES[kind];
   const isRunning = state === "running";
   const action = isRunning ? "Stop" : "Close";
   return (
@@ -55,12 +49,12 @@ export function JobState({ job, title, onClose }: { job: Job; title: string; onC
         kind="quiet"
         text={action}
         aria-label={`${action}: ${title}`}
-        onClick={() => (isRunning ? stopJob(job) : onClose?.())}
+        onClick={() => (isRunning ? told(send("DELETE", `/api/jobs${formatQuery({ id })}`)) : onClose())}
       />
       {isRunning ? (
         <progress class="wide" aria-label={title} value={total > 0 ? done : undefined} max={total || 1} />
       ) : null}
-      <Soft text={job.says} />
+      <Soft text={says} />
     </>
   );
 }
@@ -71,15 +65,8 @@ const seen = new Set<string>();
 export function JobTray(): VNode | null {
   const [closed, setClosed] = useState<string[]>([]);
   const all = useStore(jobs);
-  const { view } = useStore(route);
   for (const job of all) if (job.state === "running") seen.add(job.id);
-  const open = all.filter((job) => seen.has(job.id) && !closed.includes(job.id));
-  // A view of the same name shows the job itself and its result.
-  const shown = open.filter((job) => job.kind !== view);
-  const told = open.filter((job) => job.kind === view && job.state !== "running").map(({ id }) => id);
-  useEffect(() => {
-    if (told.length > 0) setClosed([...closed, ...told]);
-  }, [told.join(" ")]);
+  const shown = all.filter((job) => seen.has(job.id) && !closed.includes(job.id));
   if (shown.length === 0) return null;
   return (
     <section class="stack-xs" aria-label="Jobs">
@@ -88,7 +75,7 @@ export function JobTray(): VNode | null {
         const tone = job.state === "failed" ? "bad" : "plain";
         return (
           <Passing key={job.id} tone={tone} isFinal={job.state !== "running"} onEnd={close}>
-            <JobState job={job} title={TITLES[job.kind]} onClose={close} />
+            <JobState job={job} onClose={close} />
           </Passing>
         );
       })}

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Live } from "../live.ts";
 import { amend, route } from "../router.ts";
 import { useStore } from "../store.ts";
-import { Button, useFirst } from "./basics.tsx";
+import { Button } from "./basics.tsx";
 import { showName } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
@@ -35,9 +35,11 @@ export function Modes({ label, modes }: { label: string; modes: readonly [title:
   );
   const current = fits.sort((a, b) => own(b[1]).length - own(a[1]).length)[0];
   return (
-    <nav class="modes row" aria-label={label}>
+    <nav class="row chips" aria-label={label}>
       {modes.map(([title, href]) => (
-        <a key={href} href={href} aria-current={href === current?.[1] ? "page" : undefined} children={title} />
+        <a key={href} class="chip" href={href} aria-current={href === current?.[1] ? "page" : undefined}>
+          {title}
+        </a>
       ))}
     </nav>
   );
@@ -67,6 +69,23 @@ export function Heading({ title, count = "" }: { title: string; count?: number |
     <h2>
       {title} <span class="soft">{count}</span>
     </h2>
+  );
+}
+
+/** Names with what they stand for, in two columns. */
+export function Facts(props: {
+  facts: readonly [name: ComponentChildren, value: ComponentChildren][];
+  class?: string;
+}): VNode {
+  return (
+    <dl class={`facts ${props.class ?? ""}`.trim()}>
+      {props.facts.map(([name, value], at) => (
+        <div key={at}>
+          <dt dir="auto">{name}</dt>
+          <dd dir="auto">{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -117,6 +136,28 @@ export function Page<T>({ title, lead, live, actions, none, children }: PageProp
   );
 }
 
+interface ChipsProps<Value> {
+  label: string;
+  /** The value is the title by default. */
+  chips: readonly { value: Value; title?: string; count?: number }[];
+  current: Value;
+  onChoose: (value: Value) => void;
+}
+
+/** One of a few, side by side. */
+export function Chips<Value extends string | null>({ label, chips, current, onChoose }: ChipsProps<Value>): VNode {
+  return (
+    <fieldset class="row chips plain-set">
+      <legend class="hidden">{label}</legend>
+      {chips.map(({ value, title, count }) => (
+        <button key={value} type="button" class="chip" aria-pressed={value === current} onClick={() => onChoose(value)}>
+          {title ?? value} {count === undefined ? null : <span class="soft">{count}</span>}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
 interface KindsProps<Kind> {
   label: string;
   kinds: readonly { kind: Kind; title: string; class: string }[];
@@ -162,38 +203,32 @@ interface TableProps<Row> {
   columns: Column<Row>[];
   rows: Row[];
   keyOf: (row: Row) => string;
-  /** How many are shown at first; a button shows as many more. */
-  first?: number;
 }
 
 /** A plain table of a few dozen rows; on a narrow screen a row becomes a block with the column's name before each value. */
-export function Table<Row>({ caption, none = "", columns, rows, keyOf, first }: TableProps<Row>): VNode {
-  const [shown, more] = useFirst(rows, first);
+export function Table<Row>({ caption, none = "", columns, rows, keyOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="soft">{none}</p>;
   return (
-    <>
-      <table class="table wide">
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? "number" : undefined} children={title} />
+    <table class="table wide">
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} scope="col" class={isNumber ? "number" : undefined} children={title} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, isNumber, cell }) => (
+              <td key={title} class={isNumber ? "number" : undefined} data-title={title} dir="auto">
+                {cell(row)}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {shown.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, isNumber, cell }) => (
-                <td key={title} class={isNumber ? "number" : undefined} data-title={title} dir="auto">
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {more}
-    </>
+        ))}
+      </tbody>
+    </table>
   );
 }

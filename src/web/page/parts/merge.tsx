@@ -69,7 +69,7 @@ function Choice({ part, pick, name, titles, isReadOnly, children: onPick }: Choi
         : [["left", titles[0]], ["right", titles[1]], ...both];
   const isText = before !== null && after !== null;
   return (
-    <fieldset class="choice plain-set">
+    <fieldset class="choice card">
       <legend class="small soft">{field === null ? "Paragraph" : titleOfField(field)}</legend>
       {isText ? (
         <p class="block block-changed">

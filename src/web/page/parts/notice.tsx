@@ -1,7 +1,7 @@
 /** Notices: a box within a view, and short messages in the corner that disappear on their own. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Failure } from "../remote.ts";
+import type { Answer, Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, type Tone } from "./basics.tsx";
 
@@ -69,6 +69,13 @@ export function endOffer(entry: string): void {
 
 export function tellFailure(failure: Failure): void {
   if (failure.problem !== "aborted") tell(failure.message, "bad");
+}
+
+/** The answer to a request; null if it failed, which the person has been told. */
+export async function told<T>(asked: Promise<Answer<T>>): Promise<T | null> {
+  const { value, failure } = await asked;
+  if (failure !== null) tellFailure(failure);
+  return value;
 }
 
 export function Messages(): VNode {

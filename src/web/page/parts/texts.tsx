@@ -59,9 +59,13 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
   // The view's own title is the only h1.
   const Element = (!PLAIN.has(kind) ? "span" : kind === "h1" ? "h2" : kind) as "p";
   // The list and not its items, because the list has the space for the markers.
-  const look = node.align === undefined ? undefined : `align-${node.align}`;
   return (
-    <Element key={at} class={look} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined} children={children} />
+    <Element
+      key={at}
+      style={{ textAlign: node.align }}
+      dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined}
+      children={children}
+    />
   );
 }
 

@@ -7,10 +7,10 @@ import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } fr
 import { recalls, useLive } from "../live.ts";
 import { Age, Button, Field, LinkRow, List, Marked, MemoryLink } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
-import { addDays, endOf, fillDays, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
-import { useAsked, useBusy, useLast } from "../parts/hooks.ts";
+import { addDays, endOf, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
+import { useAsked, useBusy } from "../parts/hooks.ts";
 import { Answered, Empty, Heading, Kinds, Modes, Page, PageHead, readWithout } from "../parts/layout.tsx";
-import { Lines, tellFailure } from "../parts/notice.tsx";
+import { Lines, told } from "../parts/notice.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
 
@@ -29,8 +29,6 @@ const NONE = (
 const PAGE = 100;
 /** More columns than this are too thin for a pointer on a narrow screen; then a column is a week. */
 const MOST_COLUMNS = 120;
-/** A single day across the whole width says nothing. */
-const LEAST_DAYS = 30;
 
 export function ActivityView({ params }: { params: URLSearchParams }): VNode {
   const session = params.get("session");
@@ -86,13 +84,10 @@ function useMore(first: Timeline | null) {
   const fetch = async () => {
     const last = current.events.at(-1) ?? first?.events.at(-1);
     if (isBusy || last === undefined) return;
-    const { value, failure } = await run(get<Timeline>("/api/timeline", { limit: PAGE, before: last.at }));
-    if (failure !== null) return tellFailure(failure);
-    setState({
-      of: first,
-      events: [...current.events, ...value.events],
-      hasMore: value.hasMore && value.events.length > 0,
-    });
+    const next = await run(told(get<Timeline>("/api/timeline", { limit: PAGE, before: last.at })));
+    if (next === null) return;
+    const hasMore = next.hasMore && next.events.length > 0;
+    setState({ of: first, events: [...current.events, ...next.events], hasMore });
   };
   return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
 }
@@ -101,11 +96,8 @@ function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet
   const { days, counts, without } = props;
   const shown = KINDS.filter(({ kind }) => !without.has(kind));
   const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
-  const first = days[0]?.day;
-  const last = days.at(-1)?.day;
-  const month = last === undefined ? undefined : addDays(last, 1 - LEAST_DAYS);
-  const from = first !== undefined && month !== undefined && first < month ? first : month;
-  const { columns, each } = gatherDays(fillDays(all, shown.length, from, last), MOST_COLUMNS);
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  const { columns, each } = gatherDays(all, MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
       <Kinds label="Kinds shown" kinds={KINDS} countOf={(kind) => counts[kind]} without={without} />
@@ -214,8 +206,7 @@ const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" 
 
 function Search({ params }: { params: URLSearchParams }): VNode {
   const { typed, setTyped, asked } = useAsked(params, "q", PAUSE_MS);
-  const live = useLive<SessionList>("/api/sessions", { q: asked });
-  const last = useLast(live.value);
+  const live = useLive<SessionList>("/api/sessions", { q: asked }, { isSteady: true });
   return (
     <>
       <PageHead title="Activity" lead="Past conversations of this project: what they were shown, and what they taught.">
@@ -224,7 +215,7 @@ function Search({ params }: { params: URLSearchParams }): VNode {
       <search>
         <Field label="Search conversations" type="search" autocomplete="off" value={typed} onInput={setTyped} />
       </search>
-      <Answered live={{ ...live, value: last }}>
+      <Answered live={live}>
         {({ sessions }) =>
           sessions.length > 0 ? (
             <>
@@ -255,7 +246,7 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
         {row.recalls === 0 ? "" : ` · memories shown ${formatCount(row.recalls, "time")}`}
         {row.learnt === 0 ? "" : ` · ${formatCount(row.learnt, "memory", "memories")} learnt`}
       </p>
-      <p class="excerpt" dir="auto" children={<Marked text={row.excerpt ?? ""} q={q} />} />
+      <p class="clamp" dir="auto" children={<Marked text={row.excerpt ?? ""} q={q} />} />
     </>
   );
 }
@@ -263,7 +254,7 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
 function Conversation({ id, q }: { id: string; q: string }): VNode {
   const live = useLive<SessionView>("/api/session", { id });
   const [hasTools, setHasTools] = useState(false);
-  const { row, messages: all = [], isCut, shown = [] } = live.value ?? {};
+  const { row, messages: all = [], shown = [] } = live.value ?? {};
   const messages = all.filter(({ role }) => hasTools || role === "user" || role === "assistant");
   const hidden = all.length - messages.length;
   const lead = row && `${formatMoment(row.at)} · ${formatCount(row.messages, "message")}`;
@@ -282,10 +273,10 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         ) : null}
       </PageHead>
       <Answered live={live}>
-        {() => (
+        {({ learnt, proposed, isCut }) => (
           <>
-            {isCut ? <Lines tone="plain" lines={[CUT]} /> : null}
-            {live.value === null ? null : <Learnt {...live.value} />}
+            <Lines tone="plain" lines={isCut ? [CUT] : []} />
+            <Learnt learnt={learnt} proposed={proposed} />
             {messages.length === 0 ? <Empty title="This conversation is empty" /> : null}
             <List class="talk stack" isOrdered rows={messages} first={MESSAGES_SHOWN}>
               {(message) => (
@@ -326,7 +317,7 @@ function Shown({ shown }: { shown: SessionView["shown"] }): VNode | null {
   const memories = [...new Map(all.map((memory) => [keyOf(memory), memory])).values()];
   if (memories.length === 0) return null;
   return (
-    <div class="shown stack-xs">
+    <div class="shown notice tone-accent stack-xs">
       <p class="small soft">{formatCount(memories.length, "memory was", "memories were")} shown to the model:</p>
       <List rows={memories} first={ROWS_SHOWN}>
         {(memory) => (

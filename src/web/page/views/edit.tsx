@@ -11,8 +11,8 @@ import { Findings, useCheck } from "../parts/check.tsx";
 import { useGuard } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
-import { useBusy, useLast, useLater } from "../parts/hooks.ts";
-import { Answered, Loading, PageHead, Section } from "../parts/layout.tsx";
+import { useBusy, useLater } from "../parts/hooks.ts";
+import { Answered, Chips, Loading, PageHead, Section } from "../parts/layout.tsx";
 import { Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { TextEditor } from "../parts/text-editor.tsx";
 import { Markdown } from "../parts/texts.tsx";
@@ -23,12 +23,12 @@ import type { Finding } from "./editor.ts";
 
 export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
-  const live = useLive<MemoryView>("/api/memory", { ...ref });
+  const live = useLive<MemoryView>("/api/memory", { ...ref }, { isSteady: true });
   const { readOnly, version, root } = useStart();
   const place = `${root} ${keyOf(ref)}`;
   // The memory may be forgotten in the meantime: the typed text must not be lost with it.
-  const memory = useLast(live.value);
-  const isGone = live.value === null && live.failure?.status === 404;
+  const memory = live.value;
+  const isGone = live.failure?.status === 404;
   const draft = isGone && memory === null ? findDraft(sessionStorage, place) : null;
   if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null)
@@ -114,10 +114,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   };
   const conflict = check?.conflict ?? null;
   const maySave = isDirty && conflict === null && isChecked && check?.secrets.length === 0;
-  useSaveKey(() => {
-    if (maySave) void save();
-  });
-  useKeys({ Escape: close });
+  useKeys({ Escape: close, "Ctrl s": () => maySave && save() });
   const copyButton = <Button text="Copy mine" onClick={() => copy(draft.text)} />;
   return (
     <>
@@ -157,7 +154,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
           </Section>
         </section>
       ) : null}
-      <div class="editing">
+      <div class="two">
         <div class="stack-s">
           <TextEditor
             label="The whole file"
@@ -186,43 +183,35 @@ function findingsOf(check: CheckAnswer | null): Finding[] {
   ];
 }
 
-/** The text as it will look, or what saving changes. */
-function Beside({
-  check,
-  isDirty,
-  isChecked,
-}: {
+interface BesideProps {
   check: CheckAnswer | null;
   isDirty: boolean;
   isChecked: boolean;
-}): VNode {
-  const [isDiff, setDiff] = useState(false);
-  const tabs: [boolean, string][] = [
-    [false, "Preview"],
-    [true, "Changes"],
-  ];
-  return (
-    <section class="stack-s" aria-label={isDiff ? "Changes" : "Preview"}>
-      <div class="row chips">
-        {tabs.map(([which, title]) => (
-          <button key={title} type="button" class="chip" aria-pressed={isDiff === which} onClick={() => setDiff(which)}>
-            {title}
-          </button>
-        ))}
+}
+
+const TABS = [{ value: "Preview" }, { value: "Changes" }] as const;
+
+/** The text as it will look, or what saving changes. */
+function Beside({ check, isDirty, isChecked }: BesideProps): VNode {
+  const [tab, setTab] = useState<(typeof TABS)[number]["value"]>("Preview");
+  const shown =
+    check === null ? (
+      <Loading />
+    ) : tab === "Preview" ? (
+      <div class="paper">
+        <Markdown nodes={check.body} />
       </div>
-      {check === null ? (
-        <Loading />
-      ) : !isDiff ? (
-        <div class="paper">
-          <Markdown nodes={check.body} />
-        </div>
-      ) : !isDirty ? (
-        <p class="soft">Nothing is changed yet.</p>
-      ) : isChecked ? (
-        <Diff lines={check.diff} label="What saving will change" />
-      ) : (
-        <Loading />
-      )}
+    ) : !isDirty ? (
+      <p class="soft">Nothing is changed yet.</p>
+    ) : isChecked ? (
+      <Diff lines={check.diff} label="What saving will change" />
+    ) : (
+      <Loading />
+    );
+  return (
+    <section class="stack-s" aria-label={tab}>
+      <Chips label="Beside the text" chips={TABS} current={tab} onChoose={setTab} />
+      {shown}
     </section>
   );
 }
@@ -234,19 +223,6 @@ async function copy(text: string): Promise<void> {
   } catch {
     tell("The browser does not allow this page to copy. Select the text and copy it yourself.", "bad");
   }
-}
-
-/** Ctrl-S, also while typing; before the next key, so that what was typed last is saved with the rest. */
-function useSaveKey(go: () => void): void {
-  useLayoutEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
-      event.preventDefault();
-      go();
-    };
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
-  });
 }
 
 // --- A new memory, written by hand.
@@ -279,7 +255,6 @@ export function NewView(_: { params: URLSearchParams }): VNode {
   const form = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => form.current?.querySelector<HTMLElement>("input[type=text]")?.focus(), [readOnly]);
   const close = () => goBack("memories");
-  useKeys({ Escape: close });
   const isReady = values.name.trim() !== "";
   const save = async () => {
     const { scope, cues, ...words } = values;
@@ -291,9 +266,7 @@ export function NewView(_: { params: URLSearchParams }): VNode {
     else replace("memory", { ...answer.value.ref });
     tellDone(answer.value);
   };
-  useSaveKey(() => {
-    if (isReady && !isSaving) void save();
-  });
+  useKeys({ Escape: close, "Ctrl s": () => isReady && !isSaving && save() });
   if (readOnly && version !== "")
     return (
       <>
@@ -332,9 +305,9 @@ function Alike({ words }: { words: string }): VNode | null {
   const live = useLive<InspectAnswer>(
     asked.length < LEAST_CHARS ? null : "/api/inspect",
     { prompt: asked.slice(0, MAX_ASKED), adapter: "library" },
-    { isPosted: true },
+    { isPosted: true, isSteady: true },
   );
-  const alike = (useLast(live.value)?.memories ?? []).filter(({ outcome }) => outcome === "shown");
+  const alike = (live.value?.memories ?? []).filter(({ outcome }) => outcome === "shown");
   if (alike.length === 0 || asked.length < LEAST_CHARS) return null;
   return (
     <Notice tone="accent">

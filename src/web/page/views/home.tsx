@@ -6,10 +6,10 @@ import { measured, recalls, useLive, useStart, waiting } from "../live.ts";
 import { Age, Bar, Button, formatMemoryRoute, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { Columns, ContextBar, Counts } from "../parts/charts.tsx";
-import { fillDays, formatCount, formatMoment } from "../parts/format.ts";
+import { formatCount, formatMoment } from "../parts/format.ts";
 import { JobButton, startJob } from "../parts/jobs.tsx";
 import { Answered, Heading, Loading, PageHead } from "../parts/layout.tsx";
-import { Lines, tellFailure } from "../parts/notice.tsx";
+import { Lines, told } from "../parts/notice.tsx";
 import { send } from "../remote.ts";
 import { formatRoute } from "../router.ts";
 import { useStore } from "../store.ts";
@@ -61,7 +61,7 @@ function sumUp({ total, scopes }: Home): string {
 function Panels({ home, isFirst }: { home: Home; isFirst: boolean }): VNode {
   return (
     <>
-      <div class="panels">
+      <div class="even">
         <WaitingPanel />
         <ChangedPanel changed={home.changed} isFirst={isFirst} />
         <GivenPanel given={home.given} total={home.total} />
@@ -74,7 +74,7 @@ function Panels({ home, isFirst }: { home: Home; isFirst: boolean }): VNode {
 
 function Panel({ title, count, children }: { title: string; count?: number; children: ComponentChildren }): VNode {
   return (
-    <section class="card panel stack-s" aria-label={title}>
+    <section class="card stack-s" aria-label={title}>
       <Heading title={title} count={count?.toLocaleString()} />
       {children}
     </section>
@@ -203,48 +203,47 @@ const POOR = 50;
 function HealthPanel(): VNode {
   const health = useLive<HealthView>("/api/health", {}, { also: measured }).value;
   const { score = null, parts = [], memories = 0, isComplete = false } = health ?? {};
-  if (score === null)
-    return (
-      <section class="card panel stack-s health" aria-label="Health">
-        <div class="row row-wide">
-          <Heading title="Health" />
-          <span class="grow soft small">Reading every memory…</span>
-          <JobButton kind="verify" title="Check all claims" />
-        </div>
-      </section>
-    );
+  const says = score === null ? "Reading every memory…" : isComplete ? "" : "Measuring again…";
+  const none = <Soft text={`Nothing is wrong with ${formatCount(memories, "memory", "memories")}.`} />;
+  return (
+    <section class="card stack-s health" aria-label="Health">
+      <div class="row row-wide">
+        <Heading title="Health" />
+        {score === null ? null : <Score score={score} />}
+        <span class="grow soft small" role="status" children={says} />
+        <JobButton kind="verify" title="Check all claims" />
+      </div>
+      <List
+        class="health-parts"
+        label="What brings the score down"
+        rows={parts}
+        keyOf={({ kind }) => kind}
+        none={score === null ? null : none}
+      >
+        {(part) => <HealthPart part={part} memories={memories} />}
+      </List>
+    </section>
+  );
+}
+
+function Score({ score }: { score: number }): VNode {
   const tone: Tone = score >= GOOD ? "good" : score >= POOR ? "warn" : "bad";
   const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
   return (
-    <section class="card panel health stack-s" aria-label="Health">
-      <div class="row row-wide">
-        <Heading title="Health" />
-        <p class={`figure tone-${tone}`}>
-          {score}
-          <span class="soft"> of 100, {words}</span>
-        </p>
-        <span class="grow soft small" role="status" children={isComplete ? "" : "Measuring again…"} />
-        <JobButton kind="verify" title="Check all claims" />
-      </div>
-      {parts.length === 0 ? (
-        <Soft text={`Nothing is wrong with ${formatCount(memories, "memory", "memories")}.`} />
-      ) : (
-        <List class="health-parts" label="What brings the score down" rows={parts} keyOf={({ kind }) => kind}>
-          {(part) => <HealthPart part={part} memories={memories} />}
-        </List>
-      )}
-    </section>
+    <p class={`figure tone-${tone}`}>
+      {score}
+      <span class="soft"> of 100, {words}</span>
+    </p>
   );
 }
 
 function HealthPart({ part, memories }: { part: HealthView["parts"][0]; memories: number }): VNode {
   const { kind, says, count, points, memories: named } = part;
-  const lost = points < 1 ? points.toFixed(1) : Math.round(points).toLocaleString();
   const queue = QUEUED[kind];
   return (
     <>
       <span class="number soft" title="Points that it costs">
-        −{lost}
+        {points === 0 ? "0" : `−${points}`}
       </span>
       <div class="stack-xs">
         <p>
@@ -288,9 +287,8 @@ function PartVerb({ part, kind }: { part: HealthView["parts"][0]; kind: string }
 }
 
 async function rebuildIndex(): Promise<void> {
-  const { failure } = await send("POST", "/api/index", { rebuild: true });
-  if (failure !== null) tellFailure(failure);
-  else tellChanged("The index was rebuilt", null);
+  const done = await told(send("POST", "/api/index", { rebuild: true }));
+  if (done !== null) tellChanged("The index was rebuilt", null);
 }
 
 function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
@@ -309,11 +307,7 @@ function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
       </p>
       <Columns
         label={`${what} of background work by day, ${total} in total`}
-        columns={fillDays(
-          cost.byDay.map((day) => ({ day: day.day, values: [of(day)] })),
-          1,
-          `${cost.month}-01`,
-        )}
+        columns={cost.byDay.map((spent) => ({ day: spent.day, values: [of(spent)] }))}
         kinds={[{ title: what, class: "chart-1" }]}
         format={format}
       />
@@ -355,7 +349,7 @@ function FirstRun(): VNode {
     ["Write one", "One fact in a sentence or two.", <Button key="new" text="New memory" href={formatRoute("new")} />],
   ];
   return (
-    <section class="panels" aria-label="First steps">
+    <section class="even" aria-label="First steps">
       {steps.map(([title, text, action]) => (
         <Panel key={title} title={title}>
           <p class="soft">{text}</p>

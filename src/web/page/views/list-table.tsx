@@ -24,14 +24,14 @@ interface Props {
   q: string;
 }
 
-export const COLUMNS: [sort: Exclude<Sort, "rank">, title: string][] = [
-  ["name", "Name"],
-  ["verdict", "Verdict"],
-  ["type", "Type"],
-  ["scope", "Scope"],
-  ["age", "Age"],
-  ["cues", "Cues"],
-  ["recalled", "Recalled"],
+export const COLUMNS: [sort: Exclude<Sort, "rank">, title: string, width: string][] = [
+  ["name", "Name", ""],
+  ["verdict", "Verdict", "20%"],
+  ["type", "Type", "6.5rem"],
+  ["scope", "Scope", "5.5rem"],
+  ["age", "Age", "7rem"],
+  ["cues", "Cues", "3.75rem"],
+  ["recalled", "Recalled", "5.25rem"],
 ];
 
 /** The largest come first, unless reversed. */
@@ -78,18 +78,19 @@ export function MemoryTable(props: Props): VNode {
       <thead>
         <tr aria-rowindex={1}>
           {onSelect === null ? null : (
-            <th class="col-select" scope="col">
+            <th scope="col" style={{ width: "2rem" }}>
               <span class="hidden">Selected</span>
             </th>
           )}
-          {COLUMNS.map(([id, title]) => (
+          {COLUMNS.map(([id, title, width]) => (
             <th
               key={id}
               scope="col"
               class={`col-${id}`}
+              style={{ width }}
               aria-sort={sort !== id ? undefined : isRising ? "ascending" : "descending"}
             >
-              <button type="button" onClick={() => onSort(id)}>
+              <button type="button" class="bare" onClick={() => onSort(id)}>
                 {title}
                 <span aria-hidden="true">{sort !== id ? "" : isRising ? " ↑" : " ↓"}</span>
               </button>
@@ -159,25 +160,25 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
       )}
       <td class="col-name">
         <span class="name">
-          <a href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
+          <a class="clip" href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
             <Marked text={name} q={q} />
           </a>
           {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
         </span>{" "}
-        <span class="description" dir="auto" title={description}>
+        <span class="clamp" dir="auto" title={description}>
           <Marked text={row.line ?? description} q={q} />
         </span>
       </td>
       <td class="col-verdict">
         <Verdict verdict={row.verdict} />
       </td>
-      <td class="col-type">
+      <td class="col-type clip">
         <TypeTag type={row.type} />
       </td>
-      <td class="col-scope" dir="auto">
+      <td class="col-scope clip" dir="auto">
         {row.scope}
       </td>
-      <td class="col-age">
+      <td class="col-age clip">
         <Age at={row.modified} />
       </td>
       <td class="col-cues number">{row.cues}</td>
@@ -193,7 +194,7 @@ function Verdict({ verdict }: { verdict: ListedMemory["verdict"] }): VNode {
   if (state === "no claims") return <span title="It names nothing that can be checked.">no claims</span>;
   const tone = toneOf(state);
   return (
-    <span class="verdict" title={says}>
+    <span class="verdict clamp" title={says}>
       <Tag tone={tone} text={state} />{" "}
       {tone === "good" ? null : <span dir="auto">{says.replace(/ \(checked.*$/, "")}</span>}
     </span>

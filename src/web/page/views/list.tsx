@@ -10,7 +10,7 @@ import { tellChanged } from "../parts/change.ts";
 import { formatCount, keyOf } from "../parts/format.ts";
 import { useAsked, useBusy } from "../parts/hooks.ts";
 import { Empty, Loading, Modes, PageHead } from "../parts/layout.tsx";
-import { Failed, tell, tellFailure } from "../parts/notice.tsx";
+import { Failed, tell, told } from "../parts/notice.tsx";
 import { type Failure, get, type Query, send } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
 import { useStore } from "../store.ts";
@@ -87,7 +87,7 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         <Field
           label="Sort by"
           isBare
-          fieldClass="narrow-only"
+          fieldClass="only-narrow"
           value={sort}
           options={[...(q === "" ? [] : [["rank", "By rank"] as const]), ...SORTS_NARROW]}
           onInput={(next) => sortBy(next as Sort)}
@@ -297,18 +297,16 @@ function Selection({ selected, query, found, onChange }: SelectionProps): VNode 
   const clear = () => onChange(new Set());
   useKeys(selected.size === 0 ? {} : { Escape: clear });
   const forget = async () => {
-    const { value, failure } = await run(
-      send<BulkAnswer>("POST", "/api/bulk", { action: "forget", memories: [...selected] }),
-    );
-    if (failure !== null) return tellFailure(failure);
+    const done = await run(told(send<BulkAnswer>("POST", "/api/bulk", { action: "forget", memories: [...selected] })));
+    if (done === null) return;
     clear();
-    tellChanged(value.message, value.entries);
+    tellChanged(done.message, done.entries);
   };
   const all = async () => {
-    const { value, failure } = await run(get<MemoryList>("/api/memories", { ...query, limit: MOST_SELECTED }));
-    if (failure !== null) return tellFailure(failure);
-    onChange(new Set(value.rows.filter(({ isReadOnly }) => !isReadOnly).map(keyOf)));
-    if (value.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
+    const list = await run(told(get<MemoryList>("/api/memories", { ...query, limit: MOST_SELECTED })));
+    if (list === null) return;
+    onChange(new Set(list.rows.filter(({ isReadOnly }) => !isReadOnly).map(keyOf)));
+    if (list.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
   };
   useCommands([{ title: "Select all memories of this list", run: all }]);
   if (selected.size === 0) return null;

@@ -59,7 +59,7 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
     <div class="map-frame">
       <svg
         ref={svg}
-        class="map"
+        class="map card"
         role="img"
         aria-label={`${map.nodes.length} memories and ${edges.length} connections; the list has the same content as text`}
       >
@@ -170,8 +170,8 @@ function makePicture() {
       points = nodes.map((node, at) => {
         const key = keyOf(node);
         const home = homes[node.cluster] ?? { x: 0, y: 0 };
-        const spot = placeOnSpiral(at);
-        const { x, y } = known.get(key) ?? { x: home.x + spot.x / 4, y: home.y + spot.y / 4 };
+        // Around its home, no two on the same spot, and in the same place every time.
+        const { x, y } = known.get(key) ?? spiral(at, home, 2.25 * Math.sqrt(at + 0.5));
         const degree = linked[at]?.size ?? 0;
         const point = { x, y, degree, home, cluster: node.cluster, radius: radiusOf(degree, nodes.length) };
         known.set(key, point);
@@ -219,12 +219,17 @@ function placeHomes(nodes: MemoryMap["nodes"]): Spot[] {
   for (const { cluster } of nodes) sizes[cluster] = (sizes[cluster] ?? 0) + 1;
   let area = 0;
   return sizes.map((size, at) => {
-    // The golden angle, at the radius of a disc that holds all before it.
+    // At the radius of a disc that holds all before it.
     const radius = at === 0 ? 0 : 34 * Math.sqrt(area + size / 2);
     area += size + 2;
-    const angle = at * 2.399963;
-    return { x: Math.cos(angle) * radius * 1.3, y: Math.sin(angle) * radius };
+    return spiral(at, { x: 0, y: 0 }, radius, 1.3);
   });
+}
+
+/** The next place by the golden angle. */
+function spiral(at: number, { x, y }: Spot, radius: number, width = 1): Spot {
+  const angle = at * 2.399963;
+  return { x: x + Math.cos(angle) * radius * width, y: y + Math.sin(angle) * radius };
 }
 
 /** Above their points; a name that would cover an earlier one is left out. */
@@ -350,11 +355,4 @@ function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boole
     },
     stop: () => simulation.stop(),
   };
-}
-
-/** A point's first place: a spiral, so that no two begin on the same spot and the map looks the same every time. */
-function placeOnSpiral(at: number): Spot {
-  const angle = at * 2.399963;
-  const radius = 9 * Math.sqrt(at + 0.5);
-  return { x: Math.cos(angle) * radius, y: Math.sin(angle) * radius };
 }

@@ -76,7 +76,7 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
       {isList ? (
         <ConnectionList nodes={nodes} edges={edges} />
       ) : (
-        <div class="map-place">
+        <div class="map-frame">
           <MapPicture
             map={map}
             edges={edges}

@@ -1,8 +1,8 @@
 /** One memory: its text, and beside it whether it holds, its cues and links, where it was shown, and its history. */
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView, ReviewItem, ReviewVerb } from "../../api.ts";
-import { useCommands } from "../commands.ts";
+import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView, ReviewVerb } from "../../api.ts";
+import { type Command, useCommands } from "../commands.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
 import { Age, Button, formatMemoryRoute, List, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
@@ -11,12 +11,12 @@ import { ask } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { copyPath, openInEditor } from "../parts/file.ts";
 import { formatBytes, formatCount, formatMoment, showName } from "../parts/format.ts";
-import { Answered, Empty, PageHead } from "../parts/layout.tsx";
+import { Answered, Empty, Facts, PageHead, Section } from "../parts/layout.tsx";
 import { Lines, tellFailure } from "../parts/notice.tsx";
 import { Dangling, Markdown } from "../parts/texts.tsx";
 import { formatRoute, go, goBack, replace } from "../router.ts";
 import { CueForm } from "./review-item.tsx";
-import { perform, sumUp } from "./review-verbs.ts";
+import { perform, sumUp, VERBS } from "./review-verbs.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const query = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
@@ -25,27 +25,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const memory = live.value;
   const mayChange = memory !== null && !readOnly && !memory.row.isReadOnly;
   const [isCueing, setCueing] = useState(false);
-  const act = (verb: ReviewVerb, more: object = {}) => {
-    if (mayChange) void run(memory, verb, more);
-  };
-  const edit = () => {
-    if (mayChange) go("edit", query);
-  };
-  const turnPin = () => act(memory?.row.pinned ? "unpin" : "pin");
-  useKeys({
-    ...{ e: edit, p: turnPin, t: () => act("true"), d: () => act("forget") },
-    c: (event) => {
-      event.preventDefault();
-      setCueing(mayChange);
-    },
-    Escape: () => (isCueing ? setCueing(false) : goBack("memories")),
-  });
-  useCommands([
-    { title: "Edit this memory", keys: "e", run: edit },
-    { title: "Pin or unpin this memory", keys: "p", run: turnPin },
-    { title: "Confirm that this memory is still true", keys: "t", run: () => act("true") },
-    { title: "Forget this memory", keys: "d", run: () => act("forget") },
-  ]);
+  const act: Act | null = mayChange ? (verb, more = {}) => void run(memory, verb, more) : null;
+  const [buttons, others] = act === null ? [[], []] : commandsOf(memory as MemoryView, act, () => setCueing(true));
+  useCommands([...buttons, ...others]);
+  useKeys({ Escape: () => (isCueing ? setCueing(false) : goBack("memories")) });
   if (memory === null)
     return (
       <>
@@ -54,17 +37,27 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       </>
     );
   const { row, body, cues, claims, links, surfaced, history } = memory;
-  const wrong = claims.filter(({ isWrong }) => isWrong);
+  const [wrong, right] = [claims.filter(({ isWrong }) => isWrong), claims.filter(({ isWrong }) => !isWrong)];
+  const linked = links.to.length + links.from.length;
   return (
     <>
       <PageHead title={row.name} lead={<span dir="auto">{row.description}</span>}>
-        {mayChange ? <Actions memory={memory} act={act} /> : null}
+        {mayChange ? <Button text="Edit" kind="primary" href={formatRoute("edit", query)} /> : null}
+        {buttons.slice(1).map(({ title, keys, run }) => (
+          <Button
+            key={title}
+            text={title}
+            kind={title === "Forget" ? "danger" : "plain"}
+            aria-keyshortcuts={keys}
+            onClick={run}
+          />
+        ))}
       </PageHead>
       <Marks row={row} isWrong={wrong.length > 0} />
       <Lines lines={row.problems} />
-      <div class="memory">
+      <div class="memory two">
         <article class="stack" aria-label="Content">
-          {wrong.length === 0 ? null : <Wrong claims={wrong} act={mayChange ? act : null} />}
+          {wrong.length === 0 ? null : <Wrong claims={wrong} act={act} />}
           {body.length === 0 ? (
             <Soft text="The memory has no text beyond its description." />
           ) : (
@@ -72,11 +65,11 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           )}
         </article>
         <aside class="records" aria-label="About this memory">
-          <Record title="Cues" count={cues.length}>
+          <Section class="record" title="Cues" count={cues.length}>
             <List rows={cues} none={<Soft text="None: it is found by its own words alone." />}>
               {(cue) => <span dir="auto">{cue}</span>}
             </List>
-            {!mayChange ? null : isCueing ? (
+            {act === null ? null : isCueing ? (
               <CueForm
                 onCancel={() => setCueing(false)}
                 onAdd={(cue) => {
@@ -87,60 +80,44 @@ export function View({ params }: { params: URLSearchParams }): VNode {
             ) : (
               <Button isSmall text="Add a cue" onClick={() => setCueing(true)} />
             )}
-          </Record>
-          <Record
-            title="Links"
-            count={links.to.length + links.from.length}
-            isEmpty={links.to.length + links.from.length === 0}
-          >
-            <LinkGraph links={links} />
-          </Record>
-          <Record title="Shown to a model" count={row.recalled}>
+          </Section>
+          {linked === 0 ? null : (
+            <Section title="Links" count={linked} class="record">
+              <LinkGraph links={links} />
+            </Section>
+          )}
+          <Section class="record" title="Shown to a model" count={row.recalled}>
             <Trace rows={surfaced} name={row.name} />
-          </Record>
-          <Record title="What it names" count={claims.length - wrong.length} isEmpty={claims.length === wrong.length}>
-            <List rows={claims.filter(({ isWrong }) => !isWrong)} first={6} item="row">
-              {({ verdict, text, evidence }) => (
-                <>
-                  <Tag tone={toneOf(verdict)} text={verdict} title={evidence} />
-                  <code dir="auto">{text}</code>
-                </>
-              )}
-            </List>
-          </Record>
-          <Record title="History" count={history.length}>
+          </Section>
+          {right.length === 0 ? null : (
+            <Section title="What it names" count={right.length} class="record">
+              <List rows={right} first={6} item="row">
+                {({ verdict, text, evidence }) => (
+                  <>
+                    <Tag tone={toneOf(verdict)} text={verdict} title={evidence} />
+                    <code dir="auto">{text}</code>
+                  </>
+                )}
+              </List>
+            </Section>
+          )}
+          <Section class="record" title="History" count={history.length}>
             <List rows={history} first={5} keyOf={({ id }) => id} none={<Soft text="No recorded changes." />}>
               {(change) => <Past row={change} />}
             </List>
-          </Record>
-          <Record title="About">
+          </Section>
+          <Section class="record" title="About">
             <About memory={memory} />
-          </Record>
+          </Section>
         </aside>
       </div>
     </>
   );
 }
 
-/** As an item of Review, whose verbs are the same. */
-function itemOf({ row, links: _ }: MemoryView): ReviewItem {
-  const { directory, file, name, description, type, modified } = row;
-  const memory = { directory, file, name };
-  return {
-    id: "",
-    kind: "finding",
-    title: name,
-    says: description,
-    type,
-    at: modified,
-    memory,
-    other: null,
-    verbs: [],
-  };
-}
-
-async function run(memory: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
-  const item = itemOf(memory);
+async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
+  // As an item of Review, whose verbs are the same.
+  const item = { id: "", kind: "finding", title: row.name, memory: row, other: null } as const;
   const { value, failure } = await perform(item, verb, more);
   if (failure !== null) return tellFailure(failure);
   tellChanged(sumUp(verb, [item]), value.undo);
@@ -185,35 +162,41 @@ function Gone(): VNode {
 
 type Act = (verb: ReviewVerb, more?: object) => void;
 
-/** All of them can be undone, so none asks first. */
-function Actions({ memory, act }: { memory: MemoryView; act: Act }): VNode {
-  const { directory, file, name, pinned, scope, type } = memory.row;
-  const rename = async () => {
-    const wanted = await ask({
-      title: "Rename",
-      text: saysLinks(memory.links.from.length),
-      yes: "Rename",
-      field: { label: "New name", value: name, isRequired: true },
-    });
-    if (wanted === null || wanted === name) return;
-    const renamed = await changeMemory("rename", `Renamed “${name}” to “${wanted}”`, { directory, file, to: wanted });
-    if (renamed) replace("memory", { directory, file: renamed.file });
-  };
-  const isPrivate = scope !== "team" && type !== "user";
-  useCommands([
-    { title: "Open in editor", says: name, run: () => openInEditor(memory.row) },
-    { title: "Copy the path", says: file, run: () => copyPath(memory.row.path) },
-  ]);
-  return (
-    <>
-      <Button text="Edit" kind="primary" href={formatRoute("edit", { directory, file })} />
-      <Button text={pinned ? "Unpin" : "Pin"} aria-keyshortcuts="p" onClick={() => act(pinned ? "unpin" : "pin")} />
-      <Button text="Rename" onClick={rename} />
-      <Button text="Open in editor" onClick={() => openInEditor(memory.row)} />
-      {isPrivate ? <Button text="Share" onClick={() => act("promote")} /> : null}
-      <Button text="Forget" kind="danger" aria-keyshortcuts="d" onClick={() => act("forget")} />
-    </>
-  );
+/** What has a button, and what only the palette and the keys offer. All of it can be undone, so nothing asks first. */
+function commandsOf(memory: MemoryView, act: Act, onCue: () => void): [buttons: Command[], others: Command[]] {
+  const { directory, file, pinned, scope, type, path } = memory.row;
+  const verb = (name: ReviewVerb): Command => ({
+    ...OF_THIS,
+    title: VERBS[name].title,
+    keys: VERBS[name].key,
+    run: () => act(name),
+  });
+  const share = { ...OF_THIS, title: "Share", run: () => act("promote") };
+  return [
+    [
+      { ...verb("edit"), run: () => go("edit", { directory, file }) },
+      verb(pinned ? "unpin" : "pin"),
+      { ...OF_THIS, title: "Rename", run: () => rename(memory) },
+      { ...OF_THIS, title: "Open in editor", run: () => openInEditor(memory.row) },
+      ...(scope !== "team" && type !== "user" ? [share] : []),
+      verb("forget"),
+    ],
+    [verb("true"), { ...verb("cue"), run: onCue }, { title: "Copy the path", says: file, run: () => copyPath(path) }],
+  ];
+}
+
+const OF_THIS = { says: "this memory" };
+
+async function rename({ row: { directory, file, name }, links }: MemoryView): Promise<void> {
+  const wanted = await ask({
+    title: "Rename",
+    text: saysLinks(links.from.length),
+    yes: "Rename",
+    field: { label: "New name", value: name, isRequired: true },
+  });
+  if (wanted === null || wanted === name) return;
+  const renamed = await changeMemory("rename", `Renamed “${name}” to “${wanted}”`, { directory, file, to: wanted });
+  if (renamed) replace("memory", { directory, file: renamed.file });
 }
 
 /** Links are by name, and those in other memories are not changed. */
@@ -245,24 +228,6 @@ function Wrong({ claims, act }: { claims: ClaimRow[]; act: Act | null }): VNode 
           <Button isSmall text="Still true" aria-keyshortcuts="t" onClick={() => act("true")} />
         </div>
       )}
-    </section>
-  );
-}
-
-interface RecordProps {
-  title: string;
-  count?: number;
-  isEmpty?: boolean;
-  children: ComponentChildren;
-}
-
-function Record({ title, count, isEmpty = false, children }: RecordProps): VNode | null {
-  return isEmpty ? null : (
-    <section class="record stack-xs" aria-label={title}>
-      <h2 class="small">
-        {title} <span class="soft">{count}</span>
-      </h2>
-      {children}
     </section>
   );
 }
@@ -304,7 +269,7 @@ function LinkGraph({ links }: { links: MemoryView["links"] }): VNode {
 /** A place for it also where there are none. */
 function LinkList({ title, links }: { title: string; links: (MemoryTitle | { name: string })[] }): VNode {
   return (
-    <List label={title} rows={links} none={<span />}>
+    <List label={title} rows={links} item="clip" none={<span />}>
       {(link) =>
         "file" in link ? (
           <a class="memory-link" href={formatMemoryRoute(link)} title={link.name} children={showName(link.name)} />
@@ -332,7 +297,7 @@ function Trace({ rows, name }: { rows: MemoryView["surfaced"]; name: string }): 
       {known.length === 0 ? null : (
         <Soft text={`In ${helped.length} of the last ${known.length} the answer names something from it.`} />
       )}
-      <List rows={rows} first={5} item="trace" label={`Where ${name} was shown`}>
+      <List class="ruled" rows={rows} first={5} label={`Where ${name} was shown`}>
         {({ at, adapter, session, prompt, used, why }) => (
           <>
             <p class="row small">
@@ -342,7 +307,7 @@ function Trace({ rows, name }: { rows: MemoryView["surfaced"]; name: string }): 
               {used ? <Tag tone="good" text="used" title={`The answer names ${used}`} /> : null}
               {session === null ? null : <a href={formatRoute("activity", { session })}>conversation</a>}
             </p>
-            {prompt === null ? <Soft text={why[0] ?? ""} /> : <p class="asked" dir="auto" children={prompt} />}
+            {prompt === null ? <Soft text={why[0] ?? ""} /> : <p class="block" dir="auto" children={prompt} />}
           </>
         )}
       </List>
@@ -376,25 +341,12 @@ function Past({ row }: { row: HistoryRow }): VNode {
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 function About({ memory: { fields, provenance, row } }: { memory: MemoryView }): VNode {
-  const facts = [...provenance, ...fields, { key: "size", value: formatBytes(row.bytes) }];
+  const all = [...provenance, ...fields, { key: "size", value: formatBytes(row.bytes) }];
+  const show = (key: string, value: string) => {
+    if (key === "session") return <a href={formatRoute("activity", { session: value })}>the conversation</a>;
+    return MOMENT.test(value) ? <time dateTime={value}>{formatMoment(value)}</time> : value;
+  };
   return (
-    <dl class="facts">
-      {facts.map(({ key, value }) => (
-        <div key={key}>
-          <dt dir="auto">{key}</dt>
-          <dd dir="auto">
-            {Array.isArray(value) ? (
-              value.join(" · ")
-            ) : key === "session" ? (
-              <a href={formatRoute("activity", { session: value })}>the conversation</a>
-            ) : MOMENT.test(value) ? (
-              <time dateTime={value}>{formatMoment(value)}</time>
-            ) : (
-              value
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts facts={all.map(({ key, value }) => [key, Array.isArray(value) ? value.join(" · ") : show(key, value)])} />
   );
 }

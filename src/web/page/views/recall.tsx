@@ -3,11 +3,11 @@
 import type { VNode } from "preact";
 import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "../../api.ts";
 import { type Live, useLive } from "../live.ts";
-import { Bar, Button, Field, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
+import { Bar, Button, Field, Form, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
 import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
-import { useAsked, useLast } from "../parts/hooks.ts";
+import { useAsked } from "../parts/hooks.ts";
 import { JobButton } from "../parts/jobs.tsx";
-import { Answered, Empty, Heading, PageHead, Section, Table } from "../parts/layout.tsx";
+import { Answered, Empty, Heading, Modes, PageHead, Section, Table } from "../parts/layout.tsx";
 import { Failed, Lines } from "../parts/notice.tsx";
 import { Markdown, Sent } from "../parts/texts.tsx";
 import { amend, formatRoute } from "../router.ts";
@@ -20,31 +20,19 @@ const ADAPTERS = [
   ["library", "a program with the library"],
 ] as const;
 
-const TABS = [
-  ["", "For a prompt"],
-  ["context", "At the start"],
-] as const;
+const MODES: [title: string, href: string][] = [
+  ["For a prompt", formatRoute("recall")],
+  ["At the start", formatRoute("recall", { tab: "context" })],
+];
 
 export function RecallView({ params }: { params: URLSearchParams }): VNode {
-  const tab = params.get("tab") ?? "";
   return (
     <>
       <PageHead title="Recall" lead="What the model is given, and why.">
         <JobButton kind="warm" title="Embed memories" />
       </PageHead>
-      <nav class="row chips" aria-label="What is shown">
-        {TABS.map(([id, title]) => (
-          <a
-            key={id}
-            class="chip"
-            href={formatRoute("recall", { tab: id })}
-            aria-current={id === tab ? "page" : undefined}
-          >
-            {title}
-          </a>
-        ))}
-      </nav>
-      {tab === "context" ? <Context params={params} /> : <Prompt params={params} />}
+      <Modes label="What is shown" modes={MODES} />
+      {params.get("tab") === "context" ? <Context params={params} /> : <Prompt params={params} />}
     </>
   );
 }
@@ -56,20 +44,13 @@ function Prompt({ params }: { params: URLSearchParams }): VNode {
   const { typed, setTyped, asked, askNow } = useAsked(params, "q", PAUSE_MS);
   const adapter = params.get("adapter") === "library" ? "library" : "hook";
   const isAsked = asked !== "";
-  const live = useLive<InspectAnswer>(isAsked ? "/api/inspect" : null, { prompt: asked, adapter }, { isPosted: true });
-  // The last answer stays until the next one arrives.
-  const last = useLast(live.value);
-  const answer = isAsked && live.failure === null ? last : null;
+  const how = { isPosted: true, isSteady: true };
+  const live = useLive<InspectAnswer>(isAsked ? "/api/inspect" : null, { prompt: asked, adapter }, how);
+  const answer = isAsked && live.failure === null ? live.value : null;
   const choose = (chosen: string) => amend({ adapter: chosen === "hook" ? null : chosen });
   return (
     <>
-      <form
-        class="stack-s"
-        onSubmit={(event) => {
-          event.preventDefault();
-          askNow();
-        }}
-      >
+      <Form class="stack-s" onSubmit={askNow}>
         <Field
           label="Prompt"
           class="plain-text"
@@ -78,9 +59,6 @@ function Prompt({ params }: { params: URLSearchParams }): VNode {
           placeholder="How do we deploy to staging?"
           value={typed}
           onInput={setTyped}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow();
-          }}
         />
         <div class="row row-wide">
           <Button type="submit" text="Recall" kind="primary" disabled={typed.trim() === ""} />
@@ -89,7 +67,7 @@ function Prompt({ params }: { params: URLSearchParams }): VNode {
             {answer === null ? "" : live.isLoading ? "Looking…" : sumUp(answer)}
           </span>
         </div>
-      </form>
+      </Form>
       <Failed failure={live.failure}>
         <Button text="Try again" onClick={live.reload} />
       </Failed>
@@ -107,7 +85,7 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
   const unsure = of("unsure");
   const nearly = unsure.filter(({ confidence }) => confidence >= NEARLY);
   return (
-    <div class="inspection">
+    <div class="two">
       <section class="stack" aria-label="Memories">
         <Hits
           title="Shown to the model"
@@ -201,21 +179,15 @@ function Confidence({ memory: { confidence } }: { memory: InspectedMemory }): VN
 
 function Context({ params }: { params: URLSearchParams }): VNode {
   const { typed, setTyped, asked, askNow } = useAsked(params, "touch", PAUSE_MS);
-  const live = useLive<ContextAnswer>("/api/context", { touch: asked });
-  const last = useLast(live.value);
+  const live = useLive<ContextAnswer>("/api/context", { touch: asked }, { isSteady: true });
   return (
-    <Answered live={{ ...live, value: last }}>
+    <Answered live={live}>
       {({ warnings, loaded, index, notLoaded }) => (
         <>
           <Lines lines={warnings} />
           <Loaded rows={loaded} />
           <Section title="What a file adds">
-            <form
-              onSubmit={(event) => {
-                event.preventDefault();
-                askNow();
-              }}
-            >
+            <Form onSubmit={askNow}>
               <Field
                 label="When an agent reads or writes this file"
                 class="mono"
@@ -226,7 +198,7 @@ function Context({ params }: { params: URLSearchParams }): VNode {
                 value={typed}
                 onInput={setTyped}
               />
-            </form>
+            </Form>
             {asked === "" ? null : <Added live={live} asked={asked} />}
           </Section>
           <IndexText index={index} />

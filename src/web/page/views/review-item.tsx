@@ -1,9 +1,21 @@
 /** One item of Review: what it is and where it comes from, the memory with what would change, and what a person writes about it. */
 
 import type { VNode } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { MEMORY_TYPES, type ReviewDetail, type ReviewItem, type ReviewKind } from "../../api.ts";
-import { Age, Button, Field, formatMemoryRoute, List, Soft, Tag, TypeTag, toneOf, useForm } from "../parts/basics.tsx";
+import {
+  Age,
+  Button,
+  Field,
+  Form,
+  formatMemoryRoute,
+  List,
+  Soft,
+  Tag,
+  TypeTag,
+  toneOf,
+  useForm,
+} from "../parts/basics.tsx";
 import { Change } from "../parts/diff.tsx";
 import { linesOf, showName } from "../parts/format.ts";
 import { Merge } from "../parts/merge.tsx";
@@ -116,26 +128,11 @@ export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
 
 export function CueForm({ onAdd, onCancel }: { onAdd: (cue: string) => void; onCancel: () => void }): VNode {
   const { values, field } = useForm({ cue: "" });
-  const form = useRef<HTMLFormElement>(null);
-  // Before the next key, which would be a verb.
-  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
   const add = () => {
     if (values.cue.trim() !== "") onAdd(values.cue.trim());
   };
   return (
-    <form
-      ref={form}
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add();
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
+    <Form class="row" takesFocus onSubmit={add} onCancel={onCancel}>
       <Field
         label="What would you say when this memory helps?"
         fieldClass="field grow"
@@ -144,14 +141,12 @@ export function CueForm({ onAdd, onCancel }: { onAdd: (cue: string) => void; onC
         {...field("cue")}
       />
       <Button type="submit" text="Add" kind="primary" />
-    </form>
+    </Form>
   );
 }
 
-type Words = NonNullable<ReviewDetail["words"]>;
-
 interface FormProps {
-  words: Words;
+  words: NonNullable<ReviewDetail["words"]>;
   base: string | null;
   onAccept: (written: { amended: object; base: string | undefined }) => void;
   onCancel: () => void;
@@ -162,25 +157,9 @@ export function ProposalForm({ words, base, onAccept, onCancel }: FormProps): VN
   // As it was when writing began, like the words.
   const [seen] = useState(base);
   const { values, field } = useForm({ ...words, cues: words.cues.join("\n") });
-  const form = useRef<HTMLFormElement>(null);
-  // Before the next key, which would be a verb.
-  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
   const accept = () => onAccept({ amended: { ...values, cues: linesOf(values.cues) }, base: seen ?? undefined });
   return (
-    <form
-      class="stack-s"
-      ref={form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        accept();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) accept();
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        onCancel();
-      }}
-    >
+    <Form class="stack-s" takesFocus onSubmit={accept} onCancel={onCancel}>
       <div class="row">
         <Field label="Name" fieldClass="field grow" required {...field("name")} />
         <Field label="Type" options={MEMORY_TYPES} {...field("type")} />
@@ -192,6 +171,6 @@ export function ProposalForm({ words, base, onAccept, onCancel }: FormProps): VN
         <Button type="submit" text="Accept with changes" kind="primary" />
         <Button text="Cancel" kind="quiet" onClick={onCancel} />
       </div>
-    </form>
+    </Form>
   );
 }

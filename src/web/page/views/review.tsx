@@ -16,29 +16,13 @@ import { Age, Button, List } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { showName } from "../parts/format.ts";
 import { JobButton } from "../parts/jobs.tsx";
-import { Answered, Empty, Page } from "../parts/layout.tsx";
+import { Answered, Chips, Empty, Page } from "../parts/layout.tsx";
 import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
 import { endOffer, tellFailure } from "../parts/notice.tsx";
 import { amend, go } from "../router.ts";
 import { useStore } from "../store.ts";
 import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
-import { type Done, perform, sumUp } from "./review-verbs.ts";
-
-/** The key, what the button says, and whether the item leaves the queue with it. */
-const VERBS: Record<ReviewVerb, { key: string; title: string; decides: boolean }> = {
-  accept: { key: "a", title: "Accept", decides: true },
-  merge: { key: "m", title: "Merge", decides: true },
-  fix: { key: "f", title: "Fix the path", decides: true },
-  true: { key: "t", title: "Still true", decides: true },
-  cue: { key: "c", title: "Add a cue", decides: true },
-  edit: { key: "e", title: "Edit", decides: false },
-  skip: { key: "s", title: "Skip", decides: true },
-  pin: { key: "p", title: "Pin", decides: false },
-  unpin: { key: "p", title: "Unpin", decides: false },
-  promote: { key: "h", title: "Share with the team", decides: true },
-  forget: { key: "d", title: "Forget", decides: true },
-  open: { key: "Enter", title: "Open", decides: false },
-};
+import { type Done, perform, sumUp, VERBS } from "./review-verbs.ts";
 
 /** Asked again while duplicates are still searched for. */
 const AGAIN_MS = 1_500;
@@ -73,6 +57,11 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   const kind = params.get("kind");
   const waiting = review.items.filter(({ id }) => !gone.has(id));
   const items = kind === null ? waiting : waiting.filter((item) => item.kind === kind);
+  const kinds = [null, ...REVIEW_KINDS.filter((each) => review.counts[each] > 0)].map((each) => ({
+    value: each as string | null,
+    title: each === null ? "All" : KINDS[each].title,
+    count: waiting.filter((item) => each === null || item.kind === each).length,
+  }));
   const place = useRef(0);
   const found = items.findIndex(({ id }) => id === params.get("id"));
   const at = found >= 0 ? found : Math.min(place.current, items.length - 1);
@@ -126,11 +115,12 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
         run([only], verb, { text: mergeParts(parts, picksNow), ...detail.value.texts });
     } else run(on, verb);
   };
-  const press = (verbs: ReviewVerb[]) => (event: KeyboardEvent) => {
-    const verb = verbs.find(
-      (each) => current?.verbs.includes(each) || chosen.some((item) => item.verbs.includes(each)),
-    );
-    if (verb === undefined || (verb === "open" && isPressed(event.target))) return;
+  const press = (event: KeyboardEvent) => {
+    const offered = [current, ...chosen].flatMap((item) => item?.verbs ?? []);
+    // The usual verb, whatever it is.
+    const isUsual = event.key === VERBS.accept.key;
+    const verb = isUsual ? offered[0] : offered.find((each) => VERBS[each].key === event.key);
+    if (verb === undefined || (verb === "open" && (isUsual || isPressed(event.target)))) return;
     event.preventDefault();
     act(verb);
   };
@@ -148,26 +138,17 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   const isPrimary = (verb: ReviewVerb) => current?.verbs[0] === verb;
   useKeys({
     ...{ j: step(1), k: step(-1), ArrowDown: step(1), ArrowUp: step(-1) },
-    // The usual verb, whatever it is.
-    a: press([...(current?.verbs.slice(0, 1) ?? []).filter((verb) => verb !== "open")]),
-    ...Object.fromEntries(
-      Object.entries(VERBS)
-        .filter(([verb]) => verb !== "accept")
-        .map(([verb, { key }]) => [
-          key,
-          press(verb === "pin" || verb === "unpin" ? ["pin", "unpin"] : [verb as ReviewVerb]),
-        ]),
-    ),
+    ...Object.fromEntries(Object.values(VERBS).map(({ key }) => [key, press])),
     x: () => turn(current),
     X: () => setPicked(new Set(items.filter((item) => item.kind === current?.kind).map(({ id }) => id))),
     Escape: () => (writing !== null ? setWriting(null) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
   });
   if (waiting.length === 0) return <AllDone review={review} />;
   return (
-    <div class={`review${params.has("id") ? " has-item" : ""}`}>
+    <div class={`review two${params.has("id") ? " has-item" : ""}`}>
       <section class="review-list" aria-label="Waiting">
-        <Filter review={review} waiting={waiting} kind={kind} />
-        <div ref={list} class="review-items">
+        <Chips label="Kinds" chips={kinds} current={kind} onChoose={(each) => amend({ kind: each, id: null })} />
+        <div ref={list} class="review-items card">
           {REVIEW_KINDS.map((each) => (
             <Group
               key={each}
@@ -181,7 +162,7 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
           ))}
         </div>
         {chosen.length > 0 ? (
-          <div class="row picked-bar" role="status">
+          <div class="selection row" role="status">
             <strong class="grow">{chosen.length} selected</strong>
             {batchVerbs(chosen).map((verb) => (
               <VerbButton key={verb} verb={verb} isSmall onClick={() => act(verb)} />
@@ -294,35 +275,6 @@ function VerbButton({ verb, isPrimary = false, isSmall = false, onClick }: VerbB
   );
 }
 
-function Filter({
-  review,
-  waiting,
-  kind,
-}: {
-  review: ReviewAnswer;
-  waiting: ReviewItem[];
-  kind: string | null;
-}): VNode {
-  const count = (each: string | null) => waiting.filter((item) => each === null || item.kind === each).length;
-  const shown = REVIEW_KINDS.filter((each) => review.counts[each] > 0);
-  return (
-    <fieldset class="row chips plain-set">
-      <legend class="hidden">Kinds</legend>
-      {[null, ...shown].map((each) => (
-        <button
-          key={each}
-          type="button"
-          class="chip"
-          aria-pressed={each === kind}
-          onClick={() => amend({ kind: each, id: null })}
-        >
-          {each === null ? "All" : KINDS[each].title} <span class="soft">{count(each)}</span>
-        </button>
-      ))}
-    </fieldset>
-  );
-}
-
 interface GroupProps {
   kind: ReviewKind;
   items: ReviewItem[];
@@ -356,12 +308,13 @@ function Group({ kind, items, current, picked, onChoose, onTurn }: GroupProps): 
             />
             <button
               type="button"
+              class="bare"
               aria-current={item === current ? "true" : undefined}
               tabIndex={item === current ? 0 : -1}
               onClick={() => onChoose(item)}
             >
               <bdi class="row-title">{showName(item.title)}</bdi>
-              <span class="row-says soft small" dir="auto" children={item.says} />
+              <span class="clamp soft small" dir="auto" children={item.says} />
             </button>
           </div>
         )}

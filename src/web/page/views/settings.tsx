@@ -7,7 +7,7 @@ import { Age, Button, Field, List, Soft, Tag } from "../parts/basics.tsx";
 import { useBusy } from "../parts/hooks.ts";
 import { JobButton } from "../parts/jobs.tsx";
 import { Page, Section, Table } from "../parts/layout.tsx";
-import { tell, tellFailure } from "../parts/notice.tsx";
+import { tell, told } from "../parts/notice.tsx";
 import { send } from "../remote.ts";
 import { amend } from "../router.ts";
 import { askVerb } from "../verb-dialog.tsx";
@@ -44,9 +44,7 @@ export function SettingsView({ params }: { params: URLSearchParams }): VNode {
 function Learning({ settings: { learn, userFile }, onDone }: { settings: Settings; onDone: () => void }): VNode {
   const { readOnly } = useStart();
   const put = async (name: string, value: string) => {
-    const { failure } = await send("POST", "/api/settings", { name, value });
-    if (failure !== null) tellFailure(failure);
-    else tell("Saved.", "good");
+    if ((await told(send("POST", "/api/settings", { name, value }))) !== null) tell("Saved.", "good");
     onDone();
   };
   // Saved when it is left or confirmed, not with every key.
@@ -92,9 +90,9 @@ function Agents({ agents, onDone }: { agents: AgentRow[]; onDone: () => void }):
   const [isBusy, run] = useBusy();
   const { readOnly } = useStart();
   const wire = async ({ name, title }: AgentRow) => {
-    const { value, failure } = await run(send<{ notes: string[] }>("POST", "/api/agents", { name }));
-    if (failure !== null) return tellFailure(failure);
-    tell([`${title} is connected`, ...value.notes].join(". "), "good");
+    const done = await run(told(send<{ notes: string[] }>("POST", "/api/agents", { name })));
+    if (done === null) return;
+    tell([`${title} is connected`, ...done.notes].join(". "), "good");
     onDone();
   };
   return (

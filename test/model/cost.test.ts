@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BUILT_IN_PRICES, costOf, countTokens, findPrice, type Price, sumUp } from "../../src/learn/ledger.ts";
+import { BUILT_IN_PRICES, costOf, countTokens, findPrice, type Price, sumUp } from "../../src/model/cost.ts";
 
 const MILLION = { input: 1_000_000, output: 1_000_000, cacheRead: 1_000_000, cacheWrite: 1_000_000 };
 const price = (input: number): Price => ({ input, output: 10, cacheRead: 0.1, cacheWrite: 1.25 });

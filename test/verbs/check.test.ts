@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { runOf } from "../../src/cli/command.ts";
+import { check } from "../../src/verbs/check.ts";
+import { hearCall } from "../cli/call.ts";
+import { makeWorld, note } from "../world.ts";
+
+test("problems of one part are not followed by the word of another that there is nothing to fix", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("rule", { type: "feedback", description: "Small commits", body: "Commits are kept small." }));
+  const { call, printed } = hearCall(world, {});
+  expect(await runOf(check)(call)).toBe(1);
+  expect(printed.join("\n")).toMatch(/^Form: 2 to fix$/m);
+  expect(printed.join("\n")).toMatch(/^Health: \d+ of 100$/m);
+  expect(printed.join("\n")).not.toContain("Nothing to fix");
+});
