@@ -299,9 +299,15 @@ async function buildPage() {
     });
 }
 
-/** What the bundler leaves in patterns, where an escape means the same: hooks are read as one byte per character. */
+/**
+ * What the bundler leaves in patterns, where an escape means the same: hooks are read as one byte per character. A
+ * character that has a backslash of its own loses it, or `\’` would become a backslash and the letters u2019.
+ */
 function escaped(text) {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(/(\\*)([^\0-\x7f])/g, (_, backslashes, unit) => {
+    const before = backslashes.length % 2 === 1 ? backslashes.slice(1) : backslashes;
+    return `${before}\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 /** Imports that lead to a file of another build. */

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findModelDir } from "../../src/meaning/meaning.ts";
+import { until } from "../until.ts";
 import { expectError, openSandbox, type Sandbox } from "./run.ts";
 
 const ROW_KEYS = [
@@ -95,6 +96,13 @@ describe("recall", () => {
     expect(first.why[0]).toMatch(/^words: .*staging/);
     expect(first.why).toContain("age: today");
     expect(files(answer)).not.toContain("user_editor.md");
+  });
+
+  test("a word keeps its last letter in the bundle, as it does in the library", async () => {
+    const own = openBox();
+    put(own, "project_cpu.md", { description: "Limits" }, "Four cpu a pod.");
+    put(own, "project_cp.md", { description: "Copies" }, "Copy with cp, not rsync.");
+    expect(files(await own.json(["recall", "cpu", "--all"]))).toEqual(["project_cpu.md"]);
   });
 
   test("for people: type, name, file, description and the reasons of each, then the count", async () => {
@@ -295,11 +303,14 @@ describe("with the model of meaning", () => {
     );
     put(box, "user_editor.md", { type: "user" }, "Vim key bindings everywhere.");
     put(box, "project_release.md", {}, "Releases are cut on Tuesdays.");
-    // A hurried call answers by words; any other makes the few vectors that are missing first.
+    // A hurried call answers by words; any other makes the missing vectors first, as many as half a second allows.
     const first = await box.json(["recall", "--no-wait", "may I stub out the SQL server in this spec?", "--all"]);
     expect([first.method, first.warnings.length]).toEqual(["lexical", 1]);
-    const answer = await box.json(["recall", "may I stub out the SQL server in this spec?", "--all"]);
-    expect([answer.method, answer.warnings]).toEqual(["hybrid", []]);
+    const answer = await until(async () => {
+      const next = await box.json(["recall", "may I stub out the SQL server in this spec?", "--all"]);
+      return next.warnings.length === 0 && next;
+    });
+    expect(answer.method).toBe("hybrid");
     expect(answer.memories[0].file).toBe("feedback_database.md");
     expect(answer.memories[0].why.join("\n")).toMatch(/^meaning: its text \(0\.\d\d\)$/m);
   });

@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SaveRequest } from "../../src/memory/save.ts";
 import { startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { makeWorld } from "../world.ts";
 
 let server: Awaited<ReturnType<typeof startModelServer>>;
@@ -38,7 +39,9 @@ describe("MEMDIR_MODEL", () => {
     });
     await memdir.save({ type: "user", name: "editor", description: "Uses neovim", body: "No IDE." });
     server.queue({ text: '```json\n{"selected_memories": ["project_canary.md"]}\n```' });
-    const { memories, method } = await memdir.recall("what happens between approval and customers?");
+    const { memories, method } = await memdir.recall("what happens between approval and customers?", {
+      timeoutMs: PATIENCE_MS,
+    });
     expect({ method, files: memories.map(({ file }) => file) }).toEqual({
       method: "model",
       files: ["project_canary.md"],
