@@ -15,16 +15,16 @@ export interface AiMemoryOptions<Name extends MemoryToolName = MemoryToolName> e
   recall?: Pick<RecallOptions, "limit" | "maxBytes" | "exclude" | "model"> | undefined;
 }
 
-/** What the AI SDK takes. */
+/** What you pass to the AI SDK. */
 export interface AiMemory<Name extends MemoryToolName = MemoryToolName> {
-  /** For `tools` of `generateText`, `streamText` and agents, by name. */
+  /** Pass these as `tools` to `generateText`, `streamText` and agents, by name. */
   tools: Record<Name, Tool<Record<string, unknown>, string>>;
   /**
-   * For `wrapLanguageModel`: puts the memories that help with a user's message before it. Each memory comes once in a
-   * conversation, and stays before the message it came with, so that the provider's cache holds. May serve many conversations.
+   * Pass it to `wrapLanguageModel`. It puts the memories that help with a user's message before that message. Each memory
+   * is shown once per conversation and stays where it is, so the provider's cache keeps working. It can serve many conversations.
    */
   middleware: LanguageModelMiddleware;
-  /** When to recall and save, for the system prompt. */
+  /** Instructions for the system prompt: when to recall and save. */
   instructions: string;
 }
 

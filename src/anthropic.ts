@@ -18,7 +18,7 @@ export interface AnthropicMemoryOptions extends ToolsOptions {
   memoryTool?: MemoryToolOptions | undefined;
 }
 
-/** A tool as `client.beta.messages.toolRunner` takes it. */
+/** A tool in the form that `client.beta.messages.toolRunner` expects. */
 export interface RunnableTool {
   /** What the model calls it by. */
   name: MemoryToolName;
@@ -32,37 +32,37 @@ export interface RunnableTool {
   parse(content: unknown): unknown;
 }
 
-/** The API's memory tool, `memory_20250818`, as the tool runner takes it. */
+/** The API's memory tool, `memory_20250818`, in the form that the tool runner expects. */
 export interface RunnableMemoryTool extends BetaMemoryTool20250818 {
-  /** Runs one command of the model and resolves with the result for it. */
+  /** Runs one command from the model and resolves with the result for it. */
   run(command: unknown): ReturnType<MemoryToolHandlers[keyof MemoryToolHandlers]>;
   /** Passes the command through unchanged, as `run` checks it. */
   parse(content: unknown): unknown;
 }
 
-/** A message of the user with the memories that help with it before their words. */
+/** A user message, with the memories that help with it before the user's words. */
 export interface UserMessage {
   role: "user";
   /** The memories, if there are any, then the prompt. */
   content: { type: "text"; text: string }[];
 }
 
-/** What the Anthropic SDK takes, for one conversation. */
+/** What you pass to the Anthropic SDK, for one conversation. */
 export interface AnthropicMemory {
-  /** For `tools` of the tool runner. */
+  /** Pass these as `tools` to the tool runner. */
   tools: RunnableTool[];
-  /** The API's memory tool over the same memories, instead of `tools` or beside them. */
+  /** The API's memory tool over the same memories; use it instead of `tools` or together with them. */
   memoryTool: RunnableMemoryTool;
-  /** The user's next message, with what is remembered about it. Call it once for each: a memory comes once in a conversation. */
+  /** Builds the user's next message, with the memories that help with it. Call it once per message: each memory is shown once per conversation. */
   message(prompt: string, options?: { signal?: AbortSignal | undefined }): Promise<UserMessage>;
-  /** What this conversation was shown; `session.clear()` after the conversation was cleared or compacted. */
+  /** What this conversation has been shown. Call `session.clear()` after the conversation is cleared or compacted. */
   session: RecallSession;
-  /** When to recall and save, for `system`. */
+  /** Instructions for `system`: when to recall and save. */
   instructions: string;
 }
 
 /**
- * Tools, recall and the memory tool of one conversation.
+ * Opens tools, recall and the memory tool for one conversation.
  *
  * @example
  * const memory = await openAnthropicMemory(await openMemdir());

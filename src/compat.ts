@@ -350,7 +350,7 @@ export function memoryFreshnessWarning(mtimeMs: number, now: Date = new Date()):
   return freshnessWarning(ageInDays(mtimeMs, now.getTime()));
 }
 
-/** What the text about memory is made for. */
+/** Options for the text about memory. */
 export interface PromptOptions extends Options, Omit<MemoryPromptOptions, "memories" | "teamDir"> {
   /** What the user asks: the memories that help with it are added. */
   query?: string;

@@ -131,21 +131,25 @@ const TEAM_MODE = oneOf("off", "read-only", "inbox");
 
 /** What a repository's own file may set, too. */
 const SHARED = {
-  projectScope: setting<ProjectScope | null>(PROJECT_SCOPE, null, "What has one memory directory; else the profile's."),
-  scopeLayout: setting(oneOf("separate", "shared"), "separate", "Whether every agent has a directory of its own."),
+  projectScope: setting<ProjectScope | null>(
+    PROJECT_SCOPE,
+    null,
+    "What shares one memory directory; the profile decides by default.",
+  ),
+  scopeLayout: setting(oneOf("separate", "shared"), "separate", "Whether every agent has its own directory."),
   index: {
-    maxLines: setting(COUNT, 200, "Lines of MEMORY.md that the client loads."),
-    maxChars: setting(COUNT, 25_000, "Characters of MEMORY.md that the client loads, as UTF-16 units."),
+    maxLines: setting(COUNT, 200, "How many lines of MEMORY.md the client loads."),
+    maxChars: setting(COUNT, 25_000, "How many characters of MEMORY.md the client loads, in UTF-16 units."),
   },
   ageDays: {
-    recent: setting(COUNT, 2, "The age in whole days from which a memory is no longer fresh."),
-    stale: setting(COUNT, 8, "From when it is called stale."),
-    old: setting(COUNT, 31, "From when it is called old."),
+    recent: setting(COUNT, 2, "The age in whole days at which a memory is no longer fresh."),
+    stale: setting(COUNT, 8, "The age at which it is called stale."),
+    old: setting(COUNT, 31, "The age at which it is called old."),
   },
   meaning: setting(
     { expected: "true or false", accept: meaningOf },
     true,
-    "Whether recall goes by the meaning of a prompt as well as by its words.",
+    "Whether recall uses the meaning of a prompt as well as its words.",
     "MEMDIR_MEANING",
   ),
 } satisfies SettingTable;
@@ -158,48 +162,52 @@ const PRIVATE = {
     "Whose folders and names are used.",
     "MEMDIR_PROFILE",
   ),
-  keying: setting<Keying | null>(KEYING, null, "How a project's folder is named; else as the profile does."),
-  team: setting(BOOLEAN, true, "Whether the team's directory takes part when all scopes are listed.", "TEAMMEM"),
-  trusted: setting(TEXT_BY_NAME, {}, "By project: the one directory outside that its repository may choose."),
-  directories: setting(TEXT_BY_NAME, {}, "By project: a folder name in place of its own, where two collide."),
-  teams: setting(TEXT_BY_NAME, {}, "By project: where its team shares memories, as one URL."),
-  approvedImports: setting(TEXT_BY_NAME, {}, "By project: when its instructions were allowed to import from outside."),
-  acceptedRules: setting(TEXTS_BY_NAME, {}, "By project: which rules of its team are enforced, by their content."),
-  refusedRules: setting(TEXTS_BY_NAME, {}, "By project: which of them you do not want, and are not asked about again."),
-  permitted: setting(TEXTS_BY_NAME, {}, "By project: what its agent's tools may do without asking."),
+  keying: setting<Keying | null>(KEYING, null, "How a project's folder is named; the profile decides by default."),
+  team: setting(BOOLEAN, true, "Whether the team's directory is included when all scopes are listed.", "TEAMMEM"),
+  trusted: setting(TEXT_BY_NAME, {}, "By project: the one outside directory that its repository may choose."),
+  directories: setting(TEXT_BY_NAME, {}, "By project: a folder name to use instead of its own, if two collide."),
+  teams: setting(TEXT_BY_NAME, {}, "By project: the URL where its team shares memories."),
+  approvedImports: setting(TEXT_BY_NAME, {}, "By project: when you allowed its instructions to import from outside."),
+  acceptedRules: setting(TEXTS_BY_NAME, {}, "By project: which of its team's rules are enforced, by content."),
+  refusedRules: setting(TEXTS_BY_NAME, {}, "By project: which of them you refused, and are not asked about again."),
+  permitted: setting(TEXTS_BY_NAME, {}, "By project: what the agent's tools may do without asking."),
   learn: {
-    mode: setting(LEARN_MODE, "auto", "What happens with what was learnt, for your own scopes.", "MEMDIR_LEARN"),
+    mode: setting(LEARN_MODE, "auto", "What happens to what was learnt, for your own scopes.", "MEMDIR_LEARN"),
     teamMode: setting(
       TEAM_MODE,
       "inbox",
       "The same for the team's scope, which others read: nothing is saved there without you.",
     ),
-    everyTurns: setting(COUNT, 1, "Extraction after every so many turns."),
+    everyTurns: setting(COUNT, 1, "After how many turns to extract."),
     // About twenty extractions on a working day, and a long session's share of them.
-    tokensPerDay: setting(COUNT, 200_000, "For background work; your own prompts are neither counted nor refused."),
-    tokensPerSession: setting(COUNT, 50_000, "The same for one session."),
-    costPerDay: setting<number | null>(AMOUNT, null, "A limit in money, by `prices`."),
-    prices: setting(PRICES, {}, "Per million tokens, by provider and model; `*` matches anything."),
+    tokensPerDay: setting(
+      COUNT,
+      200_000,
+      "The limit for background work; your own prompts are neither counted nor refused.",
+    ),
+    tokensPerSession: setting(COUNT, 50_000, "The same, per session."),
+    costPerDay: setting<number | null>(AMOUNT, null, "A limit in money, based on `prices`."),
+    prices: setting(PRICES, {}, "Prices per million tokens, by provider and model; `*` matches anything."),
     model: setting<string | null>(
       TEXT,
       null,
-      "What background learning asks: `claude-code`, `codex`, `gemini-cli` or `opencode/PROVIDER/MODEL` as it is logged in, or a provider's model; `off` for none. Without one it learns offline.",
+      "The model for background learning: `claude-code`, `codex`, `gemini-cli` or `opencode/PROVIDER/MODEL` with its own login, or a provider's model; `off` for none. Without one, it learns offline.",
       "MEMDIR_MODEL",
     ),
-    notes: setting(BOOLEAN, true, "Whether notes are taken in long sessions."),
+    notes: setting(BOOLEAN, true, "Whether to take notes in long sessions."),
   },
   hooks: {
     stop: setting(
       oneOf("detached", "continue", "off"),
       "detached",
-      "At the end of a turn: a background process extracts from it, the agent itself is asked to, or nothing happens.",
+      "At the end of a turn, a background process extracts from it (detached), the agent itself is asked to (continue), or nothing happens (off).",
     ),
-    archive: setting(BOOLEAN, false, "Whether transcripts are copied away before the host removes them."),
+    archive: setting(BOOLEAN, false, "Whether to copy transcripts before the host removes them."),
     // People wait for every prompt: a second is acceptable.
-    deadlineMs: setting(COUNT, 1_000, "After so many milliseconds a hook starts no more work that takes time."),
+    deadlineMs: setting(COUNT, 1_000, "After this many milliseconds, a hook starts no more work that takes time."),
     enforce: setting(BOOLEAN, true, "Whether rules with an `enforce` block deny calls."),
-    sync: setting(BOOLEAN, false, "Whether sessions exchange memories with the team's server."),
-    prefetch: setting(BOOLEAN, false, "Whether a model searches for memories in the background of a turn."),
+    sync: setting(BOOLEAN, false, "Whether sessions sync with the team's server."),
+    prefetch: setting(BOOLEAN, false, "Whether a model searches for memories in the background during a turn."),
   },
 } satisfies SettingTable;
 
@@ -211,7 +219,7 @@ export type HookConfig = Values<typeof PRIVATE>["hooks"];
 export type Profile = Values<typeof PRIVATE>["profile"];
 export type ProjectScope = "repository" | "worktree" | "cwd";
 
-/** The table's values; those that the profile decides are never null here. */
+/** The settings in effect. Those that the profile decides are never null here. */
 export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "keying" | "projectScope"> {
   /** The user's home directory. */
   home: string;
@@ -219,7 +227,7 @@ export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "ke
   claudeDir: string;
   /** Where an administrator's settings and instructions are, such as `/etc/claude-code`. */
   managedDir: string;
-  /** Our own user file, which also holds what the user approved. */
+  /** memdir's own settings file of the user, which also holds what the user approved. */
   userFile: string;
   /** How the folder name of a project's memories is made: from its path, from a hash of it, or fixed. */
   keying: Keying;
@@ -227,7 +235,7 @@ export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "ke
   projectScope: ProjectScope;
   /** The folder below the project's folder that holds the memories; code-assist has none. */
   memoryFolder: "memory" | "";
-  /** Whether a model is told the state of the git repository. */
+  /** Whether the model is told the state of the git repository. */
   gitInstructions: boolean;
   /** What was read from each settings file of Claude Code. */
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;

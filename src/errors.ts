@@ -21,16 +21,16 @@ const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["network", "model", "disk",
 /** Parts of the program that are built apart each have this class: they know one another's errors by this mark. */
 const MARK = Symbol.for("memdir.error");
 
-/** Every error of memdir: the code says what kind of problem it is, the message what happened and what to do. */
+/** Every error that memdir throws. The code gives the kind of problem; the message says what happened and what to do. */
 export class MemdirError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && MARK in value;
   }
 
   readonly [MARK] = true;
-  /** What kind of problem it is, for programs that react to it. */
+  /** The kind of problem, for programs that handle it. */
   readonly code: ErrorCode;
-  /** For programs, e.g. the rule and line of every secret found. Never holds a secret's value. */
+  /** Details for programs, such as the rule and line of every secret found. Never contains the value of a secret. */
   readonly details: unknown;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: unknown } = {}) {

@@ -26,45 +26,45 @@ import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.t
 
 export type { Named };
 
-/** Which instruction files count: `addDirs` as with --add-dir, and `allAgents` for the files of other agents. */
+/** Which instruction files to load: `addDirs` works like --add-dir, and `allAgents` adds the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
-/** How memories are checked. `stamp` says which of those that hold get a date: by default the user's own, and none in a repository. */
+/** How memories are checked. `stamp` says which of the memories that hold get a date: by default the user's own, but none in a repository. */
 export type VerifyOptions = Omit<VerifyRows, "isAll"> & { signal?: AbortSignal | undefined };
 
-/** The memory of one project. Made by `openMemdir`; holds nothing open and needs no closing. */
+/** The memory of one project, opened by `openMemdir`. It keeps nothing open and does not need to be closed. */
 export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "warm"> {
   /** Which project this is, and where its memories are. */
   readonly location: Location;
-  /** The settings in effect, with where each comes from. */
+  /** The settings in effect, and where each comes from. */
   readonly config: Config;
   /** The directories in use; the first is the one that is written to. */
   readonly directories: readonly Store[];
-  /** What the user should know before anything else; every command shows it. */
+  /** What the user should know first; every command shows it. */
   readonly warnings: readonly string[];
 
-  /** Every memory that contains the words, best first: for people. A model is served by `recall`. */
+  /** Every memory that contains the words, best first. This is for people; use `recall` for a model. */
   search(words: string): Promise<SearchHit[]>;
-  /** Recall beside the conversation: polled, never awaited. Null when there is nothing to ask for. */
+  /** Recall in the background of a conversation: polled, never awaited. Null if there is nothing to ask for. */
   prefetch(prompt: string, options?: PrefetchOptions): Promise<Prefetch<Recalled> | null>;
   /** What a model is told about its memory. */
   prompt(options?: MemoryPromptOptions): Promise<string>;
-  /** What a host loads at start, and what touching these files adds. */
+  /** What a host loads at startup, and what touching these files adds. */
   context(touched: readonly string[], options?: InstructionOptions): Promise<StartContext>;
   /** CLAUDE.md files, rules and imports of this session. */
   instructions(options?: InstructionOptions): Promise<Instructions>;
 
-  /** Puts what a model wants of the team's memories into the user's own inbox. `says` is for the model. */
+  /** Puts a change that a model wants to make to the team's memories into the user's own inbox. `says` is for the model. */
   propose(team: Store, wish: Wish): Promise<Proposed>;
-  /** What memories claim, checked against the code and git; one memory if a name is given. */
+  /** Checks what memories claim against the code and git: one memory if a name is given, else all of them. */
   verify(name?: Named, options?: VerifyOptions): Promise<Verification>;
-  /** The health of one directory, the first unless told, with what it was measured from. */
+  /** The health of one directory (the first by default), with what it was measured from. */
   measure(directory?: Store, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
-  /** Format and wording of every memory, and the index; each with what to do. */
+  /** Checks the format and wording of every memory, and the index. Each problem says what to do. */
   lint(): Promise<(LintProblem & { scope: string })[]>;
-  /** Checks of the installation and the stores, each with what to do. */
+  /** Checks the installation and the stores. Each check says what to do. */
   doctor(): Promise<Check[]>;
-  /** Memories that this project may have lost: of a moved or renamed folder (`orphans`), of older layouts, of the repository's top folder. */
+  /** Memories that this project may have lost: from a moved or renamed folder (`orphans`), from older layouts, or from the repository's top folder. */
   findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[]; top: string | null }>;
   /** Copies the memories of such a directory into this project's. */
   adopt(from: string): Promise<AdoptResult>;

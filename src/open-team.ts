@@ -40,12 +40,12 @@ export interface Team {
   sync(request?: SyncRequest): Promise<SyncResult>;
 }
 
-/** Throws `usage` where the project has joined no team, and where there is no token for it. */
+/** Throws `usage` where the project has not joined a team, and where there is no token for it. */
 export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
   const { config, location } = memdir;
   const membership = findMembership(config, location.project);
   const alone =
-    "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; `memdir sync --git REMOTE` syncs your own memories";
+    "this project has not joined a team: run `memdir join https://HOST/TEAM/REPOSITORY`; `memdir sync --git REMOTE` syncs your own memories";
   if (!membership) throw new MemdirError("usage", alone);
   const token = findToken(config, membership);
   const url = formatMembership(membership);
@@ -88,7 +88,7 @@ export async function joinTeam(
 export function leaveTeam(memdir: Memdir): { membership: Membership; mirror: string } {
   const { config, location } = memdir;
   const membership = findMembership(config, location.project);
-  if (!membership) throw new MemdirError("usage", "this project has joined no team");
+  if (!membership) throw new MemdirError("usage", "this project has not joined a team");
   const mirror = mirrorOf(memdir, membership).path;
   keepMembership(config, location.project, null);
   const others = Object.entries(config.teams).filter(([root]) => root !== location.project.root);

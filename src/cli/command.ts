@@ -56,11 +56,11 @@ export interface Call extends Words, Pick<World, "env" | "now" | "log"> {
 
 /** They are taken before and after the command. */
 export const COMMON = {
-  cwd: text("the project to work on (default: here)", "DIR"),
+  cwd: text("the project to work on (default: the current directory)", "DIR"),
   "memory-dir": text("use this memory directory instead of the project's", "DIR"),
   scope: text("user, project, team or agent:NAME (default: all for reading, project for writing)", "SCOPE"),
-  json: flag("one JSON value on standard output, nothing else"),
-  help: flag("this text", { short: "h" }),
+  json: flag("print one JSON value on standard output, and nothing else"),
+  help: flag("show this help", { short: "h" }),
 };
 
 /** Throws `usage`, with `hint` behind what is wrong. */

@@ -30,7 +30,7 @@ const EVERYDAY: readonly (readonly [string, string])[] = [
   ['recall "how do I deploy?"', "show what an agent would be shown"],
   ["undo", "undo the last change"],
   ["check", "check the installation and all memories"],
-  ["ui", "open a page to look at memories and curate them"],
+  ["ui", "open a local web page to browse and curate memories"],
   ["", "open the console"],
 ];
 
@@ -56,7 +56,7 @@ function firstHelp(): Said {
       ],
     },
     "",
-    "`memdir COMMAND --help` says more; `memdir help --all` lists every command.",
+    "Run `memdir COMMAND --help` for details, `memdir help --all` for all commands.",
   ];
 }
 
@@ -66,11 +66,11 @@ function allCommands(): Said {
     return ["", bold(title), { rows: rows.map(({ name, summary }) => [`  ${name.padEnd(NAME_WIDTH)}`, summary]) }];
   });
   return [
-    "usage: memdir [command] [options]; without a command it is the console",
+    "usage: memdir [command] [options]; without a command, opens the console",
     ...groups,
     "",
     bold("Options, before or after the command"),
-    { rows: optionRows({ ...COMMON, version: { ...COMMON.help, help: "the version", short: "V" } }) },
+    { rows: optionRows({ ...COMMON, version: { ...COMMON.help, help: "show the version", short: "V" } }) },
     "",
     "Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 the disk, a lock or the network failed.",
   ];

@@ -25,7 +25,7 @@ import {
   type Store,
 } from "../store/store.ts";
 
-/** What a host loads at start, and what touching files adds. */
+/** What a host loads at startup, and what touching files adds. */
 export interface StartContext {
   /** Instruction files loaded at start, in the order they are shown. */
   instructions: InstructionFile[];
@@ -93,23 +93,23 @@ function staleDays(path: string, nowMs: number): number | null {
   return days >= STALE_DAYS ? days : null;
 }
 
-/** What the text about memory is made for. */
+/** Options for the text about memory. */
 export interface MemoryPromptOptions {
   /** Builds only this section. */
   section?: SectionName | undefined;
   /** What the host calls its tools. */
   tools?: Partial<ToolNames> | undefined;
-  /** False leaves the index out, for the user context. */
+  /** Set to false to leave out the index, for the user context. */
   withIndex?: boolean | undefined;
   /** Also every memory that the index names, as in the oldest layout; within this many bytes if a number is given. */
   files?: boolean | number | undefined;
   /** Memories that were recalled for this prompt, formatted. */
   memories?: string | undefined;
-  /** Where transcripts of sessions are kept; null for nowhere. */
+  /** Where session transcripts are kept; null if they are not. */
   transcriptsDir?: string | null | undefined;
   /** The team's directory; null for none. */
   teamDir?: string | null | undefined;
-  /** False changes nothing. By default the directory is created, since the model is told that it exists, and a missing index is written. */
+  /** Set to false to change nothing on disk. By default the directory is created, because the model is told that it exists, and a missing index is written. */
   makeDirectory?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import { findSecrets } from "../text/secrets.ts";
 /** Where an instruction file belongs. */
 export type InstructionSource = "managed" | "user" | "project" | "local";
 
-/** One instruction file that counts in this session. */
+/** An instruction file that applies in this session. */
 export interface InstructionFile {
   /** Absolute path. */
   path: string;
@@ -25,7 +25,7 @@ export interface InstructionFile {
   importedBy: string | null;
 }
 
-/** An instruction file that was found and not loaded, with the reason. */
+/** An instruction file that was found but not loaded, with the reason. */
 export interface SkippedFile {
   /** Absolute path. */
   path: string;
@@ -44,12 +44,12 @@ export const LABELS: Readonly<Record<InstructionSource, string>> = {
 export const PREAMBLE =
   "What follows was written by the user, the team or the organisation for work in this codebase. Follow it exactly; where it differs from your usual way of working, it wins.";
 
-/** Instruction files as a model is shown them. */
+/** Instruction files as they are shown to a model. */
 export type RenderedInstructions =
   | { role: "user"; text: string }
   | { role: "system"; text: string; cache_control: { type: "ephemeral" } };
 
-/** No clock and no random order: an unchanged disk gives the same bytes, so that prompt caches hold. "" for no files. */
+/** Renders instruction files, without a clock or random order: an unchanged disk gives the same bytes, so prompt caches keep working. Returns "" if there are no files. */
 export function renderInstructions(files: readonly InstructionFile[]): string {
   const isGiven = Array.isArray(files) && files.every((file) => typeof file?.content === "string");
   checkGivenType(isGiven, "renderInstructions", "`files` must be a list of files, such as `load()` gives");

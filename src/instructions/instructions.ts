@@ -17,21 +17,21 @@ import type { InstructionScope } from "./scope.ts";
 
 /** The instruction files of a session. */
 export interface Instructions {
-  /** What is loaded at start; cached while nothing changed on disk. */
+  /** What is loaded at startup; cached until something changes on disk. */
   load(): Promise<InstructionFile[]>;
-  /** What reading or writing this file adds: each file once, until `clear`. */
+  /** What reading or writing this file adds; each file is added once, until `clear`. */
   touch(path: string): Promise<InstructionFile[]>;
   /** The same for every file that a shell command names. */
   touchCommand(command: string): Promise<InstructionFile[]>;
-  /** The text for the model; null when there is none. `omit` is for read-only agents that need no rules. */
+  /** The text for the model; null if there is none. `omit` is for read-only agents that need no rules. */
   render(place: "user" | "system", options?: { omit?: boolean }): Promise<RenderedInstructions | null>;
   /** The last rendered text, without touching the disk; null before the first. */
   cached(): RenderedInstructions | null;
   /** Every candidate that was not loaded, with the reason. */
   skipped(): Promise<SkippedFile[]>;
-  /** What is wrong with the loaded files: too large, with a secret in them, or private and tracked by git. */
+  /** Problems with the loaded files: too large, containing a secret, or private but tracked by git. */
   problems(): Promise<InstructionProblem[]>;
-  /** After a clear or compact of the session: the next call reads everything again, and touches count again. */
+  /** Call it after the session was cleared or compacted: the next call reads everything again, and touches count again. */
   clear(): void;
 }
 

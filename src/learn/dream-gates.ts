@@ -52,7 +52,9 @@ export function checkDreamGates(gates: DreamGates, directory: Store, options: { 
     }
     const sessions = gates.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
-    return closed(`${sessions} other sessions since the last dream; ${MIN_SESSIONS} are needed`);
+    return closed(
+      `${sessions} other ${sessions === 1 ? "session" : "sessions"} since the last dream; ${MIN_SESSIONS} are needed`,
+    );
   } catch (error) {
     return closed((error as Error).message);
   }

@@ -5,9 +5,9 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions as Settled } from "../open.ts";
 
-/** How a memory is opened; all of it may be left out. */
+/** How a memory is opened. All options are optional. */
 export interface OpenOptions extends Omit<Settled, "cwd"> {
-  /** The working directory whose project is meant; the process's own unless given. */
+  /** The working directory of the project; the process's own by default. */
   cwd?: string | undefined;
 }
 

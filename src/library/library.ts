@@ -46,16 +46,16 @@ export interface Verbs {
   why: Bound["why"];
 }
 
-/** What `openMemdir` gives: the memory of one project. It holds no files or processes open and needs no closing. */
+/** What `openMemdir` returns: the memory of one project. It keeps no files or processes open and does not need to be closed. */
 export interface Library extends Memdir {
-  /** The commands that work on memories, such as `memdir.verbs.health()`, with the same input and the same result. All commands are in `memdir/verbs`. */
+  /** The commands that work on memories, such as `memdir.verbs.health()`, with the same input and result. `memdir/verbs` has all commands. */
   readonly verbs: Verbs;
-  /** What a model may do with memories, as tools for any SDK. `memdir/ai` and `memdir/anthropic` give them in the shapes of theirs. */
+  /** What a model may do with memories, as tools for any SDK. `memdir/ai` and `memdir/anthropic` have them in the form that those SDKs expect. */
   tools(options?: ToolsOptions): Promise<MemoryTool[]>;
 }
 
 /**
- * Opens the memory of a project: of the process's own directory unless `cwd` says another.
+ * Opens the memory of a project: that of the current directory, unless `cwd` names another.
  *
  * @example
  * const memdir = await openMemdir();

@@ -10,11 +10,11 @@ export type MemoryToolName = "recall" | "save" | "read" | "list" | "forget" | "u
 
 /** Which tools a model gets. */
 export interface ToolsOptions<Name extends MemoryToolName = MemoryToolName> {
-  /** Only these tools; all of them unless given. */
+  /** Only these tools. Default: all of them. */
   only?: readonly Name[] | undefined;
 }
 
-/** A tool for a model: its words, the JSON Schema of its input, and what it does. */
+/** A tool for a model: its texts, the JSON Schema of its input, and what it does. */
 export interface MemoryTool {
   /** What the model calls it by. */
   name: MemoryToolName;
@@ -32,10 +32,10 @@ export interface MemoryTool {
     /** Whether fields that `properties` does not name are allowed. */
     additionalProperties: boolean;
   };
-  /** Whether it changes nothing. */
+  /** Whether it only reads. */
   readOnly: boolean;
   /**
-   * Runs it on what the model sent, whatever that is: the input is checked here. Returns text for the model. Throws a
+   * Runs the tool on whatever the model sent; the input is checked here. Returns text for the model. Throws a
    * `MemdirError` whose message says what the model should do instead. Calls may overlap; each sees what was written before it.
    */
   run(input: unknown, options?: { signal?: AbortSignal | null | undefined }): Promise<string>;

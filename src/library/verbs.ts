@@ -13,15 +13,15 @@ type Bound = VerbsOf<typeof TABLE>;
 export interface AllVerbs extends Verbs {
   /** Run doctor, lint, verify and health in one report. */
   check: Bound["check"];
-  /** Check the installation and every wired agent. */
+  /** Check the installation and every connected agent. */
   doctor: Bound["doctor"];
-  /** Learn from past sessions: proposals come up one by one. */
+  /** Learn from past sessions, one proposal at a time. */
   learn: Bound["learn"];
   /** Learn from conversations, with a model or offline. */
   extract: Bound["extract"];
   /** Review proposed memories: accept, edit or reject them. */
   inbox: Bound["inbox"];
-  /** Tidy up memories by a plan: merge, rewrite, retire. */
+  /** Tidy up memories with a plan: merge, rewrite, retire. */
   dream: Bound["dream"];
   /** Add cues to memories that lack them, with a model. */
   enrich: Bound["enrich"];
@@ -29,7 +29,7 @@ export interface AllVerbs extends Verbs {
   log: Bound["log"];
   /** Show what background work cost, and what is left today. */
   ledger: Bound["ledger"];
-  /** List past sessions, Claude Code's too, or search them. */
+  /** List or search past sessions, including Claude Code's. */
   sessions: Bound["sessions"];
   /** List checkpoints of a session, or go back to one. */
   rewind: Bound["rewind"];
@@ -41,7 +41,7 @@ export interface AllVerbs extends Verbs {
   import: Bound["import"];
   /** Export memories as Markdown, JSON or a section of AGENTS.md. */
   export: Bound["export"];
-  /** Show what a host loads at start, and what it leaves out. */
+  /** Show what an agent loads at startup, and what it skips. */
   context: Bound["context"];
   /** Show the text about memory that goes to the model. */
   prompt: Bound["prompt"];
@@ -51,7 +51,7 @@ export interface AllVerbs extends Verbs {
   trust: Bound["trust"];
   /** Move a private memory to the team's. */
   promote: Bound["promote"];
-  /** Move a memory out of the team's. */
+  /** Move a team memory back to your own. */
   demote: Bound["demote"];
   /** Exchange memories with a team server, or through git. */
   sync: Bound["sync"];
@@ -62,8 +62,8 @@ export interface AllVerbs extends Verbs {
 }
 
 /**
- * Opens a project as `openMemdir` does, and gives every command of the command line as a function: learning, import and
- * export, wiring and sharing too. They print nothing and ask nothing; the result is the answer.
+ * Opens a project like `openMemdir`, and returns every command of the command line as a function, including learning,
+ * import and export, wiring and sharing. They print nothing and ask nothing; they return the result.
  *
  * @example
  * const verbs = await openVerbs();

@@ -3,20 +3,20 @@
 import type { ImageBlock } from "./view.ts";
 
 /**
- * One handler for each command. What they return goes back to the model; a failure is thrown, in words for the model, and
- * the SDK's runner sends it with `is_error`. Calls may overlap: none loses what another one wrote.
+ * One handler per command. What they return goes back to the model. Failures are thrown, worded for the model, and the
+ * SDK's runner sends them with `is_error`. Calls may overlap: none loses what another one wrote.
  */
 export interface MemoryToolHandlers {
-  /** A file with numbered lines, an image, or what a folder holds. */
+  /** Shows a file with numbered lines, an image, or the contents of a folder. */
   view(command: { path: string; view_range?: readonly number[] | null }): Promise<string | ImageBlock[]>;
-  /** A new file; one that exists is refused. */
+  /** Creates a file; refuses one that exists. */
   create(command: { path: string; file_text: string }): Promise<string>;
-  /** Without `new_str` the text is removed. */
+  /** Replaces text; without `new_str`, removes it. */
   str_replace(command: { path: string; old_str: string; new_str?: string | null }): Promise<string>;
-  /** Inserts after a line; 0 is the top. */
+  /** Inserts text after a line; 0 is the top. */
   insert(command: { path: string; insert_line: number; insert_text: string }): Promise<string>;
   /** Deletes a file, or a folder with everything in it. */
   delete(command: { path: string }): Promise<string>;
-  /** Moves a file or folder; a destination that exists is refused. */
+  /** Moves a file or folder; refuses a destination that exists. */
   rename(command: { old_path: string; new_path: string }): Promise<string>;
 }

@@ -14,7 +14,7 @@ export type { ImageBlock } from "./view.ts";
 
 /** Limits of the memory tool. */
 export interface MemoryToolOptions {
-  /** The longest view, in characters; the API says to the model that it is 16,000. */
+  /** The longest view, in characters; the API gives the model a limit of 16,000. */
   maxViewChars?: number | undefined;
   /** The largest file that the model may write. */
   maxFileBytes?: number | undefined;
@@ -23,7 +23,7 @@ export interface MemoryToolOptions {
 /** Far more than notes need, and small enough to scan for secrets. */
 const MAX_FILE_BYTES = 8 << 20;
 
-/** `/memories` is the first directory of the Memdir, the one that is written to. */
+/** Opens the memory tool. `/memories` is the first directory of the Memdir, the one that is written to. */
 export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}): MemoryToolHandlers {
   checkOpened("openMemoryTool", memdir);
   const { maxViewChars = MAX_VIEW_CHARS, maxFileBytes = MAX_FILE_BYTES } = options ?? {};

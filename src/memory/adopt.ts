@@ -7,13 +7,13 @@ import { addLine, findBytes, INDEX_FILE, parseIndexLine, readBytes, type Store, 
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 
-/** What became of an adoption. */
+/** The result of an adoption. */
 export interface AdoptResult {
-  /** The directory that they were copied from. */
+  /** The directory they were copied from. */
   from: string;
-  /** Files that are new here, by the name they got. */
+  /** Files that are new here, by their new name. */
   adopted: string[];
-  /** Files that were here already with the same content. */
+  /** Files that already existed here with the same content. */
   present: string[];
   /** The change to give to `undo`; null when nothing changed. */
   undo: string | null;

@@ -365,8 +365,8 @@ export interface Check {
   /** What to do about it; null when all is well. */
   fix: string | null;
   /**
-   * Does it, where that cannot lose anything: what was done, in words. Several checks may share one. May throw; what is
-   * left is seen when everything is checked again.
+   * Fixes it, if that cannot lose anything, and says what was done. Several checks may share one. May throw; anything
+   * left over shows up when everything is checked again.
    */
   mend?: Mend;
 }

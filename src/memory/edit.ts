@@ -138,9 +138,9 @@ function stamp(directory: Store, base: string, text: string): string {
 
 /** The text that two memories become. */
 export interface MergeRequest {
-  /** The new text of the one that stays, whole. */
+  /** The whole new text of the memory that stays. */
   text: string;
-  /** What both held when they were read: if one is no longer that, nothing is written. */
+  /** The content of both when they were read. If either has changed since, nothing is written. */
   base: { keep: string; other: string };
 }
 

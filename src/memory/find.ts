@@ -10,7 +10,7 @@ export interface Found {
   file: string;
 }
 
-/** A memory by its place: the directory's number among those in use, and the file below it. */
+/** A memory by its place: the number of its directory among those in use, and the file in it. */
 export interface MemoryRef {
   /** Index in `directories`, from 0. */
   directory: number;
@@ -18,7 +18,7 @@ export interface MemoryRef {
   file: string;
 }
 
-/** What a person calls a memory, or its exact place. */
+/** A memory by the name that a person uses for it, or by its exact place. */
 export type Named = string | MemoryRef;
 
 export async function findNamed(directories: readonly Store[], name: Named): Promise<Found> {

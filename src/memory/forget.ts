@@ -22,14 +22,14 @@ import {
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
-/** What became of a forget. */
+/** The result of a forget. */
 export interface ForgetResult {
-  /** Path below the directory, of the memory that is gone. */
+  /** Path below the directory of the memory that was removed. */
   file: string;
   action: "removed";
   /** The entry that brings it back; null after a purge, and for a symbolic link. */
   undo: string | null;
-  /** Such as lines of the index that still name it among other words. */
+  /** For example, lines of the index that still mention it. */
   notices: string[];
 }
 
@@ -101,7 +101,7 @@ function purgeTraces(directory: Store, file: string): void {
 
 // --- Forgetting several memories at once, when the user says so: one journal entry, which one undo reverts.
 
-/** By age, or those that are named. */
+/** Prune by age, or prune the memories that are named. */
 export type PruneRequest = AgeRequest | ChosenRequest;
 
 export interface AgeRequest {
@@ -116,7 +116,7 @@ export interface ChosenRequest {
   dryRun: boolean;
 }
 
-/** What was forgotten, or would be. */
+/** What was forgotten, or would be forgotten. */
 export interface PruneResult {
   /** The memories as they were before. */
   memories: Row[];

@@ -33,21 +33,21 @@ import { type Found, findByPath, findNamed, type Named } from "./find.ts";
 import type { ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
 import type { SaveRequest, SaveResult } from "./save.ts";
 
-/** What `list` shows; every condition must hold. */
+/** Which memories `list` returns; every condition must be met. */
 export interface ListFilter {
   /** Only memories of this type. */
   type?: MemoryType | undefined;
   /** user, project, team, or agent:NAME. */
   scope?: string | undefined;
-  /** Of this day or moment or later, by the time that the age counts from: `2026-03-01`, an ISO time, or a Date. */
+  /** From this day or moment on, by the time that the age counts from: `2026-03-01`, an ISO time, or a Date. */
   since?: string | Date | undefined;
-  /** Of this day or moment or earlier; a day counts whole. */
+  /** Up to this day or moment; a day is included in full. */
   until?: string | Date | undefined;
   /** Who said it, as the memory's `source` names them; `user` also finds those without a source. */
   by?: string | undefined;
-  /** Part of one of its cues, in any case. */
+  /** Part of one of its cues, ignoring case. */
   cue?: string | undefined;
-  /** False leaves out what has expired. */
+  /** Set to false to leave out expired memories. */
   expired?: boolean | undefined;
 }
 
@@ -55,43 +55,43 @@ export interface ListFilter {
 export interface Memories {
   /** Saves a memory, or updates the one of the same type and name. Refuses secrets unless `redact` is set. */
   save(request: SaveRequest): Promise<SaveResult>;
-  /** Every memory, or those that the filter lets through. */
+  /** Every memory, or those that match the filter. */
   list(filter?: ListFilter): Promise<Row[]>;
-  /** As `list`, with what was skipped and why. */
+  /** Like `list`, plus what was skipped and why. */
   survey(): Promise<Listing>;
   /** One memory with its text. */
   show(name: Named): Promise<ShownMemory>;
-  /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
+  /** The whole text of the file, for an editor. Pass it back to `edit` as `base`. */
   text(name: Named): Promise<{ file: string; path: string; text: string }>;
-  /** Replaces the text that was `base` when it was read; what others changed meanwhile is kept, or refused as a conflict. */
+  /** Replaces the text that was `base` when it was read. Changes that others made in the meantime are kept, or the edit is refused as a conflict. */
   edit(name: Named, base: string, text: string, options?: { redact?: boolean | undefined }): Promise<SaveResult>;
-  /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
+  /** Writes a file of a memory directory for an agent's tools: checked, journalled and indexed like every save. `base` is its former content, null if it is new; `trust` is how far the writer is trusted. */
   put(path: string, text: string, base: string | null, options?: { trust?: Trust | undefined }): Promise<SaveResult>;
   /** Removes a memory and its line in the index; `purge` also removes its earlier versions from the journal. */
   forget(name: Named, options?: ForgetOptions): Promise<ForgetResult>;
-  /** Gives a memory another name and file; references of other memories to it follow in the same change. */
+  /** Gives a memory a new name and file. References to it in other memories are updated in the same change. */
   rename(name: Named, newName: string): Promise<SaveResult>;
-  /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
+  /** Merges two memories of one directory: `text` replaces the first and the second is forgotten, in one change. */
   merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;
-  /** Forgets old memories, or those that were chosen; never feedback or pinned ones. */
+  /** Forgets old memories, or the chosen ones; never feedback or pinned memories. */
   prune(request: PruneRequest): Promise<PruneResult>;
-  /** The changes that were made, newest last: of one memory, or of all. */
+  /** The changes made to one memory, or to all of them, newest last. */
   history(name?: string): Promise<Entry[]>;
-  /** Undoes a change as a whole: the last one unless an id is given, as `save`, `forget` and `history` name it. */
+  /** Undoes a whole change: the last one, or the one with this id, as returned by `save`, `forget` and `history`. */
   undo(id?: string): Promise<UndoResult>;
-  /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
+  /** MEMORY.md as the model sees it. If it is missing, it is generated the way the client does it. */
   index(): Promise<IndexView>;
-  /** Adds memories that the index does not name, and removes lines of those that are gone. */
+  /** Adds memories that are missing from the index, and removes the lines of those that are gone. */
   rebuildIndex(): Promise<IndexView & RebuiltIndex>;
 }
 
-/** What a forget takes besides the name. */
+/** Options of a forget. */
 export interface ForgetOptions {
   /** A note for the journal. */
   reason?: string | undefined;
-  /** Also removes earlier versions from the journal: it cannot be undone. */
+  /** Also removes earlier versions from the journal. This cannot be undone. */
   purge?: boolean | undefined;
-  /** How far whoever asks is trusted: the user's own words can be removed by the user only. */
+  /** How far the caller is trusted: only the user can remove the user's own words. */
   trust?: Trust | undefined;
 }
 

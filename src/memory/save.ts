@@ -46,11 +46,11 @@ import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 
-/** What is saved. Saving the same type and name again updates the memory. */
+/** What to save. Saving the same type and name again updates the memory. */
 export interface SaveRequest {
   /** user: about the person. feedback: how they want the work done. project: what the code does not show. reference: where something is kept. */
   type: MemoryType;
-  /** A short title; with the type it says which memory is meant. */
+  /** A short title. Together with the type, it identifies the memory. */
   name: string;
   /** One line for the index: what it is about and when it matters. */
   description?: string | undefined;
@@ -58,27 +58,27 @@ export interface SaveRequest {
   body: string;
   /** Cues: situations in which the memory should come to mind. */
   when?: readonly string[] | undefined;
-  /** Names or files of memories that belong with it. */
+  /** Names or files of related memories. */
   links?: readonly string[] | undefined;
-  /** Names or files of memories that this one replaces: they rank under it. */
+  /** Names or files of memories that this one replaces and outranks. */
   supersedes?: readonly string[] | undefined;
-  /** Keeps its line in the index when others must go, and keeps it from being pruned. */
+  /** Keeps its line in the index when others are moved out, and keeps it from being pruned. */
   pinned?: boolean | undefined;
-  /** The last day on which it holds, `2026-12-31`, or a moment: after that recall does not show it, and `health` and `dream` propose to retire it. */
+  /** The last day on which it applies (`2026-12-31`), or a moment. After that, recall does not show it, and `health` and `dream` propose to retire it. */
   expires?: string | undefined;
-  /** Who said it, and where; the user unless given. */
+  /** Who said it, and where. Default: the user. */
   source?: Source | undefined;
-  /** How far whoever saves is trusted: as far as the source, unless a person has checked it and wants it. */
+  /** How far the writer is trusted. Default: as far as the source. Set it if a person has checked and approved the memory. */
   trust?: Trust | undefined;
-  /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
+  /** For writers other than the user: false refuses to change what the user said or wrote; true means that the user wants the change. A memory that is saved again unchanged stays the user's. */
   replace?: boolean | undefined;
-  /** Save with secrets masked instead of refusing. */
+  /** Masks secrets instead of refusing the text. */
   redact?: boolean | undefined;
   /** A note for the journal: why it is saved. */
   reason?: string | undefined;
 }
 
-/** What became of a save, an edit or a rename. */
+/** The result of a save, an edit or a rename. */
 export interface SaveResult {
   /** Path below the directory. */
   file: string;
@@ -86,7 +86,7 @@ export interface SaveResult {
   path: string;
   /** `unchanged` when the file already said exactly this. */
   action: "created" | "updated" | "unchanged";
-  /** What could be better about it, or was changed besides. */
+  /** Suggestions for improving it, and anything else that was changed. */
   notices: string[];
   /** The journal entry to give to undo; null when nothing changed. */
   undo: string | null;

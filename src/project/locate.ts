@@ -11,11 +11,11 @@ import { sha256 } from "../text/hash.ts";
 export interface Location {
   /** Absolute path of the memory directory; it need not exist yet. */
   dir: string;
-  /** What decided on the directory; `computed` when it was derived from the project's path. */
+  /** What determined the directory; `computed` if it was derived from the project's path. */
   source: "option" | "env" | "settings" | "computed";
   /** What named it, for messages: an option, a variable, a key and its file, or the keying. */
   via: string;
-  /** Sources that named something that may not be used; the next one was taken. */
+  /** Sources that named something that may not be used; the next source was used instead. */
   rejected: { via: string; value: string; reason: string }[];
   /** A directory outside the repository that its own settings ask for: used only once the user has approved it. */
   untrusted: { via: string; dir: string; root: string } | null;

@@ -16,25 +16,25 @@ import {
   slugOf,
 } from "./locate.ts";
 
-/** Which project and which of its memories are meant. */
+/** Which project to open, and which of its memories. */
 export interface PlaceOptions {
-  /** The working directory whose project is meant. */
+  /** The working directory of the project. */
   cwd: string;
-  /** Instead of the directory that the environment, settings or project give. */
+  /** Used instead of the directory that the environment, settings or project determine. */
   memoryDir?: string | undefined;
   /** Restricts every verb to one scope: user, project, team, agent:NAME. */
   scope?: string | undefined;
-  /** Instead of `process.env`. */
+  /** Used instead of `process.env`. */
   env?: Env | undefined;
-  /** Instead of the system's clock. */
+  /** Used instead of the system clock. */
   now?: (() => Date) | undefined;
-  /** Gets what went wrong and did not stop anything; nothing is logged unless given. */
+  /** Receives messages about problems that did not stop anything. Without it, nothing is logged. */
   log?: ((message: string) => void) | undefined;
-  /** Who asks, for the journal and the source of what is saved through tools. */
+  /** Who is asking: recorded in the journal, and as the source of what is saved through tools. */
   by?: string | undefined;
-  /** False leaves out the directories of older layouts. */
+  /** Set to false to leave out the directories of older layouts. */
   withOlder?: boolean | undefined;
-  /** As Claude Code's --setting-sources. */
+  /** Like Claude Code's --setting-sources. */
   settingSources?: ConfigOptions["settingSources"];
 }
 

@@ -4,7 +4,7 @@ import { cutContent } from "./cut.ts";
 import { type Candidate, formatInjection, formatLeftOut, formatReminder } from "./injection.ts";
 import { neutralise } from "./neutral.ts";
 
-/** What a conversation can carry before memories crowd out the work. Bytes, so that every language gets the same. */
+/** How much a conversation can hold before memories crowd out the work. In bytes, so that every language gets the same share. */
 export const MAX_SESSION_MEMORY_BYTES = 60 * 1024;
 
 /** More than a handful is noise. */
@@ -18,25 +18,25 @@ const LEFT_OUT_SHARE = 0.25;
 
 const SEPARATOR_BYTES = 2;
 
-/** What a session has seen. Made when it starts, kept by the host. */
+/** What a session has been shown. Created when it starts, and kept by the host. */
 export interface RecallSession {
   /** Paths of the memories that were shown. */
   surfaced: Set<string>;
-  /** Bytes of their contents. */
+  /** The total size of their contents in bytes. */
   bytes: number;
   /** The most bytes of memories that the session may be shown, 60 KiB by default. */
   readonly maxBytes: number;
   /** How many bytes may still be shown; never below 0. */
   bytesLeft(): number;
-  /** Whether the budget is used up: recall then finds nothing. */
+  /** Whether the budget is used up; recall then finds nothing. */
   isFull(): boolean;
   /** Records memories as shown: they count against the budget and are not recalled again. */
   surface(memories: Iterable<{ path: string; content: string }>): void;
-  /** After clear and compact the model has none of it any more. */
+  /** Call it after a clear or compact: the model no longer has any of the memories. */
   clear(): void;
 }
 
-/** Begins a session: pass it to every recall of one conversation, so that no memory is shown twice. */
+/** Starts a session. Pass it to every recall in a conversation, so that no memory is shown twice. */
 export function openRecallSession(options: { maxBytes?: number | undefined } = {}): RecallSession {
   const { maxBytes = MAX_SESSION_MEMORY_BYTES } = options ?? {};
   const session: RecallSession = {

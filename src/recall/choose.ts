@@ -12,13 +12,13 @@ export interface Asking extends Signals {
   /** The prompt's vector; null: by words only. */
   vector: Float32Array | null;
   nowMs: number;
-  /** At most this many; 5 unless told. */
+  /** At most this many. Default: 5. */
   limit?: number;
-  /** Files or paths that are not to come. */
+  /** Files or paths to leave out. */
   exclude?: readonly string[];
   /** What this session was shown already. */
   session?: Pick<RecallSession, "surfaced">;
-  /** The whole order, however unsure: for measuring. */
+  /** Returns all memories in order, however uncertain. For measurements. */
   everything?: boolean;
   /** How many of the order are wanted beyond those that are shown. */
   orderLimit?: number;

@@ -88,7 +88,7 @@ export function formatHeader(memory: Injected): string {
   return notes.length === 0 ? title : `${title}\n${PROVENANCE_OPENING} ${notes.join(" ")}`;
 }
 
-/** "" for none. The role is the user's; what the contents are cannot end a fence or begin another. */
+/** Formats memories for the model, as part of a user message; "" if there are none. No content can close a fence or open another. */
 export function formatInjection(memories: readonly { header: string; content: string }[]): string {
   const isGiven = Array.isArray(memories) && memories.every((each) => typeof each?.content === "string");
   checkGivenType(isGiven, "formatInjection", "`memories` must be a list of memories, such as `recall` gives");

@@ -19,25 +19,25 @@ export interface Prefetching<M extends { path: string }> {
 }
 
 /**
- * Nothing here throws, and `take` and `takeFast` return at once; what they return is never empty and never given twice.
- * A host that polls by hand reads `settled`, sets `consumed` and awaits `promise`.
+ * A recall in the background. Nothing here throws. `take` and `takeFast` return at once; what they return is never empty
+ * and is never returned twice. A host that polls by hand reads `settled`, sets `consumed` and awaits `promise`.
  */
 export interface Prefetch<M extends { path: string }> {
-  /** The best answer there was; the offline one if the better one failed. It never rejects. */
+  /** The best answer available: the offline one if the better one failed. Never rejects. */
   promise: Promise<readonly M[]>;
-  /** The answer is final. */
+  /** Whether the answer is final. */
   settled: boolean;
-  /** The final answer was taken. */
+  /** Whether the final answer was taken. */
   consumed: boolean;
-  /** The offline answer as soon as it exists. */
+  /** The offline answer, as soon as there is one. */
   fast: readonly M[] | null;
-  /** Resolves when it does, or when there will be none. It never rejects. */
+  /** Resolves when there is an offline answer, or when there will not be one. Never rejects. */
   fastReady: Promise<void>;
-  /** For every step of a turn: the final answer once it is there, without what the session has seen meanwhile. */
+  /** For every step of a turn: the final answer once it is available, without what the session has been shown in the meantime. */
   take(): readonly M[] | null;
-  /** For the last chance to say something in a turn: the final answer, else the offline one. `take` may add to it later. */
+  /** For the last chance in a turn to show something: the final answer, else the offline one. `take` may add to it later. */
   takeFast(): readonly M[] | null;
-  /** Ends it: nothing more is given. */
+  /** Stops it; nothing more is returned. */
   abort(): void;
 }
 

@@ -17,7 +17,7 @@ import { countBare, entryAt, findFile } from "./resident-rows.ts";
 import type { Method, Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 
-/** As `Embed`, or later: a remote embedder fits. Every vector has the length one and 384 numbers. */
+/** Like `Embed`, but may be asynchronous, so a remote embedder works. Every vector has 384 numbers and length one. */
 export type AnyEmbed = (text: string) => Float32Array | Promise<Float32Array>;
 
 /** What recall needs of the process around it. */
@@ -37,35 +37,35 @@ export interface RecallSetup {
 
 /** How a recall is limited. */
 export interface RecallOptions extends Signals {
-  /** At most this many; 5 unless told. */
+  /** At most this many. Default: 5. */
   limit?: number | undefined;
-  /** Of the whole text, fences and headers included. */
+  /** Maximum size of the whole text, including fences and headers. */
   maxBytes?: number | undefined;
-  /** Files or paths that are not to come. */
+  /** Files or paths to leave out. */
   exclude?: readonly string[] | undefined;
-  /** What this session was shown already, and its budget. */
+  /** What this session has already been shown, and its budget. */
   session?: RecallSession | undefined;
-  /** False: offline, even if a model is configured. */
+  /** Set to false to rank offline even if a model is configured. */
   model?: boolean | undefined;
-  /** How long the model may take before the offline result stands. */
+  /** How long the model may take before the offline result is used. */
   timeoutMs?: number | undefined;
-  /** The whole order, however unsure: for measuring. */
+  /** Returns all memories in order, however uncertain. For measurements. */
   everything?: boolean | undefined;
-  /** Ends the recall early; it then resolves with no memories. */
+  /** Stops the recall early; it then resolves with no memories. */
   signal?: AbortSignal | undefined;
 }
 
 /** A memory that was recalled. */
 export interface Recalled extends Row {
-  /** Ranks it among the others of this answer; it means nothing by itself. */
+  /** Ranks it among the others in this answer; meaningless by itself. */
   score: number;
   /** The probability that it helps, 0 to 1. */
   confidence: number;
   /** Why it was found, in words. */
   why: string[];
-  /** What stands above the content when it is shown. */
+  /** The line above the content when it is shown. */
   header: string;
-  /** Neutralised, and cut where it is long. */
+  /** The content, neutralised, and truncated if it is long. */
   content: string;
 }
 
@@ -73,15 +73,15 @@ export interface Recalled extends Row {
 export interface RecallResult {
   /** The few that help, best first. */
   memories: Recalled[];
-  /** Names of those that were found and did not fit. */
+  /** Names of memories that were found but did not fit. */
   leftOut: string[];
-  /** Ready to be shown to a model; "" for none. */
+  /** The text to show to a model; "" if there is none. */
   text: string;
   /** How many memories there were to choose from. */
   considered: number;
   /** How they were chosen. */
   method: Method;
-  /** What the answer lacks: meaning (then it went by words), or the model that was to choose. */
+  /** What was not available: embeddings (then only words were used), or the model that was to choose. */
   warnings: string[];
   /** How long it took, in milliseconds. */
   tookMs: number;

@@ -48,17 +48,17 @@ export interface Recaller {
 
 /** How a recall in the background is limited. */
 export interface PrefetchOptions extends RecallOptions {
-  /** Sub-agents are asked for one thing and get no memories. */
+  /** Sub-agents are given one task and get no memories. */
   isSubAgent?: boolean | undefined;
 }
 
-/** How long vectors are made, and who is told. */
+/** How long to compute vectors, and how to report progress. */
 export interface WarmOptions {
   /** Called after each memory. */
   onProgress?: ((done: number, total: number) => void) | undefined;
-  /** Stops before the next memory; vectors that are already made are kept. */
+  /** Stops before the next memory; vectors that were already computed are kept. */
   signal?: AbortSignal | undefined;
-  /** Stop after about this long; the rest comes another time. */
+  /** Stops after about this long; the rest is done another time. */
   budgetMs?: number | undefined;
 }
 
@@ -348,7 +348,7 @@ export function examineCues(rows: readonly { when: readonly string[]; unreadable
   const advice = "those with `when:` lines are found far more often (`memdir save --when`)";
   const detail =
     without === 0
-      ? "every memory has some"
+      ? "no memory lacks them"
       : `${without} of ${count(readable.length, "memory", "memories")} ${without === 1 ? "has" : "have"} none; ${advice}`;
   return { name: "cues", ok: true, detail, fix: null };
 }

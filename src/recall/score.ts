@@ -67,11 +67,11 @@ export interface Term {
   weight: number;
 }
 
-/** What else the conversation says about what is needed. */
+/** Other hints from the conversation about what is needed. */
 export interface Signals {
-  /** Files that were read, written or named lately. */
+  /** Files that were recently read, written or mentioned. */
   files?: readonly string[] | undefined;
-  /** Tools used lately, by name. */
+  /** Recently used tools, by name. */
   tools?: readonly string[] | undefined;
   /** The last messages, newest last. */
   messages?: readonly string[] | undefined;

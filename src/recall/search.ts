@@ -7,7 +7,7 @@ import { type Directory, findBytes, type Memory, parseMemory, type Row, readRows
 import { lazily } from "../text/lazy.ts";
 import { termsOf } from "../text/terms.ts";
 
-/** A memory that a search found; the best have the highest `score`. `line`: the one that matches best, trimmed. */
+/** A memory that a search found. The best have the highest `score`; `line` is the line that matches best, trimmed. */
 export type SearchHit = Row & { score: number; line: string };
 
 /** `texts` keeps what was read: whoever searches while somebody types asks for the same files again and again. */

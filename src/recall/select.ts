@@ -6,7 +6,7 @@ import { MAX_MEMORIES } from "./budget.ts";
 import { clipLine } from "./cut.ts";
 import { neutraliseLine } from "./neutral.ts";
 
-/** One question to a model beside the conversation. It may reject, and it should heed the signal. `schema`: the answer's JSON Schema. */
+/** One question to a model, outside the conversation. It may reject, and it should heed the signal. `schema` is the JSON Schema of the answer. */
 export type SideQuery = (
   system: string,
   user: string,

@@ -112,7 +112,7 @@ export function writeSurfaced(directory: string, session: string | null, { surfa
   return quietly(() => recordOf(directory, session).write({ paths: [...surfaced], bytes }));
 }
 
-/** After clear and compact the model has none of it any more. */
+/** Call it after a clear or compact: the model no longer has any of the memories. */
 export function clearSurfaced(directory: string, session: string): void {
   quietly(() => recordOf(directory, session).remove());
 }

@@ -32,7 +32,7 @@ export function countsFrom(dates: Dates, { inRepository, isBulk }: { inRepositor
   return isBulk ? Math.max(saidMs, createdMs) || mtimeMs : Math.max(saidMs, mtimeMs);
 }
 
-/** Whole days between; a time in the future (another machine's clock) counts as now. */
+/** Whole days between two times. A time in the future (another machine's clock) counts as now. */
 export function ageInDays(thenMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - thenMs) / DAY_MS));
 }

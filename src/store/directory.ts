@@ -27,21 +27,21 @@ export interface Directory {
   path: string;
   /** `user`, `project`, `team` or `agent:NAME`. */
   scope: string;
-  /** Files of a repository: readable for others, and their times come from git, not from the checkout. */
+  /** Whether the files are in a repository: others can read them, and their times come from git, not from the checkout. */
   inRepository: boolean;
-  /** A directory of an older layout is only read. */
+  /** Whether it is only read, because it has an older layout. */
   readOnly: boolean;
   /** False for layouts where sub-folders belong to something else. */
   recursive: boolean;
   /** How much of the index a client loads. */
   limits: IndexLimits;
-  /** From how many days on a memory counts as recent, stale and old. */
+  /** After how many days a memory counts as recent, stale and old. */
   ageDays: AgeLimits;
   /** The current time, for ages and the journal. */
   now: () => Date;
-  /** Who asks, for the journal: `cli`, `library`, later `hook` and `mcp`. */
+  /** Who is asking, for the journal: `cli`, `library`, later `hook` and `mcp`. */
   by: string;
-  /** Takes messages about files that could not be used. */
+  /** Receives messages about files that could not be used. */
   log: (message: string) => void;
   /** Only while a change is being made. */
   pins?: Pins;

@@ -42,11 +42,11 @@ export interface Entry {
   undoes?: string;
   /** Files that were renamed, old and new name. */
   renames?: [string, string][];
-  /** The index and its overflow page before and after, by hash: undo puts them back whole, or merges. */
+  /** The index and its overflow page before and after, by hash. Undo restores them whole, or merges. */
   pages?: { before: PageHashes; after: PageHashes };
-  /** The before-images were removed on the user's word: it cannot be undone. */
+  /** The user had the earlier contents removed: it cannot be undone. */
   purged?: boolean;
-  /** Where the removed file led, which was a symbolic link: it cannot be undone. */
+  /** The target of the removed file, which was a symbolic link: it cannot be undone. */
   link?: string;
 }
 

@@ -25,13 +25,13 @@ export interface Header {
   modified: string | null;
   /** When it was last found to hold, ISO; null where the file does not say. */
   verified: string | null;
-  /** The moment from which it no longer holds; a day given without a time counts whole. */
+  /** The moment from which it no longer applies; a day without a time is included in full. */
   expires: string | null;
   /** Whether it must stay: prune and dream never remove it. */
   pinned: boolean;
   /** Names or files of related memories. */
   links: string[];
-  /** Names or files of memories that this one replaces: they rank under it. */
+  /** Names or files of memories that this one replaces and outranks. */
   supersedes: string[];
   /** Cues: situations in which this memory should come to mind. */
   when: string[];
@@ -238,7 +238,7 @@ export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as cons
 /** What a memory is about: the person, how they want the work done, the project, or where something is kept. */
 export type MemoryType = (typeof MEMORY_TYPES)[number];
 
-/** Whether a text names a type of memories. */
+/** Whether a value is a memory type. */
 export function isMemoryType(value: unknown): value is MemoryType {
   return MEMORY_TYPES.includes(value as MemoryType);
 }
@@ -304,7 +304,7 @@ export function sameName(a: string, b: string): boolean {
 
 /** Least trusted first: text of a document, what a tool printed, what an agent concluded, what the user said. */
 export const TRUSTS = ["document", "tool", "inferred", "user"] as const;
-/** How far the origin of a memory is trusted, the least first. */
+/** How far the origin of a memory is trusted, least trusted first. */
 export type Trust = (typeof TRUSTS)[number];
 
 /**

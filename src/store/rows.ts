@@ -66,13 +66,13 @@ export interface Row {
   pinned: boolean;
   /** Its cues. */
   when: string[];
-  /** From this moment on recall does not show it; missing where the file does not say. */
+  /** From this moment on, recall does not show it; missing if the file does not say. */
   expires?: string;
   /** Who said it, as the file's `source` names them; missing where the file has no source. */
   by?: string;
   /** What is wrong with the file, in words. */
   problems: string[];
-  /** A link or a file without permission: there is only its name. */
+  /** Whether only its name is known, because it is a link or a file without read permission. */
   unreadable: boolean;
 }
 
@@ -97,7 +97,7 @@ export interface ShownMemory extends Row {
 export interface Listing {
   /** The memories. */
   rows: Row[];
-  /** What is in the directory and is not a memory, with the reason. */
+  /** What is in the directory but is not a memory, with the reason. */
   skipped: Skipped[];
 }
 

@@ -216,26 +216,26 @@ export {
 export type { StateLog } from "./state-log.ts";
 export type { UndoResult } from "./undo.ts";
 
-/** A directory of memories with what can be done to it. */
+/** A directory of memories, and what can be done with it. */
 export interface Store extends Directory {
   /** Every memory as a row, and what was skipped with the reason. */
   rows(): Promise<Listing>;
-  /** One memory, whole. Throws when it is not there. */
+  /** One whole memory. Throws if it does not exist. */
   read(file: string): Memory;
   /** Runs `work` as the only writer. `apply` changes files, all of them or none, and may be called more than once. */
   change<T>(work: (writer: Writer) => T | Promise<T>): Promise<T>;
   /**
-   * Writes contents of a large change aside, faster than `apply` would, for its `staged`. Those that were staged before the lock
-   * was taken are `known` and only looked for. What `apply` has not taken in the end is to be unstaged.
+   * Writes the contents of a large change to temporary files, faster than `apply` would, for its `staged`. Contents that were
+   * staged before the lock was taken are passed as `known` and only checked for. Whatever `apply` has not used must be unstaged.
    */
   stage(writes: Writes, known?: Staged): Promise<Staged>;
-  /** Removes what was staged and not taken. */
+  /** Removes what was staged but not used. */
   unstage(staged: Staged): Promise<void>;
   /** Every change that took effect, oldest first. */
   history(): Entry[];
   /** Reverts an entry; the last one that can be undone if none is named. */
   undo(id?: string): Promise<UndoResult>;
-  /** What memdir remembers besides memories. */
+  /** What memdir stores besides memories. */
   state(): State;
 }
 

@@ -23,13 +23,13 @@ import {
   readPages,
 } from "./journal.ts";
 
-/** What became of an undo. */
+/** The result of an undo. */
 export interface UndoResult {
   /** The entry that was undone. */
   undone: string;
   /** What kind of change the undone entry was. */
   action: Entry["action"];
-  /** Those that were restored or removed. */
+  /** The files that were restored or removed. */
   files: string[];
   /** The new entry, which can be undone in turn. */
   undo: string;

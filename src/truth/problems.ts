@@ -3,7 +3,7 @@
 import type { ClaimKind, Verdict } from "./claim.ts";
 import type { Order, Weighed } from "./examination.ts";
 
-/** A claim of a memory that no longer holds, or is doubtful. */
+/** A claim in a memory that no longer holds, or is doubtful. */
 export interface Problem {
   /** The memory's path below its directory. */
   file: string;
@@ -31,7 +31,7 @@ export interface Problem {
   changed: string | null;
   /** Whether the thing changed after the line was written, by the same commit, or before. */
   order: Order;
-  /** What else of this section the same commit removed, or moved: one thing to put right. With `all` each is a problem of its own. */
+  /** What else in this section the same commit removed or moved: one thing to fix. With `all`, each is a problem of its own. */
   more: FurtherProblem[];
 }
 

@@ -44,9 +44,9 @@ export interface VerifiedMemory {
 export interface Verification {
   /** How many memories were checked. */
   checked: number;
-  /** The surest first in each memory. */
+  /** The problems, most certain first in each memory. */
   problems: Problem[];
-  /** How many more there are with `all`, besides those under `more`. */
+  /** How many more `all` would show, besides those under `more`. */
   hidden: number;
   /** The verdict on each memory that was checked. */
   memories: VerifiedMemory[];

@@ -9,10 +9,10 @@ import { countMemories, flag, type Line, notes, text, verb } from "../verb.ts";
 export const adopt = verb({
   args: ["from?"],
   input: {
-    from: text("the directory to take memories from; without one, what certainly belongs to this project", "DIR"),
-    separate: flag("two projects share this directory by accident: give this one its own"),
-    share: flag("two projects share this directory: that is fine"),
-    keep: flag("the directory's former project is gone: it belongs to this one now"),
+    from: text("the directory to take memories from (default: what certainly belongs to this project)", "DIR"),
+    separate: flag("if two projects share this directory by accident: give this one its own"),
+    share: flag("if two projects share this directory: let them"),
+    keep: flag("if the directory's former project is gone: let this one have it"),
   },
   examples: ["adopt"],
   writes: true,

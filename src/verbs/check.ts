@@ -14,8 +14,8 @@ export const check = verb({
   args: [],
   input: {},
   about:
-    "Runs doctor (installation), lint (form), verify (claims) and health, and changes nothing. " +
-    "Exit code 1 if one of the first three found a problem.",
+    "Runs doctor (installation), lint (form), verify (claims) and health. Changes nothing. " +
+    "Exits with code 1 if any of the first three finds a problem.",
   examples: ["check"],
   hasWarnings: true,
   async run(memdir, _, context) {

@@ -9,7 +9,7 @@ export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference",
 export const REDACT = flag("mask secrets instead of refusing");
 export const REASON = text("a note for the journal");
 export const NAME = text("a memory's name, file name, or file name without .md", "NAME");
-export const YES = flag("do not ask", { short: "y" });
+export const YES = flag("do not ask for confirmation", { short: "y" });
 
 /** `[type] ` before a memory's name, or nothing where the file does not state one. */
 export function typeTag({ type, typeExplicit }: Pick<Row, "type" | "typeExplicit">): string {

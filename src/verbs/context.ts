@@ -13,10 +13,10 @@ export const context = verb({
   args: [],
   input: {
     touch: list("also show what is loaded when this file is read or written", "FILE"),
-    "add-dir": list("another directory, as with Claude Code's option", "DIR"),
+    "add-dir": list("another directory, like Claude Code's --add-dir", "DIR"),
     "approve-imports": flag("allow imports from outside the working directory in this project, from now on"),
-    "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
-    "setting-sources": text("which settings count: user,project,local", "LIST"),
+    "all-agents": flag("include AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
+    "setting-sources": text("which settings to use: user,project,local", "LIST"),
   },
   hasWarnings: true,
   examples: ["context", "context --touch src/index.ts --json"],
@@ -72,8 +72,8 @@ function readSources(given: string | undefined): (typeof SOURCES)[number][] | un
 export const prompt = verb({
   args: [],
   input: {
-    section: choice(SECTION_NAMES, "only this part of it", "NAME"),
-    files: flag("with the memories that the index names, inside a budget"),
+    section: choice(SECTION_NAMES, "only this section", "NAME"),
+    files: flag("include the memories that the index names, within a budget"),
   },
   examples: ["prompt --section saving"],
   run: async (memdir, { section, files }) => ({

@@ -19,10 +19,10 @@ export function makeDoctor(prove: Prove) {
   return verb({
     args: [],
     input: {
-      fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index"),
-      model: flag("ask the model of background learning one short question"),
+      fix: flag("fix what is safe to fix: stale locks, broken caches, file modes, the index"),
+      model: flag("send one short question to the model for background learning"),
     },
-    about: "Checks the installation, the store and every wired agent, each by a real round trip.",
+    about: "Checks the installation and the store, and tests every connected agent with a real round trip.",
     examples: ["doctor", "doctor --fix", "doctor --model"],
     hasWarnings: true,
     // A question to the model costs money and is entered in the ledger.

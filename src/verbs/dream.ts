@@ -21,15 +21,15 @@ export const dream = verb({
   args: [],
   input: {
     plan: flag("only show the plan"),
-    apply: flag("apply steps of the plan that was shown last, as one change that can be undone"),
-    only: text("with --apply: these steps, by number, such as 1,3", "STEPS"),
-    skip: text("with --apply: all steps but these", "STEPS"),
+    apply: flag("apply steps of the last plan shown, as one change that can be undone"),
+    only: text("with --apply: only these steps, such as 1,3", "STEPS"),
+    skip: text("with --apply: all steps except these", "STEPS"),
     all: flag("with --apply: make a new plan and apply all of it without showing it first"),
-    "if-due": flag("with --apply --all, for timers: only a day and five sessions after the last one"),
-    status: flag("when the last one was, and whether one is due"),
+    "if-due": flag("with --apply --all, for timers: only if it is a day and five sessions since the last one"),
+    status: flag("show when the last one ran, and whether one is due"),
   },
   about:
-    "Without an option it shows the plan and asks about each step. Steps rest on evidence: a memory that supersedes " +
+    "Without options, shows the plan and asks about each step. Steps are based on evidence: a memory that supersedes " +
     "another, a duplicate, a deadline that has passed, names that are all gone.",
   examples: ["dream --plan", "dream --apply --skip 2"],
   writes: ({ plan, status }) => !plan && !status,

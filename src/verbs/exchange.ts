@@ -14,14 +14,13 @@ const SHOWN = 10;
 const importAll = verb({
   args: ["source?", "path?"],
   input: {
-    source: text("the program that the memories are from", "SOURCE"),
+    source: text("the program to import from", "SOURCE"),
     path: text("where they are, if not in the usual place", "PATH"),
-    "dry-run": flag("only say what would come in, and what would not"),
-    type: choice(MEMORY_TYPES, "give all of them this type: user, feedback, project or reference", "TYPE"),
-    all: flag("claude-mem: also what belongs to other projects"),
+    "dry-run": flag("only show what would be imported, and what would not"),
+    type: choice(MEMORY_TYPES, "import all of them as this type: user, feedback, project or reference", "TYPE"),
+    all: flag("claude-mem: include other projects"),
   },
-  about:
-    "The memories come in as one change that can be undone. Without a source it lists what it finds on this machine.",
+  about: "Imports them as one change that can be undone. Without a source, lists what it finds on this machine.",
   examples: ["import"],
   writes: ({ source, "dry-run": isDry }) => source !== undefined && isDry !== true,
   async run(memdir, { source, path, type, all = false, "dry-run": dryRun = false }, { cwd, progress }) {
@@ -81,10 +80,10 @@ const exportAll = verb({
   args: [],
   input: {
     format: choice(EXPORT_FORMATS, "markdown (default), json or agents-md", "FORMAT"),
-    output: text("a file, or for markdown also a folder (default: standard output)", "PATH"),
-    type: choice(MEMORY_TYPES, "only this type; agents-md takes feedback and project unless told otherwise", "TYPE"),
-    force: flag("replace files that are not an earlier export"),
-    team: flag("agents-md: also the team's memories, each with its author"),
+    output: text("a file, or a folder for markdown (default: standard output)", "PATH"),
+    type: choice(MEMORY_TYPES, "only this type (default for agents-md: feedback and project)", "TYPE"),
+    force: flag("overwrite files that are not an earlier export"),
+    team: flag("agents-md: include the team's memories, each with its author"),
   },
   examples: ["export --format agents-md --output AGENTS.md"],
   writes: ({ output = "-" }) => output !== "-",

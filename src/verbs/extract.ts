@@ -13,12 +13,12 @@ export const extract = verb({
   usage: "--transcript FILE | --since TIME",
   input: {
     transcript: text(
-      "a session's file, of Claude Code, Codex or Gemini CLI; `memdir sessions --json` lists some",
+      "a session file from Claude Code, Codex or Gemini CLI; `memdir sessions --json` lists some",
       "FILE",
     ),
-    since: text("all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on", "TIME"),
+    since: text("all sessions here that changed since: 24h, 7d, 2w or a date; run again to continue", "TIME"),
     agent: choice(TRANSCRIPT_AGENTS, "with --since: only sessions of claude, codex or gemini", "NAME"),
-    "dry-run": flag("only say what would be read"),
+    "dry-run": flag("only show what would be read"),
   },
   examples: ["extract --transcript session.jsonl"],
   writes: (input) => input["dry-run"] !== true,

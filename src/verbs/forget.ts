@@ -8,7 +8,7 @@ export const forget = verb({
   input: {
     name: NAME,
     reason: REASON,
-    purge: flag("for good: also removes its earlier versions from the journal, or those of a memory that is gone"),
+    purge: flag("also remove its earlier versions from the journal, for good; works after forgetting, too"),
   },
   examples: ['forget "use pnpm"'],
   writes: true,

@@ -29,7 +29,7 @@ const POOR = 50;
 export const health = verb({
   args: [],
   input: { all: flag("list every finding") },
-  about: "A score for each store, where 100 is the best; what brings it down; and what to do first.",
+  about: "Scores each store out of 100, and shows what lowers the score and what to do first.",
   examples: ["health"],
   run: measureAll,
   say: ({ others, top, ...main }, { input, call }) => [

@@ -7,8 +7,8 @@ export const history = verb({
   args: ["name?"],
   input: { name: NAME },
   about:
-    "The journal: every change that memdir made to memories, with its number for `memdir undo`. " +
-    "What happened in a project is in `memdir log`, what background work cost in `memdir ledger`.",
+    "Lists every change that memdir made to memories, with its number for `memdir undo`. " +
+    "See `memdir log` for what happened in a project, and `memdir ledger` for what background work cost.",
   examples: ["history", 'history "use pnpm"'],
   async run(memdir, { name }) {
     const entries = await memdir.history(name);
@@ -32,7 +32,7 @@ export const history = verb({
 
 export const undo = verb({
   args: ["id?"],
-  input: { id: text("the change's number, as `memdir history` lists it; without one the last change", "ID") },
+  input: { id: text("the change's number, as shown by `memdir history` (default: the last change)", "ID") },
   examples: ["undo", "undo 17"],
   writes: true,
   run: (memdir, { id }) => memdir.undo(id),

@@ -16,7 +16,7 @@ export const inbox = verb({
   args: ["action?", "id?"],
   usage: "[accept ID | reject ID | edit ID]",
   input: {
-    action: text("accept, reject or edit; without one all proposals are listed", "ACTION"),
+    action: text("accept, reject or edit; without one, lists all proposals", "ACTION"),
     id: text("the proposal's id, or the beginning of it", "ID"),
   },
   examples: ["inbox"],

@@ -40,14 +40,14 @@ export function findMachine({ cwd, env, now, log }: Context): Machine {
 }
 
 const INIT = {
-  agent: list("only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode", "NAME"),
-  team: flag("instead: prepare this repository for team memory (.claude/memory, merge driver)"),
+  agent: list("only this agent, found or not: claude-code, codex, gemini, opencode, cursor, vscode", "NAME"),
+  team: flag("prepare this repository for team memory instead (.claude/memory, merge driver)"),
   hooks: choice(
     HOOK_CHOICES,
-    "how agents run hooks: through memdir's server where they can (server, the default), or as a process for each event (command)",
+    "how agents run hooks: through memdir's server where possible (server, the default), or as a process for each event (command)",
   ),
   "learn-with": text(
-    "let background learning ask this model: claude-code, codex, gemini-cli, opencode/PROVIDER/MODEL; off for none",
+    "let background learning use this model: claude-code, codex, gemini-cli, opencode/PROVIDER/MODEL; off for none",
     "MODEL",
   ),
   "dry-run": flag("only show what would change"),
@@ -58,7 +58,7 @@ export function makeInit(find: FindMachine) {
   return verb({
     args: [],
     input: INIT,
-    about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
+    about: "Shows every change, asks first, and keeps a receipt so that uninstall can restore each file.",
     examples: ["init --dry-run"],
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, input, context): Promise<Wired | Prepared> {
@@ -149,7 +149,7 @@ function sayWired({ applied, notes, problems, learner }: Wired, call: Reader["ca
     ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
     ...notes.map((note) => `  ${note}`),
     ...(learner === undefined ? [] : [learns, dim(`learn.model in memdir.json; ${call("doctor --model")} tries it`)]),
-    ...(applied.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
+    ...(applied.length > 0 ? [dim(`${call("doctor")} tests it; ${call("uninstall")} reverts it`)] : []),
     ...(applied.length > 0 ? [`Next: ${call("learn --since 30d")} proposes what your last sessions taught.`] : []),
   ];
 }
@@ -214,10 +214,10 @@ function shorten(home: string, path: string): string {
 }
 
 const UNINSTALL = {
-  agent: list("only this one", "NAME"),
-  team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
+  agent: list("only this agent", "NAME"),
+  team: flag("remove memdir from this repository's .gitattributes and git settings instead"),
   purge: flag(
-    "also remove everything that memdir keeps besides memories: undo history, waiting proposals, settings, caches",
+    "also remove everything else that memdir keeps, except memories: undo history, waiting proposals, settings, caches",
   ),
   "dry-run": flag("only show what would change"),
   yes: YES,

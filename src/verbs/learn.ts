@@ -47,14 +47,14 @@ const WARM_MS = 5_000;
 export const learn = verb({
   args: [],
   input: {
-    since: text(`sessions that changed since: 24h, 30d, 2w or a date (default: ${SINCE})`, "TIME"),
+    since: text(`how far back to read: 24h, 30d, 2w or a date (default: ${SINCE})`, "TIME"),
     agent: choice(TRANSCRIPT_AGENTS, "only sessions of claude, codex or gemini", "NAME"),
-    "dry-run": flag("only say how much there is to read, and what it would cost"),
+    "dry-run": flag("only show how much there is to read, and what it would cost"),
     yes: YES,
   },
   about:
-    "Says first how much there is to read and what it costs, then proposes memories one by one: keep, edit or skip " +
-    "each. Without a terminal they wait in the inbox. It can be stopped at any time; the same command continues.",
+    "First shows how much there is to read and what it costs, then proposes memories one by one: keep, edit or skip " +
+    "each. Without a terminal, they wait in the inbox. You can stop at any time; run the same command to continue.",
   examples: ["learn --since 30d"],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context): Promise<Learnt> {

@@ -16,8 +16,8 @@ export const ledger = verb({
   args: [],
   input: { days: number("how many days to show, including today (default: 7)", { min: 1, max: 99_999 }) },
   about:
-    "Every background call to a model: what it cost, why some did not run, and what is left of today's budget. " +
-    "What memdir changed is in `memdir history`, what happened in the project in `memdir log`.",
+    "Lists every background call to a model: what it cost, why some did not run, and what is left of today's budget. " +
+    "See `memdir history` for what memdir changed, and `memdir log` for what happened in the project.",
   examples: ["ledger --days 1"],
   async run(memdir, { days = DEFAULT_DAYS }) {
     const { prices } = memdir.config.learn;

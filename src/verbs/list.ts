@@ -15,8 +15,8 @@ export const list = verb({
   args: [],
   input: {
     type: TYPE,
-    since: text("only memories of this day or later, as in 2026-03-01", "DATE"),
-    until: text("only memories of this day or earlier", "DATE"),
+    since: text("only memories from this day on, such as 2026-03-01", "DATE"),
+    until: text("only memories up to and including this day", "DATE"),
     by: text("only what this person or agent said: `user`, `inferred`, `mcp:codex`, a team member", "WHO"),
     cue: text("only memories with a cue that contains this", "TEXT"),
   },

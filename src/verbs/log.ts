@@ -8,10 +8,10 @@ import { block, dim, text, verb } from "../verb.ts";
 
 export const log = verb({
   args: ["text…?"],
-  input: { text: text("what happened; - reads it from standard input", "TEXT") },
+  input: { text: text("what happened; - for standard input", "TEXT") },
   about:
-    "The daily log is yours: what happened in the project, a line at a time; dream reads it. " +
-    "What memdir changed is in `memdir history`, what background work cost in `memdir ledger`.",
+    "The daily log is yours: what happened in the project, one line at a time. `memdir dream` reads it. " +
+    "See `memdir history` for what memdir changed, and `memdir ledger` for what background work cost.",
   examples: ['log "moved the build to node 22"'],
   writes: ({ text }) => text !== undefined,
   async run({ directories }, { text: given }, { readInput }) {

@@ -35,7 +35,7 @@ const MOVE = {
 
 export const promote = verb({
   ...MOVE,
-  about: "Shows the memory and where it goes, and asks.",
+  about: "Shows the memory and where it will go, and asks first.",
   examples: ['promote "release day"'],
   async run(memdir, input, context) {
     const team = findTeam(memdir);

@@ -13,7 +13,7 @@ export const prune = verb({
   input: {
     "older-than": number("how old, in days (default: 90)", { min: 1, value: "DAYS" }),
     type: choice(MEMORY_TYPES, "only this type: project (default), reference or user", "TYPE"),
-    suggest: flag("say what could go and why, and ask"),
+    suggest: flag("suggest what to forget and why, and ask"),
     apply: flag("with --suggest: do it without asking"),
   },
   examples: ["prune --suggest"],

@@ -13,12 +13,12 @@ export const recall = verb({
   args: ["prompt…"],
   input: {
     prompt: text("what you would ask an agent", "PROMPT"),
-    "max-bytes": number("the most that all of them may take, headers included"),
+    "max-bytes": number("maximum total size in bytes, including headers"),
     limit: number("at most this many (default: 5)", { min: 1 }),
-    exclude: list("leave this memory out; may be given several times", "FILE"),
+    exclude: list("leave out this memory; can be repeated", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
-    "no-wait": flag("do not make missing vectors before and after the answer"),
-    all: flag("also memories that are too uncertain to be shown"),
+    "no-wait": flag("do not compute missing vectors before or after answering"),
+    all: flag("include memories that are too uncertain to be shown"),
   },
   examples: ['recall "can I stub the database in this spec?"'],
   async run(memdir, { prompt = "", exclude, limit, "max-bytes": maxBytes, ...given }, { signal, env }) {

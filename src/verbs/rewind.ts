@@ -12,10 +12,10 @@ import { findOne } from "./sessions.ts";
 export const rewind = verb({
   args: ["id?"],
   input: {
-    id: text("the session's id, or the beginning of it; without one the last session", "ID"),
-    to: text("go back to before this prompt, by number or id", "N"),
-    code: flag("only the files"),
-    conversation: flag("only the conversation"),
+    id: text("the session's id, or the beginning of it (default: the last session)", "ID"),
+    to: text("go back to the state before this prompt, by number or id", "N"),
+    code: flag("restore only the files"),
+    conversation: flag("restore only the conversation"),
   },
   examples: ["rewind 3f2a --to 1 --code"],
   writes: ({ to }) => to !== undefined,

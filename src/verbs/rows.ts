@@ -111,11 +111,11 @@ export type VerbsOf<Rows extends readonly Named[]> = {
     : never;
 };
 
-/** What a verb takes besides its input. */
+/** What a verb accepts besides its input. */
 export interface CallOptions {
   /** Stops the work. */
   signal?: AbortSignal | undefined;
-  /** For long work: what is being done, and how far it is. */
+  /** For long work: what is being done, and how much of it is done. */
   onProgress?: ((what: string, done: number, total: number) => void) | undefined;
 }
 

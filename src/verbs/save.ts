@@ -17,16 +17,16 @@ import type { World } from "../world.ts";
 import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
 
 const INPUT = {
-  text: text("the memory in a sentence or two; - reads it from standard input", "TEXT"),
+  text: text("the memory in a sentence or two; - for standard input", "TEXT"),
   type: TYPE,
   name: text("a short title", "NAME"),
   description: text("one line for the index: what it is about"),
-  when: list("a situation in which it should come to mind; may be given several times", "CUE"),
-  link: list("a memory that belongs with it; may be given several times", "NAME"),
-  supersedes: list("a memory that this one replaces: it will rank under it", "NAME"),
-  file: text("read the body from this file; - is standard input", "FILE", { only: ["cli", "console"] }),
-  expires: text("the last day on which it holds, as in 2026-12-31", "DATE"),
-  pin: flag("keep its line in the index when others must go"),
+  when: list("a situation in which it should come to mind; can be repeated", "CUE"),
+  link: list("a related memory; can be repeated", "NAME"),
+  supersedes: list("a memory that this one replaces and outranks", "NAME"),
+  file: text("read the body from this file; - for standard input", "FILE", { only: ["cli", "console"] }),
+  expires: text("the last day on which it applies, such as 2026-12-31", "DATE"),
+  pin: flag("keep its line in the index when others are moved out"),
   source: choice(TRUSTS, "who said it: user, inferred, tool or document", "WHO"),
   reason: REASON,
   redact: REDACT,
@@ -36,8 +36,8 @@ export const save = verb({
   args: ["text…?"],
   input: INPUT,
   about:
-    "What you do not give is derived from the text: the type, the name and the line for the index. " +
-    "Saving under a name that exists updates that memory.",
+    "Whatever you leave out is derived from the text: the type, the name and the index line. " +
+    "Saving under an existing name updates that memory.",
   examples: [
     'save "Use pnpm, never npm: the lockfile is pnpm\'s."',
     'save --type reference --name runbook --description "How to restore the database" --file runbook.md',
@@ -186,7 +186,7 @@ export const edit = verb({
   args: ["name"],
   input: { name: NAME, redact: REDACT },
   about:
-    "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you, without the values of secrets.",
+    "Opens a copy in $VISUAL or $EDITOR and checks it when the editor closes. If it is refused, your text is kept, without the values of secrets.",
   examples: ['edit "use pnpm"'],
   writes: true,
   async run(memdir, { name = "", redact = false }, context) {

@@ -20,12 +20,12 @@ export const sessions = verb({
   args: ["action?", "words…?"],
   usage: "[search WORDS…]",
   input: {
-    action: text("search; without it all are listed", "search"),
+    action: text("search; without it, lists all sessions", "search"),
     words: text("what to look for", "WORDS"),
-    all: flag("sessions of all projects"),
+    all: flag("include sessions of all projects"),
     limit: number("at most this many"),
   },
-  about: "Sessions of this project, of memdir and Claude Code, newest first.",
+  about: "Lists this project's sessions in memdir and Claude Code, newest first.",
   examples: ['sessions search "connection pool"'],
   async run(memdir, { action, words = "", all = false, limit }, { progress }) {
     if (action !== undefined && (action !== "search" || words.trim() === ""))

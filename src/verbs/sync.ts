@@ -17,18 +17,18 @@ import { killAfter } from "./common.ts";
 
 const SYNC = {
   watch: flag("keep syncing: soon after a change here, and every 15 seconds for changes there"),
-  git: text("your own memories of this project and of you, through a branch of any git remote", "REMOTE"),
+  git: text("sync your own memories, of this project and about you, through a branch of any git remote", "REMOTE"),
   branch: text("with --git: the branch that holds them (default: memdir)", "NAME"),
-  "dry-run": flag("only say what would happen"),
+  "dry-run": flag("only show what would happen"),
   deadline: number("stop after this many seconds; the next sync continues", { min: 1, max: 3600, value: "SECONDS" }),
-  "while-stdin": flag("with --watch: end when standard input is closed"),
+  "while-stdin": flag("with --watch: exit when standard input is closed"),
 };
 
 export function makeSync(network: Partial<Network>) {
   return verb({
     args: [],
     input: SYNC,
-    about: "Your team's memories through its server, or your own between machines through a git remote.",
+    about: "Syncs your team's memories through its server, or your own between machines through a git remote.",
     examples: ["sync --watch"],
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, input, context) {
@@ -159,8 +159,8 @@ function describeSync(result: SyncResult, isDry = false) {
 const JOIN = {
   url: text("the team's address: https://HOST/TEAM/REPOSITORY", "URL"),
   "token-file": text("the token that an admin of the team gave you", "FILE"),
-  login: flag("sign in with the identity provider of the server, in a browser, instead of a token"),
-  create: flag("make the repository on the server if it is missing; for admins"),
+  login: flag("sign in through the server's identity provider, in a browser, instead of using a token"),
+  create: flag("create the repository on the server if it does not exist; for admins"),
   leave: flag("stop sharing; what was shared stays on disk"),
 };
 

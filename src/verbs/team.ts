@@ -18,12 +18,12 @@ const INPUT = {
   subject: text("whom or what it is about", "NAME"),
   more: text("the rest: more words to search for, or a revision", "MORE"),
   role: choice(["reader", "writer", "admin", "none"], "reader, writer or admin; none removes it", "ROLE"),
-  repository: text("the role counts in this repository only; redact: in this one", "NAME"),
-  "token-file": text("token: where it is written; a token is never shown", "FILE"),
+  repository: text("the role applies only in this repository; redact: in this one", "NAME"),
+  "token-file": text("token: the file to write it to; a token is never shown", "FILE"),
   days: number("token: how many days it is valid (default: 90)", { min: 1, max: 3650 }),
   label: text("token: what it is for"),
   limit: number("search, audit: at most this many", { min: 1, max: 1000 }),
-  before: text("audit: only what is older", "TIME"),
+  before: text("audit: only older entries", "TIME"),
 };
 
 type TeamInput = Input<typeof INPUT>;
@@ -40,7 +40,7 @@ export function makeTeam(network: Partial<Network>) {
   return verb({
     args: ["action?", "subject?", "more…?"],
     input: INPUT,
-    about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
+    about: `Without an action, shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
     writes: ({ action }) =>
       action !== undefined && !["tokens", "search", "audit", "versions", "export"].includes(action),

@@ -15,13 +15,13 @@ export const trust = verb({
   args: ["action?", "id?"],
   usage: "[accept ID | refuse ID]",
   input: {
-    action: text("accept or refuse; without one everything is listed", "ACTION"),
-    id: text("a rule's id, or the beginning of it; or the word directory", "ID"),
+    action: text("accept or refuse; without one, lists everything", "ACTION"),
+    id: text("a rule's id, or the beginning of it; or the word `directory`", "ID"),
   },
   about:
-    "Rules of your team, from its server or from this repository, deny no call until you have accepted them; a rule that changes is " +
-    "asked about again. Refusing also withdraws: the rule does nothing, and you are not asked again. " +
-    "The word directory stands for the memory directory outside of it that this repository's settings ask for.",
+    "Your team's rules, from its server or from this repository, deny nothing until you accept them. If a rule changes, " +
+    "you are asked again. Refusing also withdraws your consent: the rule does nothing, and you are not asked again. " +
+    "Use the word `directory` for a memory directory outside this repository that its settings ask for.",
   examples: ["trust"],
   writes: ({ action }) => action !== undefined,
   async run(memdir, { action, id }, { env }): Promise<Asked | Decided> {

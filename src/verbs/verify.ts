@@ -8,7 +8,7 @@ import { NAME } from "./common.ts";
 export const lint = verb({
   args: [],
   input: {},
-  about: "Checks the form and wording of every memory, and the index. Exit code 1 if there is something to fix.",
+  about: "Checks the form and wording of every memory, and the index. Exits with code 1 if there is something to fix.",
   examples: ["lint"],
   run: async (memdir) => ({ problems: await memdir.lint() }),
   exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
@@ -27,14 +27,14 @@ export const verify = verb({
   args: ["name?"],
   input: {
     name: NAME,
-    "changed-since": text("only memories that speak of what changed since this commit", "REV"),
-    fix: flag("write new paths for moved files, as one change that can be undone"),
-    all: flag("also show what is uncertain, in records of past work, or was gone before it was written"),
-    stamp: flag("stamp memories as checked when everything they name exists"),
+    "changed-since": text("only memories that mention something changed since this commit", "REV"),
+    fix: flag("update the paths of moved files, as one change that can be undone"),
+    all: flag("also show findings that are uncertain, in records of past work, or gone before the memory was written"),
+    stamp: flag("mark memories as verified if everything they name exists"),
   },
   about:
-    "Checks what memories name against the code and git, and shows what changed after it was written. " +
-    "That a name exists does not make a memory true. Exit code 1 when something is found.",
+    "Checks what memories name against the code and git, and shows what has changed since. " +
+    "A memory is not true just because the names in it exist. Exits with code 1 if it finds a problem.",
   examples: ["verify", "verify --fix"],
   // A stamp is a line in the memory's head.
   writes: ({ fix, stamp }) => fix === true || stamp === true,

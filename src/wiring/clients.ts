@@ -225,7 +225,7 @@ const cursor: Client = {
   find: ({ home, ...machine }) => findTrace(machine, "cursor", join(home, ".cursor")),
   parts: (machine) => [serverPart(join(machine.home, ".cursor", "mcp.json"), "mcpServers", serverCommand(machine))],
   notes: () => [
-    "Cursor: allow the server memdir in Settings, MCP; if its model seldom recalls, say so in Settings, Rules, User Rules",
+    "Cursor: allow the server memdir in Settings, MCP; if its model rarely recalls, add an instruction in Settings, Rules, User Rules",
   ],
 };
 

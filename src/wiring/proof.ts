@@ -25,7 +25,7 @@ export async function proveWiring(
   { temporary, wish, deadlineMs = DEADLINE_MS }: { temporary: string; wish: HookWish; deadlineMs?: number },
 ): Promise<Check[]> {
   const wired = findWired(machine);
-  if (wired.length === 0) return [check("no agent is wired; memdir init does it", null)];
+  if (wired.length === 0) return [check("no agent is connected; memdir init connects them", null)];
   let folder: string | null = null;
   try {
     folder = realpathSync(mkdtempSync(join(temporary, "memdir-doctor-")));
@@ -129,9 +129,9 @@ async function proveClient(
       ? []
       : [check(`${client.title}: ${other} does the same again`, `memdir uninstall --agent ${client.name}`)]),
     ...endpoints.map(({ file, endpoint }, index) => {
-      const what = `${client.title}: the ${WORDS[endpoint.kind]} that ${file} names`;
+      const what = `${client.title}: the ${WORDS[endpoint.kind]} in ${file}`;
       const problem = outcomes[index] ?? null;
-      return problem === null ? check(`${what} recalls`, null) : check(`${what} does not work: ${problem}`, again);
+      return problem === null ? check(`${what} works`, null) : check(`${what} does not work: ${problem}`, again);
     }),
   ];
 }

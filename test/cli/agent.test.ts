@@ -301,7 +301,7 @@ describe("on a terminal", () => {
     pty.write("#never deploy on Fridays\r");
     await pty.waitFor(/created feedback_never_deploy_on_fridays\.md/);
     pty.write("when may I deploy on Fridays?\r");
-    await pty.waitFor(/One would be shown/);
+    await pty.waitFor(/A model would be shown/);
     await pty.waitFor(/never deploy on Fridays/);
     pty.write("/mem");
     await pty.waitFor(/List what is remembered/);

@@ -130,7 +130,7 @@ describe("on a pipe", () => {
     for (const word of ["exit", "Quit"]) {
       const ran = await talk("help", "how do I exit vim", word, "remember not this");
       expect(ran.body).toContain("/memory");
-      expect(ran.body).toContain("One would be shown");
+      expect(ran.body).toContain("A model would be shown");
       expect(ran.body).not.toContain("created");
       expect(ran.code).toBe(0);
     }
@@ -140,7 +140,7 @@ describe("on a pipe", () => {
     const plain = await talk("hello there", "");
     expect(plain).toMatchObject({ code: 0, err: "" });
     expect(plain.body).toBe(
-      "No model is configured for chat. One would be shown:\n" +
+      "No model is configured for chat. A model would be shown:\n" +
         "  no memory: none fits these words\n  no instructions: there is no CLAUDE.md here\n",
     );
     const ran = await talk("/nope", "/memory nope", "remember", "forget", "/memory");

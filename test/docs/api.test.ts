@@ -1,4 +1,4 @@
-/** docs/api.md is made of the types: `npx vitest run test/docs/api.test.ts --update` writes it anew. Everything public is explained there, and on hover. */
+/** docs/api.md is generated from the types: `npx vitest run test/docs/api.test.ts --update` writes it again. Everything public is explained there, and on hover. */
 
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -38,9 +38,9 @@ const FIRST = [
 
 const HEAD = `# API
 
-Made of the types in \`src/\`: the same sentences are shown on hover. \`memdir/agent\` and \`memdir/compat\` are described in [console.md](console.md) and the README.
+This page is generated from the types in \`src/\`; your editor shows the same sentences on hover. For \`memdir/agent\` see [console.md](console.md), and for \`memdir/compat\` see [library.md](library.md).
 
-Every function rejects with a \`MemdirError\` for input that it cannot use, also when a model supplied it: \`code\` says what kind of problem it is, the message says what to do. \`recall\` never rejects.
+Every function rejects with a \`MemdirError\` if it cannot use its input, even if a model supplied that input: \`code\` gives the kind of problem, and the message says what to do. \`recall\` never rejects.
 `;
 
 it("docs/api.md has every export", async () => {
@@ -111,8 +111,8 @@ async function showVerbs(): Promise<string> {
     return [`### verbs.${name}`, summary, ...(inputs.length === 0 ? [] : [inputs.join("\n")])].join("\n\n");
   });
   const short = MEMORY_VERBS.filter(({ on }) => on.includes("library")).map(({ name }) => `\`${name}\``);
-  const where = `\`openVerbs()\` of \`memdir/verbs\` has all of them, \`memdir.verbs\` those on memories: ${short.join(", ")}.`;
-  return `## The verbs\n\nEvery command with its input; the result is typed. ${where}\n\n${(await Promise.all(shown)).join("\n\n")}`;
+  const where = `\`openVerbs()\` from \`memdir/verbs\` has all of them; \`memdir.verbs\` has those that work on memories: ${short.join(", ")}.`;
+  return `## The verbs\n\nEvery command with its input. The results are typed. ${where}\n\n${(await Promise.all(shown)).join("\n\n")}`;
 }
 
 function typeOf({ type, enum: words, items }: Readonly<Record<string, unknown>>): string {

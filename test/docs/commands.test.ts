@@ -1,4 +1,4 @@
-/** docs/commands.md is made of the table of commands: `npx vitest run test/docs/commands.test.ts --update` writes it anew. */
+/** docs/commands.md is generated from the table of commands: `npx vitest run test/docs/commands.test.ts --update` writes it again. */
 
 import { expect, it } from "vitest";
 import { COMMON, ownOptions } from "../../src/cli/command.ts";
@@ -8,12 +8,12 @@ import { GROUPS } from "../../src/verbs/table.ts";
 
 const HEAD = `# The command line
 
-\`memdir [command] [options]\`; without a command it opens the console. \`memdir COMMAND --help\` prints what is below.
+\`memdir [command] [options]\`. Without a command, it opens the console. \`memdir COMMAND --help\` prints the same information as below.
 Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 the disk, a lock or the network failed.
 
-This page is made of the table in \`src/verbs/table.ts\`.
+This page is generated from the table in \`src/verbs/table.ts\`.
 
-Options of every command, before or after it:
+Every command accepts these options, before or after its name:
 
 ${optionsOf(COMMON)}
 `;

@@ -1,13 +1,13 @@
-/** docs/configuration.md is made of the table of settings: `npx vitest run test/docs/configuration.test.ts --update` writes it anew. */
+/** docs/configuration.md is generated from the table of settings: `npx vitest run test/docs/configuration.test.ts --update` writes it again. */
 
 import { expect, it } from "vitest";
 import { isSetting, SETTINGS, type SettingTable } from "../../src/config.ts";
 
 const HEAD = `# Settings
 
-memdir's own settings are in \`memdir.json\`: yours in \`~/.claude/memdir.json\`, a project's in \`.claude/memdir.json\` of its repository. What the project's file sets counts over yours, and the environment over both. A value that is not what it must be is ignored, and every command says so. A name with a dot is a key inside an object: \`index.maxLines\` is \`{ "index": { "maxLines": … } }\`.
+memdir's settings are in \`memdir.json\`: yours in \`~/.claude/memdir.json\`, a project's in \`.claude/memdir.json\` in its repository. The project's file overrides yours, and environment variables override both. An invalid value is ignored, and every command says so. A name with a dot is a key inside an object: \`index.maxLines\` is \`{ "index": { "maxLines": … } }\`.
 
-This page is made of the table in \`src/config.ts\`.
+This page is generated from the table in \`src/config.ts\`.
 `;
 
 it("docs/configuration.md has every setting", async () => {
@@ -18,7 +18,7 @@ ${tableOf(SETTINGS.shared)}
 
 ## What only you may set
 
-A repository's file that has one of these is reported and not followed.
+If a repository's file sets one of these, memdir reports it and ignores the value.
 
 ${tableOf(SETTINGS.private)}
 `;

@@ -1,4 +1,4 @@
-/** docs/mcp.md is made of the table of tools: `npx vitest run test/docs/mcp.test.ts --update` writes it anew. */
+/** docs/mcp.md is generated from the table of tools: `npx vitest run test/docs/mcp.test.ts --update` writes it again. */
 
 import { expect, it } from "vitest";
 import { RESOURCE_TEMPLATES } from "../../src/mcp/resources.ts";
@@ -7,12 +7,12 @@ import { MCP_PROMPT_WORDS } from "../../src/prompts/mcp.ts";
 
 const HEAD = `# The MCP server
 
-\`memdir mcp\` serves on the standard streams, \`memdir mcp --http\` on loopback with a token; [connect.md](connect.md#mcp-server) says how to add it to a client. This page is made of the tables in \`src/mcp/\`: what is below is what a model reads.
+\`memdir mcp\` serves on standard input and output, and \`memdir mcp --http\` on loopback with a token. \`memdir init\` adds it to your agents; see [connect.md](connect.md#mcp-server) for how it behaves. This page is generated from the tables in \`src/mcp/\`: it shows exactly what a model reads.
 
 ## Tools`;
 
 const PROMPTS =
-  "What a person picks in a host. `health` and `recent` bring the verb's result with them. Learning from past sessions (`memdir learn`) is not offered: it reads the transcripts of other conversations, and a person decides about each proposal; `remember` without words learns from this conversation.";
+  "These are for people to pick in a host. `health` and `recent` include the result of the command. Learning from past sessions (`memdir learn`) is not offered, because it reads the transcripts of other conversations and a person decides about each proposal. `remember` without an argument learns from this conversation.";
 
 interface Property {
   type?: string | readonly string[];

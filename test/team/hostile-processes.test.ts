@@ -213,7 +213,7 @@ describe("a repository that wants memories for itself", () => {
     const elsewhere = await ann.run(["join", "--leave"]);
     expect(elsewhere.out).toContain(server.url);
     // Now it has joined nothing, whatever the repository says.
-    expect(await ann.run(["sync"])).toMatchObject({ code: 2, err: expect.stringContaining("joined no team") });
+    expect(await ann.run(["sync"])).toMatchObject({ code: 2, err: expect.stringContaining("not joined a team") });
     expect(thief.requests).toEqual([]);
     expect(fs.existsSync(trap)).toBe(false);
     await thief.close();

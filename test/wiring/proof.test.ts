@@ -58,7 +58,7 @@ const prove = (deadlineMs = PATIENCE_MS) =>
 test("nothing is wired: that is well, and says what to do", async () => {
   machine.env = { HOME: machine.home, PATH: "" };
   expect(await prove()).toEqual([
-    { name: "wiring", ok: true, detail: "no agent is wired; memdir init does it", fix: null },
+    { name: "wiring", ok: true, detail: "no agent is connected; memdir init connects them", fix: null },
   ]);
 });
 
@@ -68,17 +68,17 @@ test("every door of every client recalls the probe, and nothing of it is left", 
   const before = machine.picture();
   const checks = await prove();
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
-  expect(checks.map(({ detail }) => detail.replace(/ that .* names/, "")).sort()).toEqual([
-    "Claude Code: the hook recalls",
-    "Claude Code: the server recalls",
-    "Codex: the hook recalls",
-    "Codex: the server recalls",
-    "Cursor: the server recalls",
-    "Gemini CLI: the hook recalls",
-    "Gemini CLI: the server recalls",
-    "OpenCode: the plugin recalls",
-    "OpenCode: the server recalls",
-    "VS Code: the server recalls",
+  expect(checks.map(({ detail }) => detail.replace(/ in \S+/, "")).sort()).toEqual([
+    "Claude Code: the hook works",
+    "Claude Code: the server works",
+    "Codex: the hook works",
+    "Codex: the server works",
+    "Cursor: the server works",
+    "Gemini CLI: the hook works",
+    "Gemini CLI: the server works",
+    "OpenCode: the plugin works",
+    "OpenCode: the server works",
+    "VS Code: the server works",
   ]);
   expect(machine.picture()).toEqual(before);
 });
@@ -92,9 +92,9 @@ test("what is gone from a file, and an installation that is gone, is named with 
   expect(checks.every(({ ok }) => !ok)).toBe(true);
   expect(checks.map(({ detail, fix }) => `${detail} | ${fix}`)).toEqual([
     expect.stringMatching(
-      /^Gemini CLI: the server that .* does not work: it ended with code 1.* \| memdir init --agent gemini$/,
+      /^Gemini CLI: the server in .* does not work: it ended with code 1.* \| memdir init --agent gemini$/,
     ),
-    expect.stringMatching(/^Gemini CLI: the hook that .* does not work: it ended with code 1/),
+    expect.stringMatching(/^Gemini CLI: the hook in .* does not work: it ended with code 1/),
     expect.stringMatching(/^Cursor: .*mcp\.json lacks memdir's part .* \| memdir init --agent cursor$/),
   ]);
 });

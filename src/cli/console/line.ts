@@ -81,7 +81,7 @@ async function keep({ act, explicit: _, isUnsure, ...memory }: Said, console: Co
 
 export function previewText({ memories, leftOut, instructions }: Preview, memdir: Memdir, color: Paint): string {
   const short = (path: string) => sanitise(path.replace(`${memdir.config.home}/`, "~/"));
-  const lines = ["No model is configured for chat. One would be shown:"];
+  const lines = ["No model is configured for chat. A model would be shown:"];
   for (const { path, size } of instructions) {
     lines.push(`  instructions  ${short(path)} ${color.dim(`${size} characters`)}`);
   }

@@ -20,7 +20,7 @@ const LEARN_COMMANDS: readonly SlashCommand[] = [
   {
     name: "inbox",
     usage: "[accept ID|reject ID|edit ID|all]",
-    help: "what was learnt and waits for you, one by one; all lists it",
+    help: "Review proposed memories one by one; all lists them",
     words: ["accept", "reject", "edit", "all"],
     run: (rest, console) =>
       rest === "" && console.choose
@@ -30,11 +30,11 @@ const LEARN_COMMANDS: readonly SlashCommand[] = [
   {
     name: "dream",
     usage: "[plan|apply --only STEPS|status]",
-    help: "tidies up memories by a plan that you see first",
+    help: "Tidy up memories with a plan that you see first",
     words: ["plan", "apply", "status"],
     run: (rest, console) => runVerb("dream", rest.replace(/^(?=(?:plan|apply|status)(?:\s|$))/, "--"), console),
   },
-  { name: "cost", help: "what this session and background work have used", run: showCost },
+  { name: "cost", help: "Show what this session and background work have used", run: showCost },
 ];
 
 async function showCost(_: string, console: Console): Promise<void> {
@@ -86,7 +86,7 @@ function call(words: string): string {
   return `/${words}`;
 }
 
-const LEAVE = { help: "leaves; so does Ctrl-D", run: async () => "leave" as const };
+const LEAVE = { help: "Leave; Ctrl-D works too", run: async () => "leave" as const };
 
 /** The conversation's own; a verb of the same name is called by them. */
 const OWN: readonly SlashCommand[] = [
@@ -94,7 +94,7 @@ const OWN: readonly SlashCommand[] = [
   ...SESSION_COMMANDS,
   {
     name: "help",
-    help: "this list",
+    help: "Show this list",
     run: async (_, console) => print(console.terminal, [{ rows: helpRows(console) }], console.columns()),
   },
   { name: "exit", ...LEAVE },
@@ -156,9 +156,9 @@ export function completeLine(text: string, names: readonly string[]): Completion
 }
 
 const PLAIN: readonly (readonly [string, string])[] = [
-  ["remember TEXT", "saves a memory, the type is guessed"],
-  ["forget NAME", "removes a memory"],
-  ["#TEXT", "saves TEXT as a memory at once"],
+  ["remember TEXT", "Save a memory; its type is guessed"],
+  ["forget NAME", "Remove a memory"],
+  ["#TEXT", "Save TEXT as a memory at once"],
 ];
 
 function helpRows({ offline }: Console): (readonly string[])[] {

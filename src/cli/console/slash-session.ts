@@ -1,4 +1,4 @@
-/** Slash commands about the session: what fills the model's window, as a chart, how to shorten it, and how to go back. */
+/** Slash commands about the session: Show what fills the model's context window, as a chart, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
@@ -20,31 +20,31 @@ import type { Console, SlashCommand } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
-  { name: "context", help: "what fills the model's window", run: showContext },
+  { name: "context", help: "Show what fills the model's context window", run: showContext },
   {
     name: "compact",
     usage: "[WISH]",
-    help: "replaces the conversation by a summary; rules and index are read again",
+    help: "Replace the conversation with a summary; rules and index are read again",
     run: compactNow,
   },
-  { name: "summary", help: "takes notes of this session now, which /compact uses", run: takeNotes },
+  { name: "summary", help: "Take notes on this session now, for /compact to use", run: takeNotes },
   {
     name: "clear",
-    help: "starts a new session; the old one can be resumed",
+    help: "Start a new session; the old one can be resumed",
     run: async (_, { agent, terminal }) => {
       const old = agent.sessionId;
       await agent.clear();
       terminal.print(`a new session begins; /resume ${old.slice(0, 8)} brings the old one back`);
     },
   },
-  { name: "resume", usage: "[ID]", help: "goes on with an earlier session", run: resumeSession },
+  { name: "resume", usage: "[ID]", help: "Continue an earlier session", run: resumeSession },
   {
     name: "rewind",
     usage: "[N] [code|conversation|both]",
-    help: "goes back to before a prompt: files, conversation or both",
+    help: "Go back to the state before a prompt: files, conversation or both",
     run: rewindSession,
   },
-  { name: "model", usage: "[PROVIDER/NAME]", help: "the model that answers, or another one", run: switchModel },
+  { name: "model", usage: "[PROVIDER/NAME]", help: "Show or change the model", run: switchModel },
 ];
 
 async function showContext(_: string, { agent, terminal, columns }: Console): Promise<void> {
