@@ -82,7 +82,7 @@ describe.each([
   ["after an edit of one file", ["both.md"]],
   ["after edits of three", ["both.md", "merged.md", "pulled.md"]],
 ])("a sync that is cut off, and the next one %s", (_, edited) => {
-  it("loses and hides nothing, wherever it is cut", { timeout: 600_000 }, async () => {
+  it("loses and hides nothing, wherever it is cut", async () => {
     const start = await makeTeam();
     const problems: string[] = [];
     let cuts = 0;

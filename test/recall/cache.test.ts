@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import type { Directory } from "../../src/store/directory.ts";
 import { appendEntries, FILE_HEAD_BYTES, readRowCache } from "../../src/store/row-cache.ts";
 import { encodeEntry } from "../../src/store/row-entry.ts";
+import { PATIENT } from "../until.ts";
 import { mainOf, type World } from "../world.ts";
 import { entryOf, fakeEmbed, openStore, put, recalled, setLater, writeEntries } from "./store.ts";
 
@@ -301,7 +302,7 @@ describe("several processes", () => {
       expect(vectorsOf(world) ?? 0).toBe(0);
       const memdir = await world.open({ embed: fakeEmbed("outage downtime") });
       await memdir.recall("another downtime");
-      await expect.poll(() => vectorsOf(world), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => vectorsOf(world), PATIENT).toBe(1);
       expect(recalled(await memdir.recall("another downtime", { everything: true }))).toContain(
         "project_outage_drill.md",
       );
@@ -313,7 +314,7 @@ describe("several processes", () => {
     saveElsewhere(world, "");
     const memdir = await world.open({ embed: fakeEmbed("outage downtime") });
     await memdir.save({ type: "user", name: "Tea", body: "Green." });
-    await expect.poll(() => vectorsOf(world), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => vectorsOf(world), PATIENT).toBe(1);
   });
 
   it("vectors that one has made are used by the next", async () => {

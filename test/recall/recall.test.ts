@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../../src/recall/budget.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { endsLater } from "../hang.ts";
-import { until } from "../until.ts";
+import { PATIENT, until } from "../until.ts";
 import { DAY, mainOf, makeWorld } from "../world.ts";
 import { choosing, type Fields, fakeEmbed, memoryText, openStore, put, recalled, setLater } from "./store.ts";
 
@@ -613,9 +613,9 @@ describe("recall: vectors are made once", () => {
     expect([first.method, recalled(first)]).toEqual(["lexical", ["a.md"]]);
     expect(first.warnings).toEqual(["all memories were ranked by their words only: their vectors are not made yet"]);
     expect(embed.asked).toEqual(["an outage today"]);
-    await expect.poll(() => embed.asked.length, { timeout: 20_000 }).toBe(5);
+    await expect.poll(() => embed.asked.length, PATIENT).toBe(5);
     expect(embed.asked.at(-1)).toContain("Long ago");
-    await expect.poll(async () => (await memdir.recall("an outage today")).warnings, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(async () => (await memdir.recall("an outage today")).warnings, PATIENT).toEqual([]);
     expect((await memdir.recall("an outage today")).method).toBe("hybrid");
   });
 
@@ -662,7 +662,7 @@ describe("recall: vectors are made once", () => {
     expect(embed.asked).toEqual([]);
     await memdir.recall("an outage today");
     expect(embed.asked).toEqual(["an outage today"]);
-    await expect.poll(() => embed.asked.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => embed.asked.length, PATIENT).toBe(2);
     expect(await memdir.warm()).toMatchObject({ embedded: 0, left: 0 });
   });
 

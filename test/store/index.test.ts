@@ -552,7 +552,7 @@ describe("undo", () => {
     return { world, memdir: await world.open() };
   }
 
-  it("of any change gives every byte back, and undoing that the change", { timeout: 60_000 }, async () => {
+  it("of any change gives every byte back, and undoing that the change", async () => {
     const verbs = fc.constantFrom("save", "update", "forget", "rename", "rebuild", "prune", "put");
     await fc.assert(
       fc.asyncProperty(sample, verbs, async ({ text }, verb) => {
@@ -578,7 +578,7 @@ describe("undo", () => {
     );
   });
 
-  it("after somebody edited the index keeps both", { timeout: 60_000 }, async () => {
+  it("after somebody edited the index keeps both", async () => {
     await fc.assert(
       fc.asyncProperty(sample, fc.constantFrom("save", "forget", "rename"), async ({ text }, verb) => {
         const { world, memdir } = await start(text);

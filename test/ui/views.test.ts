@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PATIENT } from "../until.ts";
 import type { World } from "../world.ts";
 import { checkAccess, closeAll, DESKTOP, openUi, overflow, PHONE, settle, TABLET, type Ui, VIEWS } from "./browser.ts";
 import { FIRST_SESSION, makeShop } from "./shop.ts";
@@ -63,7 +64,7 @@ it("the list says which memory is doubtful, and the memory says why", async () =
 describe.each(PLACES)("%s", (place, view, query, shows) => {
   it("opens and shows its data, and asks nobody else", async () => {
     await ui.show(view, query);
-    for (const text of shows) await expect.poll(readPage, { message: text, timeout: 5_000 }).toContain(text);
+    for (const text of shows) await expect.poll(readPage, { message: text, ...PATIENT }).toContain(text);
     expect(ui.faults()).toEqual([]);
   });
 
