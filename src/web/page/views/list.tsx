@@ -2,8 +2,7 @@
 import type { TargetedKeyboardEvent, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type BulkAnswer, FILTERS, type Filter, type ListedMemory, type MemoryList, type Sort } from "../../api.ts";
-import { useCommands } from "../commands.ts";
-import { useKeys } from "../keyboard.ts";
+import { useCommands, useKeys } from "../keyboard.ts";
 import { changes, useStart } from "../live.ts";
 import { Button, Field, List } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
@@ -20,15 +19,7 @@ export function ListView({ params }: { params: URLSearchParams }): VNode {
   return params.get("as") === "map" ? <LaterMap params={params} /> : <Rows params={params} />;
 }
 
-const MODES = (
-  <Modes
-    label="How memories are shown"
-    modes={[
-      ["List", formatRoute("memories")],
-      ["Map", formatRoute("memories", { as: "map" })],
-    ]}
-  />
-);
+const MODES = <Modes label="How memories are shown" view="memories" by="as" modes={{ List: null, Map: "map" }} />;
 
 type View = (props: { params: URLSearchParams; modes: VNode }) => VNode;
 
@@ -97,7 +88,13 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
       {list === null ? (
         <Loading />
       ) : list.found === 0 ? (
-        <NothingFound isEmpty={list.total === 0} onClear={clear} />
+        <Empty {...(list.total === 0 ? NO_MEMORY : NO_MATCH)}>
+          {list.total === 0 ? (
+            <Button text="Write a memory" href={formatRoute("new")} />
+          ) : (
+            <Button text="Show all memories" onClick={clear} />
+          )}
+        </Empty>
       ) : (
         <MemoryTable
           {...{ rowAt, sort, isReversed, selected, q }}
@@ -113,7 +110,13 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-const SORTS_NARROW = COLUMNS.map(([sort, title]) => [sort, `By ${title.toLowerCase()}`] as const);
+const NO_MEMORY = {
+  title: "No memories yet",
+  text: "Agents write memories while they work. You can write the first one yourself.",
+};
+const NO_MATCH = { title: "Nothing matches", text: "No memory matches this search and these filters." };
+
+const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
 /** As many rows as are fetched at a time. */
 const PAGE = 60;
@@ -172,13 +175,7 @@ function usePages(query: Query) {
   return { list: pages?.list ?? null, failure, rowAt: (at: number) => pages?.rows.get(at), need };
 }
 
-interface SearchProps {
-  q: string;
-  onInput: (q: string) => void;
-  wantsFocus: boolean;
-}
-
-function SearchField(props: SearchProps): VNode {
+function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
   const place = useRef<HTMLElement>(null);
   const focus = (event?: KeyboardEvent) => {
     event?.preventDefault();
@@ -317,23 +314,6 @@ function Selection({ selected, query, found, onChange }: SelectionProps): VNode 
       <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
       <Button isSmall kind="quiet" text="Clear" onClick={clear} />
     </section>
-  );
-}
-
-function NothingFound(props: { isEmpty: boolean; onClear: () => void }): VNode {
-  if (props.isEmpty)
-    return (
-      <Empty
-        title="No memories yet"
-        text="Agents write memories while they work. You can write the first one yourself."
-      >
-        <Button text="Write a memory" href={formatRoute("new")} />
-      </Empty>
-    );
-  return (
-    <Empty title="Nothing matches" text="No memory matches this search and these filters.">
-      <Button text="Show all memories" onClick={props.onClear} />
-    </Empty>
   );
 }
 
