@@ -125,11 +125,7 @@ function useChoices(typed: string): Command[] {
           { title: "dream", says: "Plan how to tidy up: merge, rewrite, retire", run: () => startJob("dream") },
           { title: "learn", says: "Learn from past sessions", run: () => startJob("learn") },
         ]),
-    ...verbs.map(({ name, summary }) => ({
-      title: name,
-      says: summary,
-      run: RUNS[name] ?? (() => askVerb(name)),
-    })),
+    ...verbs.map(({ name, summary }) => ({ title: name, says: summary, run: RUNS[name] ?? (() => askVerb(name)) })),
   ];
   const fits = all.filter(({ title, says = "" }) =>
     words.every((word) => `${title} ${says}`.toLowerCase().includes(word)),
@@ -139,11 +135,7 @@ function useChoices(typed: string): Command[] {
   const memories = typed.trim() === "" ? [] : (found?.rows ?? []);
   return [
     ...fits.sort((a, b) => begins(a) - begins(b)),
-    ...memories.map((row) => ({
-      title: row.name,
-      says: row.description,
-      run: () => goToMemory(row),
-    })),
+    ...memories.map((row) => ({ title: row.name, says: row.description, run: () => goToMemory(row) })),
   ];
 }
 

@@ -92,7 +92,12 @@ function Places(props: { places: readonly Place[]; current: string; onGo: () => 
       {({ view: to, title }) => {
         const count = to === "review" ? (waits?.review ?? 0) : 0;
         return (
-          <a href={formatRoute(to)} aria-current={to === props.current ? "page" : undefined} onClick={props.onGo}>
+          <a
+            class="row"
+            href={formatRoute(to)}
+            aria-current={to === props.current ? "page" : undefined}
+            onClick={props.onGo}
+          >
             <Icon name={to} />
             <span class="grow">{title}</span>
             {count === 0 ? null : (

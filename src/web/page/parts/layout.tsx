@@ -5,7 +5,7 @@ import type { Live } from "../live.ts";
 import { amend, formatRoute, route } from "../router.ts";
 import { useStore } from "../store.ts";
 import { Button } from "./basics.tsx";
-import { showName } from "./format.ts";
+import { showName, toggle } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
 /** The title, also in the browser's tab, with a sentence below it, and buttons on the right if there is space. */
@@ -171,10 +171,7 @@ interface KindsProps<Kind> {
 
 /** Which kinds of something are shown: a button each, pressed or not. */
 export function Kinds<Kind extends string>({ label, kinds, countOf, without }: KindsProps<Kind>): VNode {
-  const turn = (kind: Kind) => {
-    const hidden = without.has(kind) ? [...without].filter((other) => other !== kind) : [...without, kind];
-    amend({ without: hidden.join(",") });
-  };
+  const turn = (kind: Kind) => amend({ without: toggle<string>(without, kind).join(",") });
   return (
     <fieldset class="row plain-set">
       <legend class="hidden">{label}</legend>

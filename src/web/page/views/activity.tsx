@@ -248,7 +248,18 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         {({ learnt, proposed, isCut }) => (
           <>
             <Lines tone="plain" lines={isCut ? [CUT] : []} />
-            <Learnt learnt={learnt} proposed={proposed} />
+            {learnt.length + proposed.length === 0 ? null : (
+              <section class="card stack-xs" aria-label="Learnt from it">
+                <h2>Learnt from it</h2>
+                <LinkRow memories={learnt} />
+                {proposed.length === 0 ? null : (
+                  <p>
+                    <a href={formatRoute("review", { kind: "proposal" })}>{formatCount(proposed.length, "proposal")}</a>{" "}
+                    <span class="soft" dir="auto" children={proposed.join(", ")} />
+                  </p>
+                )}
+              </section>
+            )}
             {messages.length === 0 ? <Empty title="This conversation is empty" /> : null}
             <List class="talk stack" isOrdered rows={messages} first={MESSAGES_SHOWN}>
               {(message) => (
@@ -263,23 +274,6 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         )}
       </Answered>
     </>
-  );
-}
-
-/** What came out of a conversation. */
-function Learnt({ learnt, proposed }: Pick<SessionView, "learnt" | "proposed">): VNode | null {
-  if (learnt.length + proposed.length === 0) return null;
-  return (
-    <section class="card stack-xs" aria-label="Learnt from it">
-      <h2>Learnt from it</h2>
-      <LinkRow memories={learnt} />
-      {proposed.length === 0 ? null : (
-        <p>
-          <a href={formatRoute("review", { kind: "proposal" })}>{formatCount(proposed.length, "proposal")}</a>{" "}
-          <span class="soft" dir="auto" children={proposed.join(", ")} />
-        </p>
-      )}
-    </section>
   );
 }
 

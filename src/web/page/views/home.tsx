@@ -5,7 +5,7 @@ import { type HealthView, type Home, REVIEW_KINDS, type ReviewKind } from "../..
 import { measured, recalls, useLive, useStart, waiting } from "../live.ts";
 import { Age, Bar, Button, formatMemoryRoute, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
-import { Columns, ContextBar, Counts } from "../parts/charts.tsx";
+import { Columns, ContextBar } from "../parts/charts.tsx";
 import { formatCount, formatMoment } from "../parts/format.ts";
 import { JobButton, startJob } from "../parts/jobs.tsx";
 import { Answered, Heading, Loading, PageHead, Section } from "../parts/layout.tsx";
@@ -139,6 +139,7 @@ function ChangedPanel({ changed, isFirst }: { changed: Home["changed"]; isFirst:
 
 function GivenPanel({ given, total }: { given: Home["given"]; total: number }): VNode {
   const { index, context, most } = given;
+  const often = Math.max(1, ...most.map(({ count }) => count));
   const left = total - index.listed;
   const says =
     left === 0
@@ -160,14 +161,15 @@ function GivenPanel({ given, total }: { given: Home["given"]; total: number }): 
       ) : (
         <>
           <h3>Recalled most</h3>
-          <Counts
-            caption="Recalled most"
-            counts={most.map((memory) => ({
-              label: memory.name,
-              count: memory.count,
-              title: <MemoryLink memory={memory} />,
-            }))}
-          />
+          <List class="counts" label="Recalled most" rows={most}>
+            {(memory) => (
+              <>
+                <span dir="auto" children={<MemoryLink memory={memory} />} />
+                <Bar share={memory.count / often} label={memory.name} tone="plain" />
+                <span class="number">{memory.count.toLocaleString()}</span>
+              </>
+            )}
+          </List>
         </>
       )}
       <p class="row row-wide">

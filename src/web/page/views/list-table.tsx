@@ -164,7 +164,7 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
         </td>
       )}
       <td class="col-name">
-        <span class="name">
+        <span class="name row">
           <a class="clip" href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
             <Marked text={name} q={q} />
           </a>

@@ -116,9 +116,9 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
   // As an item of Review, whose verbs are the same.
   const item = { id: "", kind: "finding", title: row.name, memory: row, other: null } as const;
-  const { value, failure } = await perform(item, verb, more);
+  const { value: undo, failure } = await perform(item, verb, more);
   if (failure !== null) return tellFailure(failure);
-  tellChanged(sumUp(verb, [item]), value.undo);
+  tellChanged(sumUp(verb, [item]), undo);
   if (verb === "forget" || verb === "promote") goBack("memories");
 }
 

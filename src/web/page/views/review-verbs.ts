@@ -7,12 +7,12 @@ import { type Answer, send } from "../remote.ts";
 /** What a verb needs to know of an item. */
 type Decided = Pick<ReviewItem, "id" | "kind" | "title" | "memory" | "other">;
 
-export interface Done {
-  undo: () => Promise<void>;
-}
-
-/** Must not throw. `more` is what the person wrote or picked. */
-export async function perform(item: Decided, verb: ReviewVerb, more: object = {}): Promise<Answer<Done>> {
+/** What undoes it. Must not throw. `more` is what the person wrote or picked. */
+export async function perform(
+  item: Decided,
+  verb: ReviewVerb,
+  more: object = {},
+): Promise<Answer<() => Promise<void>>> {
   const { value, failure } = await send<Undoable>("POST", ...requestOf(item, verb, more));
   if (failure !== null) return { value: null, failure };
   const undo = async () => {
@@ -21,7 +21,7 @@ export async function perform(item: Decided, verb: ReviewVerb, more: object = {}
     await told(send("POST", "/api/review/restore", { id: item.id, ...place }));
     changes.set(changes.get() + 1);
   };
-  return { value: { undo }, failure: null };
+  return { value: undo, failure: null };
 }
 
 /** Where a verb is sent, and with what. */

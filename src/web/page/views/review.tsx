@@ -14,7 +14,7 @@ import { useKeys } from "../keyboard.ts";
 import { changes, jobs, useLive, useStart } from "../live.ts";
 import { Age, Button, type ButtonProps, goToMemory, List, TextButton } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
-import { showName } from "../parts/format.ts";
+import { showName, toggle } from "../parts/format.ts";
 import { JobButton } from "../parts/jobs.tsx";
 import { Answered, Chips, Empty, Page } from "../parts/layout.tsx";
 import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
@@ -22,7 +22,7 @@ import { endOffer, tellFailure } from "../parts/notice.tsx";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
 import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
-import { type Done, perform, sumUp, VERBS } from "./review-verbs.ts";
+import { perform, sumUp, VERBS } from "./review-verbs.ts";
 
 /** Asked again while duplicates are still searched for. */
 const AGAIN_MS = 1_500;
@@ -83,10 +83,6 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     isMoved.current = false;
   }, [current?.id]);
 
-  const move = (to: number) => {
-    const item = items[Math.min(items.length - 1, Math.max(0, to))];
-    if (item) amend({ id: item.id });
-  };
   const parts = detail.value?.changes[0]?.parts ?? [];
   const picksNow = picks?.of === current?.id ? (picks?.picks ?? []) : suggestPicks(parts);
 
@@ -123,21 +119,18 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     event.preventDefault();
     act(verb);
   };
-  const turn = (item: ReviewItem | null) => {
-    if (item === null) return;
-    const others = [...picked].filter((id) => id !== item.id);
-    setPicked(new Set(others.length === picked.size ? [...picked, item.id] : others));
-  };
+  const turn = ({ id }: ReviewItem) => setPicked(new Set(toggle(picked, id)));
   const step = (by: number) => (event: KeyboardEvent) => {
     if (event.target instanceof HTMLInputElement && event.target.type === "radio") return;
     event.preventDefault();
     isMoved.current = true;
-    move(at + by);
+    const item = items[Math.min(items.length - 1, Math.max(0, at + by))];
+    if (item) amend({ id: item.id });
   };
   useKeys({
     ...{ j: step(1), k: step(-1), ArrowDown: step(1), ArrowUp: step(-1) },
     ...Object.fromEntries(Object.values(VERBS).map(({ key }) => [key, press])),
-    x: () => turn(current),
+    x: () => current && turn(current),
     X: () => setPicked(new Set(items.filter((item) => item.kind === current?.kind).map(({ id }) => id))),
     Escape: () => (writing !== null ? setWriting(null) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
   });
@@ -222,20 +215,20 @@ function useDecisions() {
     if (VERBS[verb].decides) setGone((now) => new Set([...now, ...ids]));
     const back = (some: string[]) => setGone((now) => new Set([...now].filter((id) => !some.includes(id))));
     const work = (async () => {
-      const done: Done[] = [];
+      const undos: (() => Promise<void>)[] = [];
       for (const item of on) {
         const { value, failure } = await perform(item, verb, moreOf(item));
-        if (value !== null) done.push(value);
+        if (value !== null) undos.push(value);
         else {
           back([item.id]);
           tellFailure(failure);
         }
       }
-      return done;
+      return undos;
     })();
     // Told at once: `u` waits for what it undoes.
     const offer = tellChanged(sumUp(verb, on), async () => {
-      for (const { undo } of (await work).toReversed()) await undo();
+      for (const undo of (await work).toReversed()) await undo();
       back(ids);
       amend({ id: ids[0] ?? null });
     });
@@ -288,7 +281,7 @@ function Group({ kind, items, current, picked, onTurn }: GroupProps): VNode | nu
         first={kind === "cues" && current?.kind !== "cues" ? FEW : undefined}
       >
         {(item) => (
-          <div class={`review-row${item === current ? " is-current" : ""}`}>
+          <div class={`review-row row${item === current ? " is-current" : ""}`}>
             <input
               type="checkbox"
               aria-label={`Select ${item.title}`}

@@ -5,10 +5,8 @@ export interface Spot {
   y: number;
 }
 
-export interface Viewport {
+export interface Viewport extends Spot {
   k: number;
-  x: number;
-  y: number;
 }
 
 const LEAST = 0.15;
