@@ -1,15 +1,15 @@
-/** Keyboard shortcuts. Views add theirs while they are shown; typing in a field triggers none. */
-import { useLayoutEffect, useRef } from "preact/hooks";
-import type { IconName } from "./parts/icon.tsx";
+/** Keyboard shortcuts and commands. Views add theirs while they are shown; typing in a field triggers none. */
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { go, route } from "./router.ts";
+import { makeStore } from "./store.ts";
 
 /** By the browser's name of the key, such as "/", "e", "ArrowDown"; "Ctrl s" also while somebody types. */
 type Keys = Record<string, (event: KeyboardEvent) => unknown>;
 
 export interface Place {
+  /** Also the name of its icon. */
   view: string;
   title: string;
-  icon: IconName;
   /** The key after `g`. */
   letter: string;
 }
@@ -17,20 +17,17 @@ export interface Place {
 /** The places of the navigation, in groups: what asks for attention, what is remembered, what happened. */
 export const PLACES: readonly (readonly Place[])[] = [
   [
-    { view: "home", title: "Home", icon: "home", letter: "h" },
-    { view: "review", title: "Review", icon: "review", letter: "v" },
+    { view: "home", title: "Home", letter: "h" },
+    { view: "review", title: "Review", letter: "v" },
   ],
   [
-    { view: "memories", title: "Memories", icon: "memories", letter: "m" },
-    { view: "recall", title: "Recall", icon: "recall", letter: "r" },
+    { view: "memories", title: "Memories", letter: "m" },
+    { view: "recall", title: "Recall", letter: "r" },
   ],
-  [{ view: "activity", title: "Activity", icon: "activity", letter: "a" }],
+  [{ view: "activity", title: "Activity", letter: "a" }],
 ];
 
-export const ALL_PLACES: readonly Place[] = [
-  ...PLACES.flat(),
-  { view: "settings", title: "Settings", icon: "settings", letter: "s" },
-];
+export const ALL_PLACES: readonly Place[] = [...PLACES.flat(), { view: "settings", title: "Settings", letter: "s" }];
 
 export const KEYS_SHOWN: [string, string][] = [
   ["Ctrl K", "run anything, open any memory"],
@@ -103,6 +100,34 @@ export function useKeys(keys: Keys): void {
       listeners.splice(listeners.indexOf(current), 1);
     };
   }, []);
+}
+
+/** What can be done in the shown view: offered in the palette and, where it has one, by its key. */
+export interface Command {
+  title: string;
+  /** Beside the title, in a soft colour: what it does, or which verb it is. */
+  says?: string;
+  /** The keys that do the same, such as "g h". */
+  keys?: string;
+  run: () => unknown;
+}
+
+/** By the view that added them; the last comes first. */
+export const commands = makeStore<{ current: readonly Command[] }[]>([]);
+
+/** Offered while the component is shown. */
+export function useCommands(offered: readonly Command[]): void {
+  const latest = useRef(offered);
+  latest.current = offered;
+  useEffect(() => {
+    commands.set([latest, ...commands.get()]);
+    return () => commands.set(commands.get().filter((each) => each !== latest));
+  }, []);
+  const press = (run: Command["run"]) => (event: KeyboardEvent) => {
+    event.preventDefault();
+    run();
+  };
+  useKeys(Object.fromEntries(offered.flatMap(({ keys, run }) => (keys === undefined ? [] : [[keys, press(run)]]))));
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -14,15 +14,8 @@ export interface Live<T> {
 }
 
 /** Facts that the page fetches once at the start; until then nothing can be changed. */
-export const start = makeStore<Start>({
-  version: "",
-  project: "",
-  readOnly: true,
-  warnings: [],
-  verbs: [],
-  root: "",
-  generation: 0,
-});
+const NOTHING: Start = { version: "", project: "", readOnly: true, warnings: [], verbs: [], root: "", generation: 0 };
+export const start = makeStore(NOTHING);
 
 /** Grows with every change on disk. */
 export const changes = makeStore(0);

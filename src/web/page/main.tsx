@@ -5,9 +5,8 @@ import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import type { Start } from "../api.ts";
 import { startKeyboard } from "./keyboard.ts";
 import { isConnected, start, startLive } from "./live.ts";
-import { Palette } from "./palette.tsx";
 import { Button } from "./parts/basics.tsx";
-import { Questions } from "./parts/dialog.tsx";
+import { OpenDialog } from "./parts/dialog.tsx";
 import { JobTray } from "./parts/jobs.tsx";
 import { Empty, PageHead } from "./parts/layout.tsx";
 import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
@@ -16,7 +15,6 @@ import { formatRoute, route, startRouter } from "./router.ts";
 import { Side } from "./side.tsx";
 import { useStore } from "./store.ts";
 import { startTheme } from "./theme.ts";
-import { VerbDialog } from "./verb-dialog.tsx";
 import { ActivityView } from "./views/activity.tsx";
 import { EditView, NewView } from "./views/edit.tsx";
 import { HomeView } from "./views/home.tsx";
@@ -78,9 +76,7 @@ function Page(): VNode {
         <JobTray />
         <Messages />
       </div>
-      <Palette />
-      <VerbDialog />
-      <Questions />
+      <OpenDialog />
     </>
   );
 }

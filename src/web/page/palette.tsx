@@ -3,22 +3,20 @@
 import type { TargetedKeyboardEvent, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { MemoryList } from "../api.ts";
-import { type Command, commands, isPaletteOpen } from "./commands.ts";
-import { ALL_PLACES } from "./keyboard.ts";
+import { ALL_PLACES, type Command, commands } from "./keyboard.ts";
 import { useLive, useStart } from "./live.ts";
-import { formatMemoryRoute } from "./parts/basics.tsx";
+import { goToMemory, Keys } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
-import { useModal } from "./parts/dialog.tsx";
+import { closeDialog, openDialog, useModal } from "./parts/dialog.tsx";
 import { useLater } from "./parts/hooks.ts";
 import { startJob } from "./parts/jobs.tsx";
 import { go } from "./router.ts";
-import { Keys } from "./side.tsx";
 import { useStore } from "./store.ts";
 import { turnTheme } from "./theme.ts";
 import { askVerb } from "./verb-dialog.tsx";
 
-export function Palette(): VNode | null {
-  return useStore(isPaletteOpen) ? <OpenPalette /> : null;
+export function openPalette(): void {
+  openDialog(<Palette />);
 }
 
 /** A keystroke is asked once the next one does not follow at once. */
@@ -26,16 +24,15 @@ const PAUSE_MS = 80;
 /** As many memories as fit below the commands. */
 const MOST_MEMORIES = 8;
 
-function OpenPalette(): VNode {
+function Palette(): VNode {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  const close = () => isPaletteOpen.set(false);
-  const modal = useModal(close);
+  const modal = useModal();
   const choices = useChoices(typed);
   const current = Math.min(at, choices.length - 1);
   const run = (choice: Command | undefined) => {
     if (choice === undefined) return;
-    close();
+    closeDialog();
     void choice.run();
   };
   const press = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
@@ -58,7 +55,7 @@ function OpenPalette(): VNode {
       aria-label="Run a command or open a memory"
       // The backdrop is the dialog itself; Esc is the same for the keyboard.
       onMouseDown={(event) => {
-        if (event.target === event.currentTarget) close();
+        if (event.target === event.currentTarget) closeDialog();
       }}
     >
       <input
@@ -128,11 +125,7 @@ function useChoices(typed: string): Command[] {
           { title: "dream", says: "Plan how to tidy up: merge, rewrite, retire", run: () => startJob("dream") },
           { title: "learn", says: "Learn from past sessions", run: () => startJob("learn") },
         ]),
-    ...verbs.map(({ name, summary }) => ({
-      title: name,
-      says: summary,
-      run: RUNS[name] ?? (() => askVerb(name)),
-    })),
+    ...verbs.map(({ name, summary }) => ({ title: name, says: summary, run: RUNS[name] ?? (() => askVerb(name)) })),
   ];
   const fits = all.filter(({ title, says = "" }) =>
     words.every((word) => `${title} ${says}`.toLowerCase().includes(word)),
@@ -142,13 +135,7 @@ function useChoices(typed: string): Command[] {
   const memories = typed.trim() === "" ? [] : (found?.rows ?? []);
   return [
     ...fits.sort((a, b) => begins(a) - begins(b)),
-    ...memories.map((row) => ({
-      title: row.name,
-      says: row.description,
-      run: () => {
-        location.hash = formatMemoryRoute(row);
-      },
-    })),
+    ...memories.map((row) => ({ title: row.name, says: row.description, run: () => goToMemory(row) })),
   ];
 }
 

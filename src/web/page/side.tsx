@@ -3,13 +3,12 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Project, Waiting } from "../api.ts";
-import { openPalette } from "./commands.ts";
 import { ALL_PLACES, KEYS_SHOWN, PLACES, type Place, useKeys } from "./keyboard.ts";
 import { beginAnew, measured, useLive, useStart, waiting } from "./live.ts";
-import { Button, Field, List } from "./parts/basics.tsx";
+import { openPalette } from "./palette.tsx";
+import { Button, Field, Keys, List } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
-import { Dialog } from "./parts/dialog.tsx";
-import { Icon } from "./parts/icon.tsx";
+import { Dialog, openDialog } from "./parts/dialog.tsx";
 import { Facts } from "./parts/layout.tsx";
 import { told } from "./parts/notice.tsx";
 import { send } from "./remote.ts";
@@ -19,11 +18,11 @@ import { theme, turnTheme } from "./theme.ts";
 
 export function Side({ view }: { view: string }): VNode {
   const { version, readOnly } = useStart();
+  const chosen = useStore(theme);
   const [isOpen, setOpen] = useState(false);
-  const [hasKeys, setHasKeys] = useState(false);
   useKeys({
     "Ctrl k": openPalette,
-    "?": () => setHasKeys(true),
+    "?": openKeys,
     "/": (event) => {
       event.preventDefault();
       go("memories", { focus: "search" });
@@ -66,15 +65,20 @@ export function Side({ view }: { view: string }): VNode {
       <div class="side-foot">
         <Places places={ALL_PLACES.slice(-1)} current={current} onGo={() => setOpen(false)} />
         <div class="row">
-          <ThemeButton />
-          <Button text="Keys" kind="quiet" isSmall onClick={() => setHasKeys(true)} />
+          <Button
+            text={`Theme: ${chosen}`}
+            kind="quiet"
+            isSmall
+            aria-label={`Theme: ${chosen}. Change it`}
+            onClick={turnTheme}
+          />
+          <Button text="Keys" kind="quiet" isSmall onClick={openKeys} />
         </div>
         <span class="soft small">
           {readOnly && version !== "" ? "read-only · " : ""}
           {version}
         </span>
       </div>
-      {hasKeys ? <KeyTable onClose={() => setHasKeys(false)} /> : null}
     </header>
   );
 }
@@ -85,11 +89,16 @@ function Places(props: { places: readonly Place[]; current: string; onGo: () => 
   const waits = useStore(waiting);
   return (
     <List class="nav-list" rows={props.places}>
-      {({ view: to, title, icon }) => {
+      {({ view: to, title }) => {
         const count = to === "review" ? (waits?.review ?? 0) : 0;
         return (
-          <a href={formatRoute(to)} aria-current={to === props.current ? "page" : undefined} onClick={props.onGo}>
-            <Icon name={icon} />
+          <a
+            class="row"
+            href={formatRoute(to)}
+            aria-current={to === props.current ? "page" : undefined}
+            onClick={props.onGo}
+          >
+            <Icon name={to} />
             <span class="grow">{title}</span>
             {count === 0 ? null : (
               <span class="nav-count">
@@ -119,6 +128,7 @@ function ProjectName(): VNode {
           label="Project"
           isBare
           fieldClass="project"
+          class="soft small"
           value={root}
           options={[[root, project], ...others.map((other) => [other.root, other.name] as const)]}
           onInput={(chosen) => void switchProject(chosen)}
@@ -132,34 +142,29 @@ async function switchProject(root: string): Promise<void> {
   if ((await told(send("POST", "/api/project", { root }))) !== null) beginAnew();
 }
 
-function ThemeButton(): VNode {
-  const current = useStore(theme);
-  return (
-    <Button
-      text={`Theme: ${current}`}
-      kind="quiet"
-      isSmall
-      aria-label={`Theme: ${current}. Change it`}
-      onClick={turnTheme}
-    />
-  );
-}
-
-function KeyTable({ onClose }: { onClose: () => void }): VNode {
-  return (
-    <Dialog title="Keys" onClose={onClose} actions={<Button text="Close" kind="primary" onClick={onClose} />}>
+function openKeys(): void {
+  openDialog(
+    <Dialog title="Keys">
       <Facts class="keys" facts={KEYS_SHOWN.map(([keys, says]) => [<Keys key={keys} keys={keys} />, says])} />
-    </Dialog>
+    </Dialog>,
   );
 }
 
-/** Keys to press one after the other. */
-export function Keys({ keys }: { keys: string }): VNode {
+/** Icons of one line weight, drawn on a grid of 16. */
+const ICONS: Readonly<Record<string, string>> = {
+  home: "M2.5 7.5 8 2.8l5.5 4.7v5.7H9.8V9.6H6.2v3.6H2.5z",
+  review: "M2.5 9.5h3l1 2h3l1-2h3M2.5 9.5v3.7h11V9.5M2.5 9.5l2-6.7h7l2 6.7",
+  memories: "M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2.5",
+  recall: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.2 3.2",
+  activity: "M1.8 8.5h2.7l2-5.5 3 10 2-4.5h2.7",
+  settings: "M2.5 4.5h6.2M11.8 4.5h1.7M2.5 11.5h1.7M7.3 11.5h6.2M10.2 3v3M5.8 10v3",
+  command: "M3 4.5 6.5 8 3 11.5M8 12h5",
+};
+
+function Icon({ name }: { name: string }): VNode {
   return (
-    <>
-      {keys.split(" ").map((key) => (
-        <kbd key={key}>{key}</kbd>
-      ))}
-    </>
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
   );
 }

@@ -1,25 +1,21 @@
 /** A value that several components watch. */
 import { useEffect, useState } from "preact/hooks";
 
-interface Store<T> {
-  get: () => T;
-  set: (value: T) => void;
-  watch: (listener: () => void) => () => void;
-}
+type Store<T> = ReturnType<typeof makeStore<T>>;
 
-export function makeStore<T>(first: T): Store<T> {
+export function makeStore<T>(first: T) {
   let current = first;
   const listeners = new Set<() => void>();
   return {
-    get: () => current,
-    set: (value) => {
+    get: (): T => current,
+    set: (value: T): void => {
       if (Object.is(value, current)) return;
       current = value;
       for (const listener of [...listeners]) listener();
     },
-    watch: (listener) => {
+    watch: (listener: () => void) => {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

@@ -4,27 +4,18 @@ import { useState } from "preact/hooks";
 import type { VerbForm } from "../api.ts";
 import { changes, useLive } from "./live.ts";
 import { Button, Field } from "./parts/basics.tsx";
-import { Dialog } from "./parts/dialog.tsx";
+import { Dialog, openDialog } from "./parts/dialog.tsx";
 import { useBusy } from "./parts/hooks.ts";
 import { Answered } from "./parts/layout.tsx";
 import { Failed } from "./parts/notice.tsx";
 import { type Failure, send } from "./remote.ts";
 import { route } from "./router.ts";
-import { makeStore, useStore } from "./store.ts";
-
-const shown = makeStore<string | null>(null);
 
 export function askVerb(name: string): void {
-  shown.set(name);
+  openDialog(<VerbDialog name={name} />);
 }
 
-/** Is in the page once and shows the verb that was asked for. */
-export function VerbDialog(): VNode | null {
-  const name = useStore(shown);
-  return name === null ? null : <OpenVerb key={name} name={name} />;
-}
-
-function OpenVerb({ name }: { name: string }): VNode {
+function VerbDialog({ name }: { name: string }): VNode {
   const live = useLive<VerbForm>("/api/verb", { name }, { isOnce: true });
   const { view, params } = route.get();
   // On a memory's page the verb is about that memory.
@@ -43,27 +34,17 @@ function OpenVerb({ name }: { name: string }): VNode {
     setFailure(failure);
     changes.set(changes.get() + 1);
   };
-  const actions = (
-    <>
-      <Button kind="quiet" text="Close" onClick={() => shown.set(null)} />
-      <Button kind="primary" text="Run" isBusy={isBusy} disabled={!isReady} onClick={submit} />
-    </>
-  );
+  const runButton = <Button kind="primary" text="Run" isBusy={isBusy} disabled={!isReady} onClick={submit} />;
   return (
-    <Dialog title={name} isWide onClose={() => shown.set(null)} actions={actions}>
+    <Dialog title={name} isWide actions={runButton}>
       <Answered live={live}>
         {({ summary, about, properties }) => (
           <div class="stack-s">
             <p>{summary}.</p>
             {about === "" ? null : <p class="soft">{about}</p>}
-            {Object.entries(properties).map(([key, property]) => (
-              <Property
-                key={key}
-                {...{ name: key, property }}
-                value={input[key]}
-                onChange={(value) => setInput({ ...input, [key]: value })}
-              />
-            ))}
+            {Object.entries(properties).map(([key, property]) =>
+              renderProperty(key, property, input[key], (value) => setInput({ ...input, [key]: value })),
+            )}
           </div>
         )}
       </Answered>
@@ -76,18 +57,16 @@ function OpenVerb({ name }: { name: string }): VNode {
   );
 }
 
-interface PropertyProps {
-  name: string;
-  property: VerbForm["properties"][string];
-  value: unknown;
-  onChange: (value: unknown) => void;
-}
-
-function Property({ name, property, value, onChange }: PropertyProps): VNode | null {
+function renderProperty(
+  name: string,
+  property: VerbForm["properties"][string],
+  value: unknown,
+  onChange: (value: unknown) => void,
+): VNode | null {
   const { type, enum: options, description = "" } = property;
   if (type === "boolean")
     return (
-      <label class="row">
+      <label key={name} class="row">
         <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
         {name} <span class="soft small">{description}</span>
       </label>
@@ -99,6 +78,7 @@ function Property({ name, property, value, onChange }: PropertyProps): VNode | n
   };
   return (
     <Field
+      key={name}
       label={name}
       says={description}
       value={String(value ?? "")}

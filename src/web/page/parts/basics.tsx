@@ -160,35 +160,29 @@ interface ListProps<Row> {
 }
 
 export function List<Row>(props: ListProps<Row>): VNode {
-  const { rows, children, keyOf: key, class: looks = "list", item, label, isOrdered = false, none, first } = props;
-  const [shown, more] = useFirst(rows, first);
+  const { rows, children, keyOf: key, class: looks = "list", item, label, isOrdered = false, none } = props;
+  const { first = Number.POSITIVE_INFINITY } = props;
+  const [count, setCount] = useState(first);
   if (rows.length === 0) return <>{none}</>;
+  const text = `Show more of ${rows.length.toLocaleString()}`;
   const Element = isOrdered ? "ol" : "ul";
   return (
     <>
       <Element class={looks} aria-label={label}>
-        {shown.map((row, at) => (
+        {rows.slice(0, count).map((row, at) => (
           <li key={key?.(row) ?? at} class={item}>
             {children(row, at)}
           </li>
         ))}
       </Element>
-      {more}
+      {count < rows.length ? <Button text={text} onClick={() => setCount(count + first * 3)} /> : null}
     </>
   );
 }
 
-/** The first rows of a list, and a button that shows more; null if all are shown. */
-function useFirst<Row>(rows: readonly Row[], first = Number.POSITIVE_INFINITY): [readonly Row[], VNode | null] {
-  const [count, setCount] = useState(first);
-  const text = `Show more of ${rows.length.toLocaleString()}`;
-  const more = count < rows.length ? <Button text={text} onClick={() => setCount(count + first * 3)} /> : null;
-  return [rows.slice(0, count), more];
-}
-
 /** A small word on a coloured ground: a scope, a verdict. */
 export function Tag({ text, tone = "plain", title }: { text: ComponentChildren; tone?: Tone; title?: string }): VNode {
-  return <span class={`tag tone-${tone}`} title={title} children={text} />;
+  return <span class={`tag small tone-${tone}`} title={title} children={text} />;
 }
 
 export function TypeTag({ type }: { type: string }): VNode {
@@ -242,7 +236,7 @@ export function MemoryLink({ memory }: { memory: MemoryTitle }): VNode {
 }
 
 /** Links side by side; `more` is how many memories are not named, `href` where to find them. */
-export function LinkRow(props: { memories: MemoryTitle[]; more?: number; href?: string }): VNode | null {
+export function LinkRow(props: { memories: MemoryTitle[]; more?: number; href?: string | undefined }): VNode | null {
   const { memories, more = 0, href } = props;
   if (memories.length === 0) return null;
   const rest = `and ${more.toLocaleString()} more`;
@@ -258,6 +252,21 @@ export function LinkRow(props: { memories: MemoryTitle[]; more?: number; href?: 
   );
 }
 
-export function formatMemoryRoute({ directory, file }: Ref): string {
-  return formatRoute("memory", { directory, file });
+export function formatMemoryRoute({ directory, file }: Ref, view: "memory" | "edit" = "memory"): string {
+  return formatRoute(view, { directory, file });
+}
+
+export function goToMemory(memory: Ref, view?: "edit"): void {
+  location.hash = formatMemoryRoute(memory, view);
+}
+
+/** Keys to press one after the other. */
+export function Keys({ keys }: { keys: string }): VNode {
+  return (
+    <>
+      {keys.split(" ").map((key) => (
+        <kbd key={key}>{key}</kbd>
+      ))}
+    </>
+  );
 }

@@ -1,5 +1,5 @@
 /** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
-import type { ChangedAnswer, LastChange, Ref, UndoAnswer, VerbAnswer } from "../../api.ts";
+import type { LastChange, UndoAnswer } from "../../api.ts";
 import { changes, start } from "../live.ts";
 import { get, send, waitForAnswer } from "../remote.ts";
 import { ask } from "./dialog.tsx";
@@ -8,21 +8,6 @@ import { endOffer, tell, tellFailure, told } from "./notice.tsx";
 
 /** How a change is undone: its entry in the journal, several of them, or work of its own; null if it cannot be. */
 export type Undo = string | readonly string[] | null | (() => Promise<unknown>);
-
-/** A verb on one memory; `says` is the sentence about it. Null if it failed, which the person has been told. */
-export async function changeMemory(
-  verb: string,
-  says: string,
-  body: Ref & Record<string, unknown>,
-): Promise<VerbAnswer | null> {
-  const done = await told(send<VerbAnswer>("POST", `/api/${verb}`, body));
-  if (done !== null) tellChanged([says, ...(done.notices ?? [])].join("; "), done.undo);
-  return done;
-}
-
-export function tellDone({ message, entry }: ChangedAnswer): void {
-  tellChanged(message, entry);
-}
 
 /** The last change made from this page, which `u` undoes without asking. */
 let own: { offer: string; message: string; how: Exclude<Undo, null> } | null = null;

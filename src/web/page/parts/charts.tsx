@@ -1,31 +1,9 @@
-/** Small charts: counts as rows of bars, parts of a whole, and days as a strip of columns; each with its figures as text. */
-import type { ComponentChildren, VNode } from "preact";
+/** Small charts: parts of a whole, and days as a strip of columns; each with its figures as text. */
+import type { VNode } from "preact";
 import type { Home } from "../../api.ts";
-import { Bar, List, Soft } from "./basics.tsx";
+import { Soft } from "./basics.tsx";
 import { type DayColumn, formatBytes, formatDay } from "./format.ts";
 import { Table } from "./layout.tsx";
-
-interface Count {
-  label: string;
-  count: number;
-  /** The label by default. */
-  title?: ComponentChildren;
-}
-
-export function Counts({ counts, caption }: { counts: Count[]; caption: string }): VNode {
-  const most = Math.max(1, ...counts.map(({ count }) => count));
-  return (
-    <List class="counts" label={caption} rows={counts}>
-      {({ label, count, title }) => (
-        <>
-          <span dir="auto">{title ?? label}</span>
-          <Bar share={count / most} label={label} tone="plain" />
-          <span class="number">{count.toLocaleString()}</span>
-        </>
-      )}
-    </List>
-  );
-}
 
 /** As many as the style has. */
 const COLOURS = 6;

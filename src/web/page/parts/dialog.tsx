@@ -1,33 +1,53 @@
-/** Questions that block everything else: the browser's own dialog, so that focus and Esc behave. */
-import type { ComponentChildren, VNode } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+/** Dialogs that block everything else, one at a time: the browser's own dialog, so that focus and Esc behave. */
+import { type ComponentChildren, Fragment, type VNode } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, Field } from "./basics.tsx";
 
+/** The dialog that is open; another one takes its place. */
+const opened = makeStore<VNode | null>(null);
+let count = 0;
+
+export function openDialog(dialog: VNode): void {
+  opened.set(<Fragment key={count++}>{dialog}</Fragment>);
+}
+
+export function closeDialog(): void {
+  opened.set(null);
+}
+
+/** Is in the page once. */
+export function OpenDialog(): VNode | null {
+  return useStore(opened);
+}
+
 interface Props {
   title: string;
   isWide?: boolean;
-  onClose: () => void;
+  /** On the button that closes it. */
+  no?: string;
   children?: ComponentChildren;
-  /** Buttons; the dialog has none of its own. */
-  actions: ComponentChildren;
+  /** More buttons. */
+  actions?: ComponentChildren;
 }
 
-export function Dialog({ title, isWide = false, onClose, children, actions }: Props): VNode {
+export function Dialog({ title, isWide = false, no = "Close", children, actions }: Props): VNode {
   const id = useId();
-  const modal = useModal(onClose);
   return (
-    <dialog {...modal} class={`dialog stack${isWide ? " dialog-wide" : ""}`} aria-labelledby={id}>
+    <dialog {...useModal()} class={`dialog stack${isWide ? " dialog-wide" : ""}`} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
-      <div class="row">{actions}</div>
+      <div class="row">
+        <Button kind={actions ? "quiet" : "primary"} text={no} onClick={closeDialog} />
+        {actions}
+      </div>
     </dialog>
   );
 }
 
 /** What makes a dialog block the rest of the page from its first moment: what is typed next belongs in it. */
-export function useModal(onClose: () => void) {
+export function useModal() {
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
@@ -40,7 +60,7 @@ export function useModal(onClose: () => void) {
   }, []);
   const onCancel = (event: Event) => {
     event.preventDefault();
-    onClose();
+    closeDialog();
   };
   return { ref: element, onCancel };
 }
@@ -55,49 +75,22 @@ interface Question {
   field?: { label: string; value?: string; isRequired?: boolean };
 }
 
-interface Asked extends Question {
-  answer: (given: string | null) => void;
-}
-
-const asked = makeStore<Asked | null>(null);
-
-/** The text that was entered, or "" if none was requested; null if the person cancelled. */
+/** The text that was entered, or "" if none was requested; null if the person cancelled or another dialog was opened. */
 export function ask(question: Question): Promise<string | null> {
-  asked.get()?.answer(null);
-  return new Promise((resolve) => {
-    asked.set({
-      ...question,
-      answer: (given) => {
-        asked.set(null);
-        resolve(given);
-      },
-    });
-  });
+  return new Promise((resolve) => openDialog(<QuestionDialog question={question} onAnswer={resolve} />));
 }
 
-/** Is in the page once and shows what `ask` asks. */
-export function Questions(): VNode | null {
-  const question = useStore(asked);
-  return question === null ? null : <QuestionDialog key={question.title} question={question} />;
-}
-
-function QuestionDialog({ question }: { question: Asked }): VNode {
-  const { title, text: says, yes, no = "Cancel", field, answer } = question;
+function QuestionDialog(props: { question: Question; onAnswer: (given: string | null) => void }): VNode {
+  const { title, text: says, yes, no = "Cancel", field } = props.question;
   const [text, setText] = useState(field?.value ?? "");
   const isReady = field?.isRequired !== true || text.trim() !== "";
-  const cancel = () => answer(null);
-  const confirm = () => answer(text.trim());
+  useEffect(() => () => props.onAnswer(null), []);
+  const confirm = () => {
+    props.onAnswer(text.trim());
+    closeDialog();
+  };
   return (
-    <Dialog
-      title={title}
-      onClose={cancel}
-      actions={
-        <>
-          <Button kind="quiet" text={no} onClick={cancel} />
-          <Button kind="primary" text={yes} disabled={!isReady} onClick={confirm} />
-        </>
-      }
-    >
+    <Dialog title={title} no={no} actions={<Button kind="primary" text={yes} disabled={!isReady} onClick={confirm} />}>
       {says === undefined ? null : <p>{says}</p>}
       {field === undefined ? null : (
         <Field

@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { DiffLine, ReviewDetail, TextPart } from "../../api.ts";
+import { TextButton } from "./basics.tsx";
 import { Facts } from "./layout.tsx";
 import { diffWords } from "./merge-text.ts";
 import { Markdown, SCROLLS } from "./texts.tsx";
@@ -51,9 +52,7 @@ function Line({ line, partner }: { line: DiffLine; partner: DiffLine | null }): 
       <span aria-hidden="true">{SIGNS[kind]}</span>
       <span class="hidden">{SAID[kind]}</span>
       {lines.length > 0 ? (
-        <button type="button" class="link" onClick={() => setOpen(true)}>
-          Show {text}
-        </button>
+        <TextButton text={`Show ${text}`} onClick={() => setOpen(true)} />
       ) : partner !== null ? (
         <Words
           before={isRemoved ? text : partner.text}

@@ -43,6 +43,12 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
+/** With the value, or without it if it was among them. */
+export function toggle<T>(values: Iterable<T>, value: T): T[] {
+  const others = [...values].filter((each) => each !== value);
+  return [...values].includes(value) ? others : [...others, value];
+}
+
 /** Non-empty lines, trimmed. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line) => line.trim());

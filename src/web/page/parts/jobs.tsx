@@ -30,35 +30,6 @@ export function JobButton({ kind, title }: { kind: JobKind; title: string }): VN
   );
 }
 
-/** What a job is doing, how far it is and a way to stop or close it. A total of 0 means that it is unknown. */
-function JobState({ job, onClose }: { job: Job; onClose: () => void }): VNode {
-  const { id, kind, state, done, total, says } = job;
-  const title = TITLES[kind];
-  const isRunning = state === "running";
-  const action = isRunning ? "Stop" : "Close";
-  return (
-    <>
-      <p class="grow">
-        <strong>{title}</strong>{" "}
-        <span class="soft" role="status">
-          {!isRunning ? state : total > 0 ? `${done} of ${total}` : ""}
-        </span>
-      </p>
-      <Button
-        isSmall
-        kind="quiet"
-        text={action}
-        aria-label={`${action}: ${title}`}
-        onClick={() => (isRunning ? told(send("DELETE", `/api/jobs${formatQuery({ id })}`)) : onClose())}
-      />
-      {isRunning ? (
-        <progress class="wide" aria-label={title} value={total > 0 ? done : undefined} max={total || 1} />
-      ) : null}
-      <Soft text={says} />
-    </>
-  );
-}
-
 /** Jobs that ended before this page was opened are not shown. */
 const seen = new Set<string>();
 
@@ -70,15 +41,34 @@ export function JobTray(): VNode | null {
   if (shown.length === 0) return null;
   return (
     <section class="stack-xs" aria-label="Jobs">
-      {shown.map((job) => {
-        const close = () => setClosed([...closed, job.id]);
-        const tone = job.state === "failed" ? "bad" : "plain";
-        return (
-          <Passing key={job.id} tone={tone} isFinal={job.state !== "running"} onEnd={close}>
-            <JobState job={job} onClose={close} />
-          </Passing>
-        );
-      })}
+      {shown.map((job) => (
+        <JobState key={job.id} job={job} onClose={() => setClosed([...closed, job.id])} />
+      ))}
     </section>
+  );
+}
+
+/** What a job is doing, how far it is and a way to stop or close it. A total of 0 means that it is unknown. */
+function JobState({ job, onClose }: { job: Job; onClose: () => void }): VNode {
+  const { id, kind, state, done, total, says } = job;
+  const title = TITLES[kind];
+  const isRunning = state === "running";
+  const [action, act] = isRunning
+    ? ["Stop", () => told(send("DELETE", `/api/jobs${formatQuery({ id })}`))]
+    : ["Close", onClose];
+  return (
+    <Passing tone={state === "failed" ? "bad" : "plain"} isFinal={!isRunning} onEnd={onClose}>
+      <p class="grow">
+        <strong>{title}</strong>{" "}
+        <span class="soft" role="status">
+          {!isRunning ? state : total > 0 ? `${done} of ${total}` : ""}
+        </span>
+      </p>
+      <Button isSmall kind="quiet" text={action} aria-label={`${action}: ${title}`} onClick={act} />
+      {isRunning ? (
+        <progress class="wide" aria-label={title} value={total > 0 ? done : undefined} max={total || 1} />
+      ) : null}
+      <Soft text={says} />
+    </Passing>
   );
 }

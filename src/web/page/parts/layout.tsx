@@ -2,10 +2,10 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Live } from "../live.ts";
-import { amend, route } from "../router.ts";
+import { amend, formatRoute, route } from "../router.ts";
 import { useStore } from "../store.ts";
 import { Button } from "./basics.tsx";
-import { showName } from "./format.ts";
+import { showName, toggle } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
 /** The title, also in the browser's tab, with a sentence below it, and buttons on the right if there is space. */
@@ -18,28 +18,29 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
     <header class="page-head row">
       <div class="grow">
         <h1 tabIndex={-1} dir="auto" children={title} />
-        {props.lead ? <p class="lead">{props.lead}</p> : null}
+        {props.lead ? <p class="lead soft">{props.lead}</p> : null}
       </div>
       {props.children ? <div class="row">{props.children}</div> : null}
     </header>
   );
 }
 
-/** Ways to show the same thing, as links side by side. */
-export function Modes({ label, modes }: { label: string; modes: readonly [title: string, href: string][] }): VNode {
-  const { view, params } = useStore(route);
-  const own = (href: string) => [...new URLSearchParams(href.split("?")[1])];
-  // The one that names most of what the address says.
-  const fits = modes.filter(
-    ([, href]) => href.startsWith(`#/${view}`) && own(href).every(([key, value]) => params.get(key) === value),
-  );
-  const current = fits.sort((a, b) => own(b[1]).length - own(a[1]).length)[0];
+/** Ways to show the same thing, as links side by side: titles with the value of a parameter, null for the usual one. */
+export function Modes(props: { label: string; view: string; by: string; modes: Record<string, string | null> }): VNode {
+  const { label, view, by, modes } = props;
+  const all = Object.entries(modes);
+  const now = useStore(route).params.get(by);
+  const current = all.findLast(([, value]) => value === null || value === now);
   return (
     <nav class="row chips" aria-label={label}>
-      {modes.map(([title, href]) => (
-        <a key={href} class="chip" href={href} aria-current={href === current?.[1] ? "page" : undefined}>
-          {title}
-        </a>
+      {all.map((mode) => (
+        <a
+          key={mode[0]}
+          class="chip"
+          href={formatRoute(view, { [by]: mode[1] })}
+          aria-current={mode === current ? "page" : undefined}
+          children={mode[0]}
+        />
       ))}
     </nav>
   );
@@ -81,7 +82,9 @@ export function Facts(props: {
     <dl class={`facts ${props.class ?? ""}`.trim()}>
       {props.facts.map(([name, value], at) => (
         <div key={at}>
-          <dt dir="auto">{name}</dt>
+          <dt class="soft" dir="auto">
+            {name}
+          </dt>
           <dd dir="auto">{value}</dd>
         </div>
       ))}
@@ -92,7 +95,7 @@ export function Facts(props: {
 /** An empty state: why it is empty, and what to do. */
 export function Empty(props: { title: string; text?: string; children?: ComponentChildren }): VNode {
   return (
-    <div class="empty stack-s">
+    <div class="empty stack-s soft">
       <p class="empty-title">{props.title}</p>
       {props.text === undefined ? null : <p>{props.text}</p>}
       {props.children}
@@ -101,7 +104,7 @@ export function Empty(props: { title: string; text?: string; children?: Componen
 }
 
 export function Loading({ text = "Loading…" }: { text?: string }): VNode {
-  return <p class="waiting" role="status" children={text} />;
+  return <p class="waiting soft" role="status" children={text} />;
 }
 
 /** What an answer shows; until it arrives nothing for a moment, then a line, or the error with a way to try again. */
@@ -168,10 +171,7 @@ interface KindsProps<Kind> {
 
 /** Which kinds of something are shown: a button each, pressed or not. */
 export function Kinds<Kind extends string>({ label, kinds, countOf, without }: KindsProps<Kind>): VNode {
-  const turn = (kind: Kind) => {
-    const hidden = without.has(kind) ? [...without].filter((other) => other !== kind) : [...without, kind];
-    amend({ without: hidden.join(",") });
-  };
+  const turn = (kind: Kind) => amend({ without: toggle<string>(without, kind).join(",") });
   return (
     <fieldset class="row plain-set">
       <legend class="hidden">{label}</legend>

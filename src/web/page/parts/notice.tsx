@@ -78,6 +78,15 @@ export async function told<T>(asked: Promise<Answer<T>>): Promise<T | null> {
   return value;
 }
 
+export async function copy(text: string, says: string, refuse: () => void): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(says, "good");
+  } catch {
+    refuse();
+  }
+}
+
 export function Messages(): VNode {
   return (
     <div class="stack-xs" role="status" aria-live="polite" aria-label="Messages">

@@ -1,9 +1,13 @@
-/** A large text to be edited: a plain field at once, which the editor replaces as soon as it is loaded. */
+/** A large text to be edited: a plain field at once, which the editor replaces as soon as it is loaded; and checked as a save would, while the person types. */
 import type { VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { MemoryList } from "../../api.ts";
-import { get } from "../remote.ts";
+import type { CheckAnswer, MemoryList, Ref } from "../../api.ts";
+import { changes } from "../live.ts";
+import { get, send } from "../remote.ts";
+import { useStore } from "../store.ts";
+import type { Draft } from "../views/draft.ts";
 import type { Editor, Finding } from "../views/editor.ts";
+import { Lines } from "./notice.tsx";
 
 interface Props {
   label: string;
@@ -82,4 +86,41 @@ async function findNames(letters: string): Promise<string[]> {
   const names = (value?.rows ?? []).map(({ name }) => name);
   const wanted = letters.trim().toLowerCase();
   return [...new Set(names)].filter((name) => name.toLowerCase().includes(wanted)).slice(0, MOST_NAMES);
+}
+
+/** After the last key: a check reads files and searches for secrets. */
+const PAUSE_MS = 250;
+
+/** A moment after the last key and after every change on disk: what was found, whether in this very text, and a way to put in the answer to a save. */
+export function useCheck({ directory, file }: Ref, edited: Draft) {
+  const version = useStore(changes);
+  const [checked, setChecked] = useState<{ of: Draft; check: CheckAnswer } | null>(null);
+  useEffect(() => {
+    const calling = new AbortController();
+    const waiting = setTimeout(async () => {
+      const body = { directory, file, ...edited };
+      const { value } = await send<CheckAnswer>("POST", "/api/check", body, calling.signal);
+      if (value !== null && !calling.signal.aborted) setChecked({ of: edited, check: value });
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(waiting);
+      calling.abort();
+    };
+  }, [edited, version]);
+  // The result for an earlier text stays while a later one is checked; the diff belongs to its own text only.
+  const check = checked?.of.base === edited.base ? checked.check : null;
+  const setCheck = (told: CheckAnswer) => setChecked({ of: edited, check: told });
+  return [check, checked?.of === edited, setCheck] as const;
+}
+
+export function Findings({ check }: { check: CheckAnswer | null }): VNode {
+  const { secrets = [], problems = [] } = check ?? {};
+  const lines = secrets.map(
+    ({ rule, line }) => `Line ${line} looks like a secret (${rule}). Remove it before you save.`,
+  );
+  return (
+    <div class="findings" role="status" aria-live="polite">
+      <Lines lines={[...lines, ...problems]} tone={secrets.length > 0 ? "bad" : "warn"} />
+    </div>
+  );
 }

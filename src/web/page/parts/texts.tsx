@@ -51,7 +51,7 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
   if (kind === "labelled")
     return (
       <p key={at} class="labelled" dir="auto">
-        <strong>{text}</strong> {node.children?.map(render)}
+        <strong class="soft small">{text}</strong> {node.children?.map(render)}
       </p>
     );
   if (kind === "a" && LINK.test(href))

@@ -36,22 +36,14 @@ export function ActivityView({ params }: { params: URLSearchParams }): VNode {
   return params.get("tab") === "sessions" ? <Search params={params} /> : <TimelineView params={params} />;
 }
 
-const MODES = (
-  <Modes
-    label="What is shown"
-    modes={[
-      ["Timeline", formatRoute("activity")],
-      ["Sessions", formatRoute("activity", { tab: "sessions" })],
-    ]}
-  />
-);
+const MODES = <Modes label="What is shown" view="activity" by="tab" modes={{ Timeline: null, Sessions: "sessions" }} />;
 
 function TimelineView({ params }: { params: URLSearchParams }): VNode {
   const until = params.get("until") ?? "";
   const without = readWithout(params);
   const query = { limit: PAGE, before: until === "" ? null : endOf(until) };
   const live = useLive<Timeline>("/api/timeline", query, { also: recalls });
-  const more = useMore(live.value);
+  const [older, more] = useOlder(live.value);
   return (
     <Page
       title="Activity"
@@ -67,29 +59,42 @@ function TimelineView({ params }: { params: URLSearchParams }): VNode {
             <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
             {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
           </div>
-          <Events events={[...events, ...more.events].filter(({ kind }) => !without.has(kind))} />
-          <More {...more} />
+          <Events events={[...events, ...older].filter(({ kind }) => !without.has(kind))} />
+          {more}
         </>
       )}
     </Page>
   );
 }
 
-/** What was fetched after the first page; it starts again when the first page changes. */
-function useMore(first: Timeline | null) {
+/** What was fetched after the first page, until that changes, and what fetches more. */
+function useOlder(first: Timeline | null): [events: TimelineEvent[], more: VNode] {
   const none = { of: first, events: [] as TimelineEvent[], hasMore: first?.hasMore ?? false };
   const [state, setState] = useState(none);
   const [isBusy, run] = useBusy();
-  const current = state.of === first ? state : none;
+  const { events, hasMore } = state.of === first ? state : none;
+  const place = useRef<HTMLDivElement>(null);
   const fetch = async () => {
-    const last = current.events.at(-1) ?? first?.events.at(-1);
+    const last = events.at(-1) ?? first?.events.at(-1);
     if (isBusy || last === undefined) return;
     const next = await run(told(get<Timeline>("/api/timeline", { limit: PAGE, before: last.at })));
     if (next === null) return;
-    const hasMore = next.hasMore && next.events.length > 0;
-    setState({ of: first, events: [...current.events, ...next.events], hasMore });
+    setState({ of: first, events: [...events, ...next.events], hasMore: next.hasMore && next.events.length > 0 });
   };
-  return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
+  const latest = useRef(fetch);
+  latest.current = fetch;
+  // Automatically when it is scrolled into view; the button is for everyone else.
+  useEffect(() => {
+    const watching = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current();
+    });
+    if (place.current !== null) watching.observe(place.current);
+    return () => watching.disconnect();
+    // It may still be in view after that: observed again.
+  }, [events.length, hasMore]);
+  if (!hasMore) return [events, <p key="end" class="soft" children="There are no older events." />];
+  const button = <Button text="Older events" onClick={fetch} isBusy={isBusy} />;
+  return [events, <div key="more" ref={place} children={button} />];
 }
 
 function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet<string> }): VNode {
@@ -118,15 +123,29 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   if (events.length === 0) return <Empty title="No matching events" />;
   return (
     <div class="stack">
-      {groupByDay(events).map(({ day, events: these }) => (
+      {Object.entries(Object.groupBy(events, ({ at }) => localDay(new Date(at)))).map(([day, these = []]) => (
         <section key={day} class="day stack-xs">
           <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
           <List class="ruled" item="event row" rows={these} keyOf={(event) => `${event.at} ${event.says} ${event.by}`}>
             {(event) => (
               <>
-                <time class="soft" dateTime={event.at} children={timeOf(event.at)} />
+                <time class="age soft" dateTime={event.at} children={timeOf(event.at)} />
                 <span class={`dot ${KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}`} title={event.kind} />
-                <EventWords event={event} />
+                <div class="row row-wide grow">
+                  <span dir="auto">{event.says}</span>
+                  {event.memories.map((memory) => (
+                    <MemoryLink key={keyOf(memory)} memory={memory} />
+                  ))}
+                  <span class="soft small" dir="auto" children={event.by} />
+                  {event.session === undefined ? null : (
+                    <a
+                      class="small"
+                      href={formatRoute("activity", { session: event.session })}
+                      title={event.session}
+                      children="session"
+                    />
+                  )}
+                </div>
               </>
             )}
           </List>
@@ -136,55 +155,8 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   );
 }
 
-function EventWords({ event: { says, by, session, memories } }: { event: TimelineEvent }): VNode {
-  return (
-    <div class="row row-wide grow">
-      <span dir="auto">{says}</span>
-      {memories.map((memory) => (
-        <MemoryLink key={keyOf(memory)} memory={memory} />
-      ))}
-      <span class="soft small" dir="auto" children={by} />
-      {session === undefined ? null : (
-        <a class="small" href={formatRoute("activity", { session })} title={session} children="session" />
-      )}
-    </div>
-  );
-}
-
-/** Fetches automatically when it is scrolled into view; the button is for everyone else. */
-function More({ fetch, isBusy, hasMore, events }: ReturnType<typeof useMore>): VNode {
-  const place = useRef<HTMLDivElement>(null);
-  const latest = useRef(fetch);
-  latest.current = fetch;
-  useEffect(() => {
-    const watching = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current();
-    });
-    if (place.current !== null) watching.observe(place.current);
-    return () => watching.disconnect();
-    // It may still be in view after that: observed again.
-  }, [events.length, hasMore]);
-  if (!hasMore) return <p class="soft">There are no older events.</p>;
-  return (
-    <div ref={place}>
-      <Button text="Older events" onClick={fetch} isBusy={isBusy} />
-    </div>
-  );
-}
-
 function goTo(until: string): void {
   amend({ until });
-}
-
-function groupByDay(events: TimelineEvent[]): { day: string; events: TimelineEvent[] }[] {
-  const days: { day: string; events: TimelineEvent[] }[] = [];
-  for (const event of events) {
-    const day = localDay(new Date(event.at));
-    const last = days.at(-1);
-    if (last?.day === day) last.events.push(event);
-    else days.push({ day, events: [event] });
-  }
-  return days;
 }
 
 function timeOf(at: string): string {
@@ -276,7 +248,18 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         {({ learnt, proposed, isCut }) => (
           <>
             <Lines tone="plain" lines={isCut ? [CUT] : []} />
-            <Learnt learnt={learnt} proposed={proposed} />
+            {learnt.length + proposed.length === 0 ? null : (
+              <section class="card stack-xs" aria-label="Learnt from it">
+                <h2>Learnt from it</h2>
+                <LinkRow memories={learnt} />
+                {proposed.length === 0 ? null : (
+                  <p>
+                    <a href={formatRoute("review", { kind: "proposal" })}>{formatCount(proposed.length, "proposal")}</a>{" "}
+                    <span class="soft" dir="auto" children={proposed.join(", ")} />
+                  </p>
+                )}
+              </section>
+            )}
             {messages.length === 0 ? <Empty title="This conversation is empty" /> : null}
             <List class="talk stack" isOrdered rows={messages} first={MESSAGES_SHOWN}>
               {(message) => (
@@ -291,23 +274,6 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         )}
       </Answered>
     </>
-  );
-}
-
-/** What came out of a conversation. */
-function Learnt({ learnt, proposed }: Pick<SessionView, "learnt" | "proposed">): VNode | null {
-  if (learnt.length + proposed.length === 0) return null;
-  return (
-    <section class="card stack-xs" aria-label="Learnt from it">
-      <h2>Learnt from it</h2>
-      <LinkRow memories={learnt} />
-      {proposed.length === 0 ? null : (
-        <p>
-          <a href={formatRoute("review", { kind: "proposal" })}>{formatCount(proposed.length, "proposal")}</a>{" "}
-          <span class="soft" dir="auto" children={proposed.join(", ")} />
-        </p>
-      )}
-    </section>
   );
 }
 

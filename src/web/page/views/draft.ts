@@ -9,11 +9,7 @@ export interface Draft {
 }
 
 /** The part of the browser's storage that drafts need. */
-export interface DraftStore {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
+export type DraftStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 export function findDraft(store: DraftStore, place: string): Draft | null {
   try {

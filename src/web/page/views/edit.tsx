@@ -6,15 +6,14 @@ import type { ChangedAnswer, CheckAnswer, InspectAnswer, MemoryView, Ref, SavedA
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
 import { Button, Field, LinkRow, useForm } from "../parts/basics.tsx";
-import { tellChanged, tellDone } from "../parts/change.ts";
-import { Findings, useCheck } from "../parts/check.tsx";
+import { tellChanged } from "../parts/change.ts";
 import { useGuard } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
 import { useBusy, useLater } from "../parts/hooks.ts";
-import { Answered, Chips, Loading, PageHead, Section } from "../parts/layout.tsx";
-import { Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
-import { TextEditor } from "../parts/text-editor.tsx";
+import { Chips, Loading, Page, PageHead, Section } from "../parts/layout.tsx";
+import { copy, Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
+import { Findings, TextEditor, useCheck } from "../parts/text-editor.tsx";
 import { Markdown } from "../parts/texts.tsx";
 import { type Failure, send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
@@ -31,22 +30,20 @@ export function EditView({ params }: { params: URLSearchParams }): VNode {
   const isGone = live.failure?.status === 404;
   const draft = isGone && memory === null ? findDraft(sessionStorage, place) : null;
   if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
-  if (memory === null)
-    return (
-      <>
-        <PageHead title={`Edit ${ref.file}`} />
-        <Answered live={live}>{() => null}</Answered>
-      </>
-    );
+  if (memory === null) return <Page title={`Edit ${ref.file}`} live={live} children={() => null} />;
   const { text, row } = memory;
   if (row.isReadOnly || (readOnly && version !== ""))
-    return (
-      <>
-        <PageHead title={row.name} />
-        <Notice>This memory is read-only here.</Notice>
-      </>
-    );
+    return <ReadOnly title={row.name} says="This memory is read-only here." />;
   return <Editor key={place} place={place} reference={ref} name={row.name} text={text} isGone={isGone} />;
+}
+
+function ReadOnly({ title, says }: { title: string; says: string }): VNode {
+  return (
+    <>
+      <PageHead title={title} />
+      <Notice>{says}</Notice>
+    </>
+  );
 }
 
 interface EditorProps {
@@ -115,7 +112,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   const conflict = check?.conflict ?? null;
   const maySave = isDirty && conflict === null && isChecked && check?.secrets.length === 0;
   useKeys({ Escape: close, "Ctrl s": () => maySave && save() });
-  const copyButton = <Button text="Copy mine" onClick={() => copy(draft.text)} />;
+  const copyButton = <Button text="Copy mine" onClick={() => copy(draft.text, "Copied", () => tell(NO_COPY, "bad"))} />;
   return (
     <>
       <PageHead title={`Edit ${name}`} lead={<code dir="auto">{reference.file}</code>}>
@@ -183,16 +180,13 @@ function findingsOf(check: CheckAnswer | null): Finding[] {
   ];
 }
 
-interface BesideProps {
-  check: CheckAnswer | null;
-  isDirty: boolean;
-  isChecked: boolean;
-}
+const NO_COPY = "The browser does not allow this page to copy. Select the text and copy it yourself.";
 
 const TABS = [{ value: "Preview" }, { value: "Changes" }] as const;
 
 /** The text as it will look, or what saving changes. */
-function Beside({ check, isDirty, isChecked }: BesideProps): VNode {
+function Beside(props: { check: CheckAnswer | null; isDirty: boolean; isChecked: boolean }): VNode {
+  const { check, isDirty, isChecked } = props;
   const [tab, setTab] = useState<(typeof TABS)[number]["value"]>("Preview");
   const shown =
     check === null ? (
@@ -214,15 +208,6 @@ function Beside({ check, isDirty, isChecked }: BesideProps): VNode {
       {shown}
     </section>
   );
-}
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell("Copied", "good");
-  } catch {
-    tell("The browser does not allow this page to copy. Select the text and copy it yourself.", "bad");
-  }
 }
 
 // --- A new memory, written by hand.
@@ -261,19 +246,15 @@ export function NewView(_: { params: URLSearchParams }): VNode {
     const body = { ...words, cues: linesOf(cues), ...(scope !== "" && { scope }) };
     const answer = await run(send<ChangedAnswer>("POST", "/api/new", body));
     if (answer.failure !== null) return setFailure(answer.failure);
+    const { ref, message, entry } = answer.value;
     leave();
-    if (answer.value.ref === null) replace("memories");
-    else replace("memory", { ...answer.value.ref });
-    tellDone(answer.value);
+    if (ref === null) replace("memories");
+    else replace("memory", { ...ref });
+    tellChanged(message, entry);
   };
   useKeys({ Escape: close, "Ctrl s": () => isReady && !isSaving && save() });
   if (readOnly && version !== "")
-    return (
-      <>
-        <PageHead title="New memory" />
-        <Notice>This page is read-only: nothing can be written here.</Notice>
-      </>
-    );
+    return <ReadOnly title="New memory" says="This page is read-only: nothing can be written here." />;
   return (
     <>
       <PageHead title="New memory">

@@ -27,7 +27,7 @@ export interface Finding {
   isError: boolean;
 }
 
-export interface EditorOptions {
+interface EditorOptions {
   text: string;
   label: string;
   /** Where the person was typing when it was opened; null if they were not. */
@@ -37,17 +37,10 @@ export interface EditorOptions {
   findNames: (letters: string) => Promise<string[]>;
 }
 
-export interface Editor {
-  /** Keeps the cursor where the text around it stays. */
-  setText(text: string): void;
-  setFindings(findings: readonly Finding[]): void;
-  /** Marks what differs from this text, with a button for each place; null ends that. */
-  compareWith(text: string | null): void;
-  close(): void;
-}
+export type Editor = ReturnType<typeof openEditor>;
 
 /** In a shadow tree, because the page allows no style elements: there CodeMirror uses sheets that are made by code. */
-export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
+export function openEditor(host: HTMLElement, options: EditorOptions) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const comparing = new Compartment();
   const view = new EditorView({
@@ -69,7 +62,8 @@ export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
   });
   if (options.cursor !== null) view.focus();
   return {
-    setText(text) {
+    /** Keeps the cursor where the text around it stays. */
+    setText(text: string): void {
       const now = view.state.doc.toString();
       if (text === now) return;
       let from = 0;
@@ -78,7 +72,7 @@ export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
       while (tail < Math.min(text.length, now.length) - from && text.at(-1 - tail) === now.at(-1 - tail)) tail++;
       view.dispatch({ changes: { from, to: now.length - tail, insert: text.slice(from, text.length - tail) } });
     },
-    setFindings(findings) {
+    setFindings(findings: readonly Finding[]): void {
       const { doc } = view.state;
       const placed = findings.map(({ line, message, isError }) => {
         const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
@@ -86,7 +80,8 @@ export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
       });
       view.dispatch(setDiagnostics(view.state, placed));
     },
-    compareWith(text) {
+    /** Marks what differs from this text, with a button for each place; null ends that. */
+    compareWith(text: string | null): void {
       const compared =
         text === null
           ? []

@@ -1,14 +1,14 @@
 /** Home: what waits for me, what changed since I was here, what the model will be given; and how healthy the memories are. */
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { type HealthView, type Home, REVIEW_KINDS, type ReviewKind } from "../../api.ts";
 import { measured, recalls, useLive, useStart, waiting } from "../live.ts";
 import { Age, Bar, Button, formatMemoryRoute, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
-import { Columns, ContextBar, Counts } from "../parts/charts.tsx";
+import { Columns, ContextBar } from "../parts/charts.tsx";
 import { formatCount, formatMoment } from "../parts/format.ts";
 import { JobButton, startJob } from "../parts/jobs.tsx";
-import { Answered, Heading, Loading, PageHead } from "../parts/layout.tsx";
+import { Answered, Heading, Loading, PageHead, Section } from "../parts/layout.tsx";
 import { Lines, told } from "../parts/notice.tsx";
 import { send } from "../remote.ts";
 import { formatRoute } from "../router.ts";
@@ -18,13 +18,26 @@ export function HomeView(_: { params: URLSearchParams }): VNode {
   const { project } = useStart();
   const since = useLastVisit(project);
   const live = useLive<Home>("/api/home", { since }, { also: recalls });
-  const lead = live.value === null ? undefined : sumUp(live.value);
   return (
     <>
-      <PageHead title="Home" lead={lead} />
+      <PageHead title="Home" lead={live.value && sumUp(live.value)} />
       <Lines lines={useStart().warnings} tone="plain" />
       <Answered live={live}>
-        {(home) => (home.total === 0 ? <FirstRun /> : <Panels home={home} isFirst={since === null} />)}
+        {({ total, changed, given, cost }) =>
+          total === 0 ? (
+            <FirstRun />
+          ) : (
+            <>
+              <div class="even">
+                <WaitingPanel />
+                <ChangedPanel changed={changed} isFirst={since === null} />
+                <GivenPanel given={given} total={total} />
+              </div>
+              <HealthPanel />
+              <CostPanel cost={cost} />
+            </>
+          )
+        }
       </Answered>
     </>
   );
@@ -33,22 +46,17 @@ export function HomeView(_: { params: URLSearchParams }): VNode {
 /** Before this long a visit is still the same one: a page that was reloaded has shown nothing new. */
 const VISIT_MS = 30 * 60_000;
 
-/** When the visit before this one was, and when the page was last shown. */
-interface Visits {
-  before: string | null;
-  last: string | null;
-}
-
 /** When this browser showed the project's page last, before now; null on the first visit. */
 function useLastVisit(project: string): string | null {
   const name = `memdir-seen-${project}`;
   const since = useMemo(() => {
-    const { before, last } = JSON.parse(localStorage.getItem(name) ?? '{"before":null,"last":null}') as Visits;
+    // When the visit before the last one was, and when the page was last shown.
+    const { before = null, last = null } = JSON.parse(localStorage.getItem(name) ?? "{}");
     const isSame = last !== null && Date.now() - Date.parse(last) < VISIT_MS;
     return isSame ? before : last;
   }, [name]);
   useEffect(() => {
-    localStorage.setItem(name, JSON.stringify({ before: since, last: new Date().toISOString() } satisfies Visits));
+    localStorage.setItem(name, JSON.stringify({ before: since, last: new Date().toISOString() }));
   }, [name]);
   return since;
 }
@@ -56,29 +64,6 @@ function useLastVisit(project: string): string | null {
 function sumUp({ total, scopes }: Home): string {
   if (total === 0) return "No memories yet.";
   return `${formatCount(total, "memory", "memories")} in ${formatCount(scopes, "scope")}.`;
-}
-
-function Panels({ home, isFirst }: { home: Home; isFirst: boolean }): VNode {
-  return (
-    <>
-      <div class="even">
-        <WaitingPanel />
-        <ChangedPanel changed={home.changed} isFirst={isFirst} />
-        <GivenPanel given={home.given} total={home.total} />
-      </div>
-      <HealthPanel />
-      <CostPanel cost={home.cost} />
-    </>
-  );
-}
-
-function Panel({ title, count, children }: { title: string; count?: number; children: ComponentChildren }): VNode {
-  return (
-    <section class="card stack-s" aria-label={title}>
-      <Heading title={title} count={count?.toLocaleString()} />
-      {children}
-    </section>
-  );
 }
 
 const WAITS: Record<ReviewKind, [one: string, many: string]> = {
@@ -94,7 +79,7 @@ function WaitingPanel(): VNode {
   const waits = useStore(waiting);
   const kinds = REVIEW_KINDS.filter((kind) => (waits?.counts[kind] ?? 0) > 0);
   return (
-    <Panel title="Waiting for you">
+    <Section class="card" title="Waiting for you">
       {waits === null ? (
         <Loading />
       ) : kinds.length === 0 ? (
@@ -102,15 +87,12 @@ function WaitingPanel(): VNode {
       ) : (
         <>
           <List class="waits" rows={kinds}>
-            {(kind) => {
-              const count = waits.counts[kind];
-              return (
-                <a href={formatRoute("review", { kind })}>
-                  <strong class="number">{count.toLocaleString()}</strong>
-                  {WAITS[kind][count === 1 ? 0 : 1]}
-                </a>
-              );
-            }}
+            {(kind) => (
+              <a href={formatRoute("review", { kind })}>
+                <strong class="number">{waits.counts[kind].toLocaleString()}</strong>
+                {WAITS[kind][waits.counts[kind] === 1 ? 0 : 1]}
+              </a>
+            )}
           </List>
           <Button
             text={waits.review === 0 ? "Review" : `Review ${waits.review.toLocaleString()}`}
@@ -119,7 +101,7 @@ function WaitingPanel(): VNode {
           />
         </>
       )}
-    </Panel>
+    </Section>
   );
 }
 
@@ -130,7 +112,7 @@ function ChangedPanel({ changed, isFirst }: { changed: Home["changed"]; isFirst:
       ? "Nothing was recalled."
       : `Recalled ${shown === 1 ? "once" : `${shown.toLocaleString()} times`}${sessions === 0 ? "" : ` in ${formatCount(sessions, "session")}`}.`;
   return (
-    <Panel title={isFirst ? "In the last week" : "Since you were here"}>
+    <Section class="card" title={isFirst ? "In the last week" : "Since you were here"}>
       <p class="soft small">
         {isFirst ? null : <>{formatMoment(changed.since)} · </>}
         {recalled} {count === 0 ? "Nothing changed; before that:" : ""}
@@ -151,12 +133,13 @@ function ChangedPanel({ changed, isFirst }: { changed: Home["changed"]; isFirst:
       <a href={formatRoute("activity")}>
         {count > events.length ? `All ${count.toLocaleString()} changes` : "Activity"}
       </a>
-    </Panel>
+    </Section>
   );
 }
 
 function GivenPanel({ given, total }: { given: Home["given"]; total: number }): VNode {
   const { index, context, most } = given;
+  const often = Math.max(1, ...most.map(({ count }) => count));
   const left = total - index.listed;
   const says =
     left === 0
@@ -164,7 +147,7 @@ function GivenPanel({ given, total }: { given: Home["given"]; total: number }): 
       : `${index.listed.toLocaleString()} of ${formatCount(total, "memory", "memories")} are in the index; the others are shown when recall finds them.`;
   const cut = index.isCut ? " The index is cut: the model does not see its end." : "";
   return (
-    <Panel title="What the model is given">
+    <Section class="card" title="What the model is given">
       <ContextBar parts={context} />
       <p>
         {says}
@@ -178,21 +161,22 @@ function GivenPanel({ given, total }: { given: Home["given"]; total: number }): 
       ) : (
         <>
           <h3>Recalled most</h3>
-          <Counts
-            caption="Recalled most"
-            counts={most.map((memory) => ({
-              label: memory.name,
-              count: memory.count,
-              title: <MemoryLink memory={memory} />,
-            }))}
-          />
+          <List class="counts" label="Recalled most" rows={most}>
+            {(memory) => (
+              <>
+                <span dir="auto" children={<MemoryLink memory={memory} />} />
+                <Bar share={memory.count / often} label={memory.name} tone="plain" />
+                <span class="number">{memory.count.toLocaleString()}</span>
+              </>
+            )}
+          </List>
         </>
       )}
       <p class="row row-wide">
         <a href={formatRoute("recall")}>Try a prompt</a>
         <a href={formatRoute("recall", { tab: "context" })}>See all of it</a>
       </p>
-    </Panel>
+    </Section>
   );
 }
 
@@ -214,7 +198,7 @@ function HealthPanel(): VNode {
         <JobButton kind="verify" title="Check all claims" />
       </div>
       <List
-        class="health-parts"
+        class="ruled health-parts"
         label="What brings the score down"
         rows={parts}
         keyOf={({ kind }) => kind}
@@ -239,7 +223,7 @@ function Score({ score }: { score: number }): VNode {
 
 function HealthPart({ part, memories }: { part: HealthView["parts"][0]; memories: number }): VNode {
   const { kind, says, count, points, memories: named } = part;
-  const queue = QUEUED[kind];
+  const queue = QUEUED[kind] && formatRoute("review", { kind: QUEUED[kind] });
   return (
     <>
       <span class="number soft" title="Points that it costs">
@@ -249,14 +233,10 @@ function HealthPart({ part, memories }: { part: HealthView["parts"][0]; memories
         <p>
           <strong>{formatCount(count, "memory", "memories")}</strong> {says}
         </p>
-        <LinkRow
-          memories={named.slice(0, NAMED)}
-          more={count - Math.min(NAMED, named.length)}
-          {...(queue && { href: formatRoute("review", { kind: queue }) })}
-        />
+        <LinkRow memories={named.slice(0, NAMED)} more={count - Math.min(NAMED, named.length)} href={queue} />
       </div>
       <Bar share={count / Math.max(1, memories)} label={`${count} of ${memories}`} tone="plain" />
-      <PartVerb part={part} kind={kind} />
+      {queue === undefined ? <PartVerb part={part} /> : <Button isSmall text="Review" href={queue} />}
     </>
   );
 }
@@ -273,17 +253,14 @@ const QUEUED: Readonly<Record<string, ReviewKind>> = {
   "never-recalled": "cues",
 };
 
-function PartVerb({ part, kind }: { part: HealthView["parts"][0]; kind: string }): VNode | null {
+function PartVerb({ part: { kind, memories } }: { part: HealthView["parts"][0] }): VNode | null {
   const { readOnly } = useStart();
-  const queue = QUEUED[kind];
-  const [first] = part.memories;
-  if (queue !== undefined) return <Button isSmall text="Review" href={formatRoute("review", { kind: queue })} />;
+  const [first] = memories;
   if (kind === "unlinked") return readOnly ? null : <Button isSmall text="Rebuild the index" onClick={rebuildIndex} />;
   if (first === undefined) return null;
-  const { directory, file } = first;
   if (kind === "restated" || kind === "unreadable" || readOnly)
     return <Button isSmall text="Open" href={formatMemoryRoute(first)} />;
-  return <Button isSmall text="Edit" href={formatRoute("edit", { directory, file })} />;
+  return <Button isSmall text="Edit" href={formatMemoryRoute(first, "edit")} />;
 }
 
 async function rebuildIndex(): Promise<void> {
@@ -301,7 +278,7 @@ function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
   const total = format(of(cost));
   const what = isPriced ? "Cost" : "Tokens";
   return (
-    <Panel title={`Background work in ${formatMonth(cost.month)}`}>
+    <Section class="card" title={`Background work in ${formatMonth(cost.month)}`}>
       <p class="figure">
         {total} <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
       </p>
@@ -323,7 +300,7 @@ function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
           </>
         )}
       </List>
-    </Panel>
+    </Section>
   );
 }
 
@@ -351,10 +328,10 @@ function FirstRun(): VNode {
   return (
     <section class="even" aria-label="First steps">
       {steps.map(([title, text, action]) => (
-        <Panel key={title} title={title}>
+        <Section key={title} class="card" title={title}>
           <p class="soft">{text}</p>
           {readOnly ? null : <p>{action}</p>}
-        </Panel>
+        </Section>
       ))}
     </section>
   );

@@ -1,12 +1,11 @@
 /** The table of memories: of thousands of rows only those near the window are rendered, and keys move through all. */
-import type { TargetedMouseEvent, VNode } from "preact";
+import type { ComponentChildren, TargetedMouseEvent, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ListedMemory, Sort } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useStart } from "../live.ts";
-import { Age, formatMemoryRoute, Marked, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
+import { Age, formatMemoryRoute, goToMemory, Marked, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
 import { keyOf, showName } from "../parts/format.ts";
-import { go } from "../router.ts";
 
 interface Props {
   count: number;
@@ -24,14 +23,23 @@ interface Props {
   q: string;
 }
 
-export const COLUMNS: [sort: Exclude<Sort, "rank">, title: string, width: string][] = [
-  ["name", "Name", ""],
-  ["verdict", "Verdict", "20%"],
-  ["type", "Type", "6.5rem"],
-  ["scope", "Scope", "5.5rem"],
-  ["age", "Age", "7rem"],
-  ["cues", "Cues", "3.75rem"],
-  ["recalled", "Recalled", "5.25rem"],
+interface Column {
+  sort: Exclude<Sort, "rank">;
+  title: string;
+  width: string;
+  looks: string;
+  /** The name's is the row's own. */
+  cell?: (row: ListedMemory) => ComponentChildren;
+}
+
+export const COLUMNS: Column[] = [
+  { sort: "name", title: "Name", width: "", looks: "" },
+  { sort: "verdict", title: "Verdict", width: "20%", looks: "", cell: ({ verdict }) => <Verdict verdict={verdict} /> },
+  { sort: "type", title: "Type", width: "6.5rem", looks: " clip", cell: ({ type }) => <TypeTag type={type} /> },
+  { sort: "scope", title: "Scope", width: "5.5rem", looks: " clip", cell: ({ scope }) => <bdi>{scope}</bdi> },
+  { sort: "age", title: "Age", width: "7rem", looks: " clip", cell: ({ modified }) => <Age at={modified} /> },
+  { sort: "cues", title: "Cues", width: "3.75rem", looks: " number", cell: ({ cues }) => cues },
+  { sort: "recalled", title: "Recalled", width: "5.25rem", looks: " number", cell: ({ recalled }) => recalled },
 ];
 
 /** The largest come first, unless reversed. */
@@ -64,12 +72,12 @@ export function MemoryTable(props: Props): VNode {
       if (chosen !== undefined && !chosen.isReadOnly) onSelect?.(keyOf(chosen));
     },
     Enter: () => {
-      if (chosen !== undefined && document.activeElement === document.body) location.hash = formatMemoryRoute(chosen);
+      if (chosen !== undefined && document.activeElement === document.body) goToMemory(chosen);
     },
     e: (event) => {
       if (chosen === undefined || readOnly || chosen.isReadOnly) return;
       event.preventDefault();
-      go("edit", { directory: chosen.directory, file: chosen.file });
+      goToMemory(chosen, "edit");
     },
   });
   return (
@@ -82,7 +90,7 @@ export function MemoryTable(props: Props): VNode {
               <span class="hidden">Selected</span>
             </th>
           )}
-          {COLUMNS.map(([id, title, width]) => (
+          {COLUMNS.map(({ sort: id, title, width }) => (
             <th
               key={id}
               scope="col"
@@ -90,7 +98,7 @@ export function MemoryTable(props: Props): VNode {
               style={{ width }}
               aria-sort={sort !== id ? undefined : isRising ? "ascending" : "descending"}
             >
-              <button type="button" class="bare" onClick={() => onSort(id)}>
+              <button type="button" class="bare small" onClick={() => onSort(id)}>
                 {title}
                 <span aria-hidden="true">{sort !== id ? "" : isRising ? " ↑" : " ↓"}</span>
               </button>
@@ -107,10 +115,9 @@ export function MemoryTable(props: Props): VNode {
           return (
             <Row
               key={key}
-              {...{ row, at, q }}
+              {...{ row, at, q, onSelect }}
               isCurrent={key === current}
               isSelected={selected.has(key)}
-              onSelect={onSelect}
               onFocus={() => choose(key)}
               isReachable={chosen === undefined ? at === first : row === chosen}
             />
@@ -122,15 +129,13 @@ export function MemoryTable(props: Props): VNode {
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<Props, "q" | "onSelect"> {
   row: ListedMemory;
   at: number;
-  q: string;
   isCurrent: boolean;
   isSelected: boolean;
   /** By the tab key; the others by arrows. */
   isReachable: boolean;
-  onSelect: ((key: string) => void) | null;
   onFocus: () => void;
 }
 
@@ -141,9 +146,9 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
   const open = (event: TargetedMouseEvent<HTMLElement>) => {
     if ((event.target as Element).closest("a, input, label") || getSelection()?.isCollapsed === false) return;
     if (event.ctrlKey || event.metaKey) window.open(address);
-    else location.hash = address;
+    else goToMemory(row);
   };
-  const looks = `entry${isCurrent ? " is-current" : ""}${isSelected ? " is-selected" : ""}`;
+  const looks = `entry small soft${isCurrent ? " is-current" : ""}${isSelected ? " is-selected" : ""}`;
   return (
     <tr class={looks} aria-rowindex={at + 2} data-row={keyOf(row)} onClick={open}>
       {onSelect === null ? null : (
@@ -159,7 +164,7 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
         </td>
       )}
       <td class="col-name">
-        <span class="name">
+        <span class="name row">
           <a class="clip" href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
             <Marked text={name} q={q} />
           </a>
@@ -169,20 +174,9 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
           <Marked text={row.line ?? description} q={q} />
         </span>
       </td>
-      <td class="col-verdict">
-        <Verdict verdict={row.verdict} />
-      </td>
-      <td class="col-type clip">
-        <TypeTag type={row.type} />
-      </td>
-      <td class="col-scope clip" dir="auto">
-        {row.scope}
-      </td>
-      <td class="col-age clip">
-        <Age at={row.modified} />
-      </td>
-      <td class="col-cues number">{row.cues}</td>
-      <td class="col-recalled number">{row.recalled}</td>
+      {COLUMNS.slice(1).map(({ sort, looks, cell }) => (
+        <td key={sort} class={`col-${sort}${looks}`} children={cell?.(row)} />
+      ))}
     </tr>
   );
 }

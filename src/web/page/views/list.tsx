@@ -2,12 +2,11 @@
 import type { TargetedKeyboardEvent, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type BulkAnswer, FILTERS, type Filter, type ListedMemory, type MemoryList, type Sort } from "../../api.ts";
-import { useCommands } from "../commands.ts";
-import { useKeys } from "../keyboard.ts";
+import { useCommands, useKeys } from "../keyboard.ts";
 import { changes, useStart } from "../live.ts";
 import { Button, Field, List } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
-import { formatCount, keyOf } from "../parts/format.ts";
+import { formatCount, keyOf, toggle } from "../parts/format.ts";
 import { useAsked, useBusy } from "../parts/hooks.ts";
 import { Empty, Loading, Modes, PageHead } from "../parts/layout.tsx";
 import { Failed, tell, told } from "../parts/notice.tsx";
@@ -20,15 +19,7 @@ export function ListView({ params }: { params: URLSearchParams }): VNode {
   return params.get("as") === "map" ? <LaterMap params={params} /> : <Rows params={params} />;
 }
 
-const MODES = (
-  <Modes
-    label="How memories are shown"
-    modes={[
-      ["List", formatRoute("memories")],
-      ["Map", formatRoute("memories", { as: "map" })],
-    ]}
-  />
-);
+const MODES = <Modes label="How memories are shown" view="memories" by="as" modes={{ List: null, Map: "map" }} />;
 
 type View = (props: { params: URLSearchParams; modes: VNode }) => VNode;
 
@@ -57,7 +48,7 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   const query: Query = { q, quick: q !== rested || null, sort: params.get("sort"), reversed: params.get("reversed") };
   for (const name of FILTERS) query[name] = params.get(name);
   const { list, failure, rowAt, need } = usePages(query);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [selected, turn, selection] = useSelection(query, list?.found ?? 0);
   const sort = (params.get("sort") ?? (q === "" ? "age" : "rank")) as Sort;
   const isReversed = params.get("reversed") === "true";
   const sortBy = (next: Sort) =>
@@ -65,11 +56,6 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   const clear = () => {
     setTyped("");
     amend({ q: null, ...Object.fromEntries(FILTERS.map((name) => [name, null])) });
-  };
-  const turn = (key: string) => {
-    const next = new Set(selected);
-    if (!next.delete(key)) next.add(key);
-    setSelected(next);
   };
   const isFiltered = FILTERS.some((name) => params.has(name));
   return (
@@ -97,7 +83,13 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
       {list === null ? (
         <Loading />
       ) : list.found === 0 ? (
-        <NothingFound isEmpty={list.total === 0} onClear={clear} />
+        <Empty {...(list.total === 0 ? NO_MEMORY : NO_MATCH)}>
+          {list.total === 0 ? (
+            <Button text="Write a memory" href={formatRoute("new")} />
+          ) : (
+            <Button text="Show all memories" onClick={clear} />
+          )}
+        </Empty>
       ) : (
         <MemoryTable
           {...{ rowAt, sort, isReversed, selected, q }}
@@ -108,12 +100,18 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         />
       )}
       <Skipped skipped={list?.skipped ?? []} />
-      <Selection selected={selected} query={query} found={list?.found ?? 0} onChange={setSelected} />
+      {selection}
     </>
   );
 }
 
-const SORTS_NARROW = COLUMNS.map(([sort, title]) => [sort, `By ${title.toLowerCase()}`] as const);
+const NO_MEMORY = {
+  title: "No memories yet",
+  text: "Agents write memories while they work. You can write the first one yourself.",
+};
+const NO_MATCH = { title: "Nothing matches", text: "No memory matches this search and these filters." };
+
+const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
 /** As many rows as are fetched at a time. */
 const PAGE = 60;
@@ -172,13 +170,7 @@ function usePages(query: Query) {
   return { list: pages?.list ?? null, failure, rowAt: (at: number) => pages?.rows.get(at), need };
 }
 
-interface SearchProps {
-  q: string;
-  onInput: (q: string) => void;
-  wantsFocus: boolean;
-}
-
-function SearchField(props: SearchProps): VNode {
+function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
   const place = useRef<HTMLElement>(null);
   const focus = (event?: KeyboardEvent) => {
     event?.preventDefault();
@@ -241,10 +233,7 @@ function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
   const missing = values.filter((value) => !facet.some((each) => each.value === value));
   const all = [...facet, ...missing.map((value) => ({ value, count: 0 }))];
   if (all.length < 2 && values.length === 0) return null;
-  const turn = (value: string) => {
-    const next = values.includes(value) ? values.filter((each) => each !== value) : [...values, value];
-    amend({ [name]: next.join(",") });
-  };
+  const turn = (value: string) => amend({ [name]: toggle(values, value).join(",") });
   const close = (event: FocusEvent) => {
     if (!menu.current?.contains(event.relatedTarget as Node | null)) menu.current?.removeAttribute("open");
   };
@@ -281,21 +270,19 @@ function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
   );
 }
 
-interface SelectionProps {
-  selected: ReadonlySet<string>;
-  query: Query;
-  found: number;
-  onChange: (selected: ReadonlySet<string>) => void;
-}
-
 /** As many as the server lists at once. */
 const MOST_SELECTED = 500;
 
-/** What can be done with the selected memories. */
-function Selection({ selected, query, found, onChange }: SelectionProps): VNode | null {
+/** Which memories are selected, and what can be done with them. */
+function useSelection(
+  query: Query,
+  found: number,
+): [ReadonlySet<string>, turn: (key: string) => void, bar: VNode | null] {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isBusy, run] = useBusy();
-  const clear = () => onChange(new Set());
+  const clear = () => setSelected(new Set());
   useKeys(selected.size === 0 ? {} : { Escape: clear });
+  const turn = (key: string) => setSelected(new Set(toggle(selected, key)));
   const forget = async () => {
     const done = await run(told(send<BulkAnswer>("POST", "/api/bulk", { action: "forget", memories: [...selected] })));
     if (done === null) return;
@@ -305,12 +292,12 @@ function Selection({ selected, query, found, onChange }: SelectionProps): VNode 
   const all = async () => {
     const list = await run(told(get<MemoryList>("/api/memories", { ...query, limit: MOST_SELECTED })));
     if (list === null) return;
-    onChange(new Set(list.rows.filter(({ isReadOnly }) => !isReadOnly).map(keyOf)));
+    setSelected(new Set(list.rows.filter(({ isReadOnly }) => !isReadOnly).map(keyOf)));
     if (list.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
   };
   useCommands([{ title: "Select all memories of this list", run: all }]);
-  if (selected.size === 0) return null;
-  return (
+  if (selected.size === 0) return [selected, turn, null];
+  const bar = (
     <section class="selection row" aria-label="Selected memories">
       <strong role="status">{selected.size.toLocaleString()} selected</strong>
       {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
@@ -318,23 +305,7 @@ function Selection({ selected, query, found, onChange }: SelectionProps): VNode 
       <Button isSmall kind="quiet" text="Clear" onClick={clear} />
     </section>
   );
-}
-
-function NothingFound(props: { isEmpty: boolean; onClear: () => void }): VNode {
-  if (props.isEmpty)
-    return (
-      <Empty
-        title="No memories yet"
-        text="Agents write memories while they work. You can write the first one yourself."
-      >
-        <Button text="Write a memory" href={formatRoute("new")} />
-      </Empty>
-    );
-  return (
-    <Empty title="Nothing matches" text="No memory matches this search and these filters.">
-      <Button text="Show all memories" onClick={props.onClear} />
-    </Empty>
-  );
+  return [selected, turn, bar];
 }
 
 function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): VNode | null {

@@ -16,10 +16,10 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
 import { Button } from "../parts/basics.tsx";
 import { keyOf } from "../parts/format.ts";
-import { listenToGestures } from "./gestures.ts";
-import { fitTo, move, type Spot, type Viewport, zoomBy } from "./viewport.ts";
+import { fitTo, listenToGestures, move, type Spot, type Viewport, zoomBy } from "./viewport.ts";
 
-type Node = MemoryMap["nodes"][number];
+export type Node = MemoryMap["nodes"][number];
+export type Choose = (node: Node | undefined) => void;
 
 interface Props {
   map: MemoryMap;
@@ -27,7 +27,7 @@ interface Props {
   chosen: Node | undefined;
   /** What a search found: the others are faded; null while nothing is searched for. */
   found: readonly Node[] | null;
-  onChoose: (node: Node | undefined) => void;
+  onChoose: Choose;
 }
 
 const EDGE_KINDS = ["near", "link", "supersedes"];
@@ -49,12 +49,11 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
     const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
     return picture.show(svg.current, world.current, map.nodes, edges, onClick);
   }, [map, edges]);
-  useEffect(() => picture.redraw(), [chosen, map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
   const named = namesShown(map, linked, chosen, matching);
   const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
-  useEffect(() => picture.redraw(), [matching]);
+  useEffect(() => picture.redraw(), [chosen, map, edges, matching]);
   return (
     <div class="map-frame">
       <svg

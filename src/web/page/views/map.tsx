@@ -7,11 +7,10 @@ import { useLive } from "../live.ts";
 import { Button, Field, formatMemoryRoute, List, MemoryLink, Tag, TextButton, TypeTag } from "../parts/basics.tsx";
 import { formatCount, keyOf } from "../parts/format.ts";
 import { Empty, Kinds, Page, readWithout } from "../parts/layout.tsx";
-import { amend, formatRoute } from "../router.ts";
-import { MapPicture } from "./map-picture.tsx";
+import { amend } from "../router.ts";
+import { type Choose, MapPicture, type Node } from "./map-picture.tsx";
 
 type Edge = MemoryMap["edges"][number];
-type Node = MemoryMap["nodes"][number];
 
 const KINDS: { kind: Edge["kind"]; title: string; class: string }[] = [
   { kind: "link", title: "Links", class: "edge-sample edge-link" },
@@ -55,16 +54,15 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.has(kind)), [map, params.get("without")]);
   // By its file: positions change when memories come and go.
   const [chosen, setChosen] = useState<string | null>(params.get("memory"));
-  const choose = (node: Node | undefined) => setChosen(node === undefined ? null : keyOf(node));
+  const choose: Choose = (node) => setChosen(node === undefined ? null : keyOf(node));
   const current = nodes.find((node) => keyOf(node) === chosen);
-  const [words, setWords] = useState("");
-  const found = useMemo(() => findNodes(nodes, words), [nodes, words]);
+  const [found, finder] = useFinder(nodes, choose);
   const isList = params.get("text") === "true";
   useKeys({ Escape: () => choose(undefined) });
   return (
     <>
       <div class="row">
-        <Finder words={words} onInput={setWords} found={found} onChoose={choose} />
+        {finder}
         <Kinds
           label="Connections shown"
           kinds={KINDS}
@@ -77,13 +75,7 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
         <ConnectionList nodes={nodes} edges={edges} />
       ) : (
         <div class="map-frame">
-          <MapPicture
-            map={map}
-            edges={edges}
-            chosen={current}
-            found={words.trim() === "" ? null : found}
-            onChoose={choose}
-          />
+          <MapPicture map={map} edges={edges} chosen={current} found={found} onChoose={choose} />
           {current === undefined ? null : (
             <Card node={current} joined={connect(nodes, edges, current)} onChoose={choose} />
           )}
@@ -98,34 +90,27 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
   );
 }
 
-function findNodes(nodes: Node[], typed: string): Node[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const holds = ({ name, description }: Node) =>
-    words.every((word) => `${name} ${description}`.toLowerCase().includes(word));
-  return words.length === 0 ? [] : nodes.filter(holds);
-}
-
-interface FinderProps {
-  words: string;
-  onInput: (words: string) => void;
-  found: Node[];
-  onChoose: (node: Node | undefined) => void;
-}
-
-/** Marks what matches while somebody types; Enter goes from one to the next. */
-function Finder({ words, onInput, found, onChoose }: FinderProps): VNode {
+/** A field that marks what matches while somebody types; Enter goes from one to the next. Null while nothing is searched for. */
+function useFinder(nodes: Node[], onChoose: Choose): [found: Node[] | null, field: VNode] {
+  const [typed, setTyped] = useState("");
   const place = useRef<HTMLElement>(null);
   const next = useRef(0);
   useEffect(() => {
     next.current = 0;
-  }, [words]);
+  }, [typed]);
+  const found = useMemo(() => {
+    const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+    const holds = ({ name, description }: Node) =>
+      words.every((word) => `${name} ${description}`.toLowerCase().includes(word));
+    return words.length === 0 ? null : nodes.filter(holds);
+  }, [nodes, typed]);
   useKeys({
     "/": (event) => {
       event.preventDefault();
       place.current?.querySelector("input")?.focus();
     },
   });
-  return (
+  const field = (
     <search class="row" ref={place}>
       <Field
         label="Find a memory on the map"
@@ -133,27 +118,19 @@ function Finder({ words, onInput, found, onChoose }: FinderProps): VNode {
         type="search"
         autocomplete="off"
         placeholder="Find on the map…  /"
-        value={words}
-        onInput={onInput}
+        value={typed}
+        onInput={setTyped}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && found.length > 0) onChoose(found[next.current++ % found.length]);
+          if (event.key === "Enter" && found?.length) onChoose(found[next.current++ % found.length]);
         }}
       />
-      <span class="soft small" role="status">
-        {words.trim() === "" ? "" : formatCount(found.length, "match", "matches")}
-      </span>
+      <span class="soft small" role="status" children={found && formatCount(found.length, "match", "matches")} />
     </search>
   );
+  return [found, field];
 }
 
-interface CardProps {
-  node: Node;
-  joined: Connection[];
-  onChoose: (node: Node | undefined) => void;
-}
-
-function Card({ node, joined, onChoose }: CardProps): VNode {
-  const { directory, file } = node;
+function Card({ node, joined, onChoose }: { node: Node; joined: Connection[]; onChoose: Choose }): VNode {
   return (
     <aside class="card map-card stack-s" aria-label="The chosen memory">
       <h2>
@@ -165,7 +142,7 @@ function Card({ node, joined, onChoose }: CardProps): VNode {
       </p>
       <div class="row">
         <Button text="Open" isSmall kind="primary" href={formatMemoryRoute(node)} />
-        <Button text="Edit" isSmall href={formatRoute("edit", { directory, file })} />
+        <Button text="Edit" isSmall href={formatMemoryRoute(node, "edit")} />
         <Button text="Close" isSmall kind="quiet" onClick={() => onChoose(undefined)} />
       </div>
       <List rows={joined}>

@@ -1,19 +1,18 @@
 /** One memory: its text, and beside it whether it holds, its cues and links, where it was shown, and its history. */
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView, ReviewVerb } from "../../api.ts";
-import { type Command, useCommands } from "../commands.ts";
-import { useKeys } from "../keyboard.ts";
+import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView, Ref, ReviewVerb, VerbAnswer } from "../../api.ts";
+import { type Command, useCommands, useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
 import { Age, Button, formatMemoryRoute, List, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
-import { changeMemory, tellChanged, undo } from "../parts/change.ts";
+import { tellChanged, undo } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
-import { copyPath, openInEditor } from "../parts/file.ts";
 import { formatBytes, formatCount, formatMoment, showName } from "../parts/format.ts";
-import { Answered, Empty, Facts, PageHead, Section } from "../parts/layout.tsx";
-import { Lines, tellFailure } from "../parts/notice.tsx";
+import { Empty, Facts, Page, PageHead, Section } from "../parts/layout.tsx";
+import { copy, Lines, tell, tellFailure, told } from "../parts/notice.tsx";
 import { Dangling, Markdown } from "../parts/texts.tsx";
+import { send } from "../remote.ts";
 import { formatRoute, go, goBack, replace } from "../router.ts";
 import { CueForm } from "./review-item.tsx";
 import { perform, sumUp, VERBS } from "./review-verbs.ts";
@@ -30,11 +29,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   useCommands([...buttons, ...others]);
   useKeys({ Escape: () => (isCueing ? setCueing(false) : goBack("memories")) });
   if (memory === null)
-    return (
-      <>
-        <PageHead title={query.file} />
-        {live.failure?.status === 404 ? <Gone /> : <Answered live={live}>{() => null}</Answered>}
-      </>
+    return live.failure?.status === 404 ? (
+      <Gone file={query.file} />
+    ) : (
+      <Page title={query.file} live={live} children={() => null} />
     );
   const { row, body, cues, claims, links, surfaced, history } = memory;
   const [wrong, right] = [claims.filter(({ isWrong }) => isWrong), claims.filter(({ isWrong }) => !isWrong)];
@@ -64,7 +62,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
             <Markdown nodes={body} />
           )}
         </article>
-        <aside class="records" aria-label="About this memory">
+        <aside class="records small" aria-label="About this memory">
           <Section class="record" title="Cues" count={cues.length}>
             <List rows={cues} none={<Soft text="None: it is found by its own words alone." />}>
               {(cue) => <span dir="auto">{cue}</span>}
@@ -118,9 +116,9 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
   // As an item of Review, whose verbs are the same.
   const item = { id: "", kind: "finding", title: row.name, memory: row, other: null } as const;
-  const { value, failure } = await perform(item, verb, more);
+  const { value: undo, failure } = await perform(item, verb, more);
   if (failure !== null) return tellFailure(failure);
-  tellChanged(sumUp(verb, [item]), value.undo);
+  tellChanged(sumUp(verb, [item]), undo);
   if (verb === "forget" || verb === "promote") goBack("memories");
 }
 
@@ -147,16 +145,19 @@ function Marks({ row, isWrong }: { row: MemoryView["row"]; isWrong: boolean }): 
   );
 }
 
-function Gone(): VNode {
+function Gone({ file }: { file: string }): VNode {
   return (
-    <Empty
-      title="This memory no longer exists"
-      text="It was forgotten or renamed. Activity shows when, and can undo it."
-    >
-      <p>
-        <a href={formatRoute("memories")}>All memories</a> · <a href={formatRoute("activity")}>Activity</a>
-      </p>
-    </Empty>
+    <>
+      <PageHead title={file} />
+      <Empty
+        title="This memory no longer exists"
+        text="It was forgotten or renamed. Activity shows when, and can undo it."
+      >
+        <p>
+          <a href={formatRoute("memories")}>All memories</a> · <a href={formatRoute("activity")}>Activity</a>
+        </p>
+      </Empty>
+    </>
   );
 }
 
@@ -195,8 +196,21 @@ async function rename({ row: { directory, file, name }, links }: MemoryView): Pr
     field: { label: "New name", value: name, isRequired: true },
   });
   if (wanted === null || wanted === name) return;
-  const renamed = await changeMemory("rename", `Renamed “${name}” to “${wanted}”`, { directory, file, to: wanted });
-  if (renamed) replace("memory", { directory, file: renamed.file });
+  const renamed = await told(send<VerbAnswer>("POST", "/api/rename", { directory, file, to: wanted }));
+  if (renamed === null) return;
+  tellChanged([`Renamed “${name}” to “${wanted}”`, ...(renamed.notices ?? [])].join("; "), renamed.undo);
+  replace("memory", { directory, file: renamed.file });
+}
+
+async function openInEditor({ directory, file }: Ref): Promise<void> {
+  const opened = await told(send<{ program: string | null; path: string }>("POST", "/api/open", { directory, file }));
+  if (opened === null) return;
+  if (opened.program !== null) return tell(`Opened with ${opened.program}.`, "good");
+  await copyPath(opened.path, "No editor with a window is set (VISUAL); the path was copied.");
+}
+
+function copyPath(path: string, says = "The path was copied."): Promise<void> {
+  return copy(path, says, () => tell(path));
 }
 
 /** Links are by name, and those in other memories are not changed. */

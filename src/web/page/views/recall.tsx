@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "../../api.ts";
-import { type Live, useLive } from "../live.ts";
+import { useLive } from "../live.ts";
 import { Bar, Button, Field, Form, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
 import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
 import { useAsked } from "../parts/hooks.ts";
@@ -10,7 +10,7 @@ import { JobButton } from "../parts/jobs.tsx";
 import { Answered, Empty, Heading, Modes, PageHead, Section, Table } from "../parts/layout.tsx";
 import { Failed, Lines } from "../parts/notice.tsx";
 import { Markdown, Sent } from "../parts/texts.tsx";
-import { amend, formatRoute } from "../router.ts";
+import { amend } from "../router.ts";
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
@@ -20,10 +20,7 @@ const ADAPTERS = [
   ["library", "a program with the library"],
 ] as const;
 
-const MODES: [title: string, href: string][] = [
-  ["For a prompt", formatRoute("recall")],
-  ["At the start", formatRoute("recall", { tab: "context" })],
-];
+const MODES = { "For a prompt": null, "At the start": "context" };
 
 export function RecallView({ params }: { params: URLSearchParams }): VNode {
   return (
@@ -31,7 +28,7 @@ export function RecallView({ params }: { params: URLSearchParams }): VNode {
       <PageHead title="Recall" lead="What the model is given, and why.">
         <JobButton kind="warm" title="Embed memories" />
       </PageHead>
-      <Modes label="What is shown" modes={MODES} />
+      <Modes label="What is shown" view="recall" by="tab" modes={MODES} />
       {params.get("tab") === "context" ? <Context params={params} /> : <Prompt params={params} />}
     </>
   );
@@ -182,7 +179,7 @@ function Context({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<ContextAnswer>("/api/context", { touch: asked }, { isSteady: true });
   return (
     <Answered live={live}>
-      {({ warnings, loaded, index, notLoaded }) => (
+      {({ warnings, loaded, added, index, notLoaded }) => (
         <>
           <Lines lines={warnings} />
           <Loaded rows={loaded} />
@@ -199,10 +196,29 @@ function Context({ params }: { params: URLSearchParams }): VNode {
                 onInput={setTyped}
               />
             </Form>
-            {asked === "" ? null : <Added live={live} asked={asked} />}
+            {asked === "" ? null : (
+              <div class="stack" aria-live="polite">
+                <p>
+                  Reading <code>{asked}</code> adds{" "}
+                  {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
+                </p>
+                <Instructions rows={added} />
+              </div>
+            )}
           </Section>
           <IndexText index={index} />
-          <NotLoaded rows={notLoaded} />
+          <Section title="Not loaded">
+            <Table
+              caption="Instruction files that are not loaded, with the reason"
+              none="Every instruction file that was found is loaded."
+              columns={[
+                { title: "File", cell: (row) => <span class="mono">{row.path}</span> },
+                { title: "Reason", cell: (row) => row.reason },
+              ]}
+              rows={notLoaded}
+              keyOf={(row) => `${row.path} ${row.reason}`}
+            />
+          </Section>
         </>
       )}
     </Answered>
@@ -256,53 +272,20 @@ function Instructions({ rows }: { rows: InstructionRow[] }): VNode {
   );
 }
 
-function Added({ live, asked }: { live: Live<ContextAnswer>; asked: string }): VNode {
-  return (
-    <Answered live={live}>
-      {({ added }) => (
-        <div class="stack" aria-live="polite">
-          <p>
-            Reading <code>{asked}</code> adds{" "}
-            {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
-          </p>
-          {added.length === 0 ? null : <Instructions rows={added} />}
-        </div>
-      )}
-    </Answered>
-  );
-}
-
 function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
-  if (index === null)
-    return (
-      <Section title="The index">
-        <Soft text="There is no index yet. It is created with the first memory." />
-      </Section>
-    );
-  const how = index.isCut ? "; it is cut at its limit, and the rest is found by recall" : ", sent completely";
+  const how = index?.isCut ? "; it is cut at its limit, and the rest is found by recall" : ", sent completely";
   return (
     <Section title="The index">
-      <Soft text={formatBytes(index.bytes) + how} />
-      <div class="paper">
-        <Markdown nodes={index.body} />
-      </div>
-    </Section>
-  );
-}
-
-function NotLoaded({ rows }: { rows: ContextAnswer["notLoaded"] }): VNode {
-  return (
-    <Section title="Not loaded">
-      <Table
-        caption="Instruction files that are not loaded, with the reason"
-        none="Every instruction file that was found is loaded."
-        columns={[
-          { title: "File", cell: (row) => <span class="mono">{row.path}</span> },
-          { title: "Reason", cell: (row) => row.reason },
-        ]}
-        rows={rows}
-        keyOf={(row) => `${row.path} ${row.reason}`}
-      />
+      {index === null ? (
+        <Soft text="There is no index yet. It is created with the first memory." />
+      ) : (
+        <>
+          <Soft text={formatBytes(index.bytes) + how} />
+          <div class="paper">
+            <Markdown nodes={index.body} />
+          </div>
+        </>
+      )}
     </Section>
   );
 }

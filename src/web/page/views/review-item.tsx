@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { MEMORY_TYPES, type ReviewDetail, type ReviewItem, type ReviewKind } from "../../api.ts";
+import { MEMORY_TYPES, type ReviewDetail, type ReviewItem, type ReviewKind, type TextPart } from "../../api.ts";
 import {
   Age,
   Button,
@@ -16,10 +16,10 @@ import {
   toneOf,
   useForm,
 } from "../parts/basics.tsx";
-import { Change } from "../parts/diff.tsx";
+import { Block, Change, isChanged, titleOfField } from "../parts/diff.tsx";
 import { linesOf, showName } from "../parts/format.ts";
-import { Merge } from "../parts/merge.tsx";
 import type { Pick } from "../parts/merge-text.ts";
+import { Markdown } from "../parts/texts.tsx";
 import { formatRoute } from "../router.ts";
 
 export const KINDS: Record<ReviewKind, { title: string; one: string }> = {
@@ -95,8 +95,6 @@ const EFFECTS = { new: "New memory", changed: "Changes", removed: "Is forgotten"
 export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
   const { claims, changes, texts } = detail;
   const [first] = changes;
-  const isReadOnly = !item.verbs.includes("merge");
-  const titles: [string, string] = item.kind === "conflict" ? ["Ours", "Theirs"] : [item.title, item.other?.name ?? ""];
   return (
     <>
       <List class="ruled claims" item="row" rows={claims.filter(({ isWrong }) => isWrong)}>
@@ -109,7 +107,7 @@ export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
         )}
       </List>
       {texts !== null && first !== undefined ? (
-        <Merge parts={first.parts} picks={picks} titles={titles} isReadOnly={isReadOnly} onPick={onPick} />
+        <Merge item={item} parts={first.parts} picks={picks} onPick={onPick} />
       ) : (
         changes.map((change, at) => (
           <section key={at} class="paper stack-s" aria-label={change.title}>
@@ -123,6 +121,52 @@ export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
         ))
       )}
     </>
+  );
+}
+
+/** Two versions of a memory: where they differ, the person picks one or both; the rest is the same. */
+function Merge({ item, parts, picks, onPick }: Omit<BodyProps, "detail"> & { parts: TextPart[] }): VNode {
+  const [left, right] = item.kind === "conflict" ? ["Ours", "Theirs"] : [item.title, item.other?.name ?? ""];
+  const choicesOf = ({ field, before, after }: TextPart): Partial<Record<Pick, string>> => {
+    if (before === null) return { right: "Add it", none: "Leave it out" };
+    if (after === null) return { left: "Keep it", none: "Leave it out" };
+    return { left, right, ...((field === null || field === "when") && { both: "Both" }) };
+  };
+  return (
+    <div class="merge stack-s">
+      <p class="small soft">
+        <del>{left}</del> → <ins>{right}</ins>
+      </p>
+      {parts.map((part, at) => {
+        const { field, before, after } = part;
+        if (!isChanged(part)) return field === null ? <Markdown key={at} nodes={part.body} /> : null;
+        return (
+          <fieldset key={at} class="choice card">
+            <legend class="small soft">{field === null ? "Paragraph" : titleOfField(field)}</legend>
+            {field === null || (before !== null && after !== null) ? (
+              <Block part={part} />
+            ) : (
+              <p class={`block block-${before === null ? "added" : "removed"} words`}>{before ?? after}</p>
+            )}
+            {!item.verbs.includes("merge") ? null : (
+              <div class="row small">
+                {(Object.entries(choicesOf(part)) as [Pick, string][]).map(([pick, title]) => (
+                  <label key={pick} class="chip">
+                    <input
+                      type="radio"
+                      name={`part-${at}`}
+                      checked={pick === (picks[at] ?? "left")}
+                      onChange={() => onPick(at, pick)}
+                    />
+                    <bdi>{title}</bdi>
+                  </label>
+                ))}
+              </div>
+            )}
+          </fieldset>
+        );
+      })}
+    </div>
   );
 }
 

@@ -7,60 +7,54 @@ import { type Answer, send } from "../remote.ts";
 /** What a verb needs to know of an item. */
 type Decided = Pick<ReviewItem, "id" | "kind" | "title" | "memory" | "other">;
 
-export interface Done {
-  undo: () => Promise<void>;
-}
-
-/** Must not throw. `more` is what the person wrote or picked. */
-export async function perform(item: Decided, verb: ReviewVerb, more: object = {}): Promise<Answer<Done>> {
-  const { value, failure } = await call(item, verb, more);
+/** What undoes it. Must not throw. `more` is what the person wrote or picked. */
+export async function perform(
+  item: Decided,
+  verb: ReviewVerb,
+  more: object = {},
+): Promise<Answer<() => Promise<void>>> {
+  const { value, failure } = await send<Undoable>("POST", ...requestOf(item, verb, more));
   if (failure !== null) return { value: null, failure };
   const undo = async () => {
-    for (const id of value) await told(send("POST", "/api/undo", { id }));
+    for (const id of entriesOf(value)) await told(send("POST", "/api/undo", { id }));
     const place = item.kind === "finding" ? placeOf(item) : {};
     await told(send("POST", "/api/review/restore", { id: item.id, ...place }));
     changes.set(changes.get() + 1);
   };
-  return { value: { undo }, failure: null };
+  return { value: undo, failure: null };
 }
+
+/** Where a verb is sent, and with what. */
+function requestOf(item: Decided, verb: ReviewVerb, more: object): [path: string, body: object] {
+  const { id, other } = item;
+  const place = placeOf(item);
+  if (verb === "accept" || verb === "skip") return [`/api/review/${verb}`, { id, ...more }];
+  if (verb === "true") return ["/api/mark", { ...place, isTrue: true }];
+  if (verb === "pin" || verb === "unpin") return ["/api/mark", { ...place, pinned: verb === "pin" }];
+  if (verb === "cue") return ["/api/mark", { ...place, ...more }];
+  if (verb === "merge") return ["/api/merge", { keep: place, other: placeOf({ memory: other }), ...more }];
+  if (verb === "fix") return ["/api/verify", { ...place, fix: true }];
+  if (verb === "promote") return ["/api/promote", { name: place.file, yes: true }];
+  return ["/api/forget", place];
+}
+
+/** What the verbs answer of how they are undone. */
+type Undoable =
+  | Pick<ChangedAnswer, "entry">
+  | Pick<VerbAnswer, "undo">
+  | { undo: string[] | { written: string | null; removed: string } };
 
 /** The entries of the journal, in the order in which they are undone. */
-async function call(item: Decided, verb: ReviewVerb, more: object): Promise<Answer<string[]>> {
-  const { id } = item;
-  const place = placeOf(item);
-  const changed = async (path: string, body: object) =>
-    read(await send<ChangedAnswer>("POST", path, body), ({ entry }) => listed(entry));
-  if (verb === "accept" || verb === "skip") return changed(`/api/review/${verb}`, { id, ...more });
-  if (verb === "true") return changed("/api/mark", { ...place, isTrue: true });
-  if (verb === "pin" || verb === "unpin") return changed("/api/mark", { ...place, pinned: verb === "pin" });
-  if (verb === "cue") return changed("/api/mark", { ...place, ...more });
-  if (verb === "merge") {
-    const { directory = 0, file = "" } = item.other ?? {};
-    return changed("/api/merge", { keep: place, other: { directory, file }, ...more });
-  }
-  if (verb === "fix")
-    return read(await send<{ undo: string[] }>("POST", "/api/verify", { ...place, fix: true }), ({ undo }) =>
-      undo.toReversed(),
-    );
-  if (verb === "promote") {
-    const sent = await send<{ undo: { written: string | null; removed: string } }>("POST", "/api/promote", {
-      ...{ name: place.file, yes: true },
-    });
-    return read(sent, ({ undo }) => [undo.removed, ...listed(undo.written)]);
-  }
-  return read(await send<VerbAnswer>("POST", "/api/forget", place), ({ undo }) => listed(undo));
+function entriesOf(answer: Undoable): string[] {
+  const how = "entry" in answer ? answer.entry : answer.undo;
+  if (how === null) return [];
+  if (typeof how === "string") return [how];
+  if (Array.isArray(how)) return how.toReversed();
+  return how.written === null ? [how.removed] : [how.removed, how.written];
 }
 
-function read<T>({ value, failure }: Answer<T>, say: (value: T) => string[]): Answer<string[]> {
-  return failure === null ? { value: say(value), failure } : { value: null, failure };
-}
-
-function placeOf({ memory }: Decided): { directory: number; file: string } {
+function placeOf({ memory }: Pick<Decided, "memory">): { directory: number; file: string } {
   return { directory: memory?.directory ?? 0, file: memory?.file ?? "" };
-}
-
-function listed(entry: string | null): string[] {
-  return entry === null ? [] : [entry];
 }
 
 /** The key, what the button says, what was done with it, and whether the item leaves the queue. */

@@ -12,17 +12,17 @@ import {
 } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { changes, jobs, useLive, useStart } from "../live.ts";
-import { Age, Button, List } from "../parts/basics.tsx";
+import { Age, Button, type ButtonProps, goToMemory, List, TextButton } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
-import { showName } from "../parts/format.ts";
+import { showName, toggle } from "../parts/format.ts";
 import { JobButton } from "../parts/jobs.tsx";
 import { Answered, Chips, Empty, Page } from "../parts/layout.tsx";
 import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
 import { endOffer, tellFailure } from "../parts/notice.tsx";
-import { amend, go } from "../router.ts";
+import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
 import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
-import { type Done, perform, sumUp, VERBS } from "./review-verbs.ts";
+import { perform, sumUp, VERBS } from "./review-verbs.ts";
 
 /** Asked again while duplicates are still searched for. */
 const AGAIN_MS = 1_500;
@@ -83,10 +83,6 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     isMoved.current = false;
   }, [current?.id]);
 
-  const move = (to: number) => {
-    const item = items[Math.min(items.length - 1, Math.max(0, to))];
-    if (item) amend({ id: item.id });
-  };
   const parts = detail.value?.changes[0]?.parts ?? [];
   const picksNow = picks?.of === current?.id ? (picks?.picks ?? []) : suggestPicks(parts);
 
@@ -106,9 +102,8 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     const on = (chosen.length > 0 ? chosen : current ? [current] : []).filter(({ verbs }) => verbs.includes(verb));
     const [only] = on;
     if (only === undefined) return;
-    if (verb === "open" && only.memory) go("memory", { directory: only.memory.directory, file: only.memory.file });
-    else if (verb === "edit" && only.kind !== "proposal" && only.memory)
-      go("edit", { directory: only.memory.directory, file: only.memory.file });
+    if (verb === "open" && only.memory) goToMemory(only.memory);
+    else if (verb === "edit" && only.kind !== "proposal" && only.memory) goToMemory(only.memory, "edit");
     else if (verb === "edit" || verb === "cue") setWriting(verb);
     else if (verb === "merge") {
       if (only === current && detail.value?.texts)
@@ -124,22 +119,18 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     event.preventDefault();
     act(verb);
   };
-  const turn = (item: ReviewItem | null) => {
-    if (item === null) return;
-    const others = [...picked].filter((id) => id !== item.id);
-    setPicked(new Set(others.length === picked.size ? [...picked, item.id] : others));
-  };
+  const turn = ({ id }: ReviewItem) => setPicked(new Set(toggle(picked, id)));
   const step = (by: number) => (event: KeyboardEvent) => {
     if (event.target instanceof HTMLInputElement && event.target.type === "radio") return;
     event.preventDefault();
     isMoved.current = true;
-    move(at + by);
+    const item = items[Math.min(items.length - 1, Math.max(0, at + by))];
+    if (item) amend({ id: item.id });
   };
-  const isPrimary = (verb: ReviewVerb) => current?.verbs[0] === verb;
   useKeys({
     ...{ j: step(1), k: step(-1), ArrowDown: step(1), ArrowUp: step(-1) },
     ...Object.fromEntries(Object.values(VERBS).map(({ key }) => [key, press])),
-    x: () => turn(current),
+    x: () => current && turn(current),
     X: () => setPicked(new Set(items.filter((item) => item.kind === current?.kind).map(({ id }) => id))),
     Escape: () => (writing !== null ? setWriting(null) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
   });
@@ -154,9 +145,7 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
               key={each}
               kind={each}
               items={items.filter((item) => item.kind === each)}
-              current={current}
-              picked={picked}
-              onChoose={(item) => amend({ id: item.id })}
+              {...{ current, picked }}
               onTurn={turn}
             />
           ))}
@@ -175,15 +164,18 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
       ) : (
         <article class="review-item stack" aria-label={current.title}>
           <p class="only-narrow">
-            <button type="button" class="link" onClick={() => amend({ id: null })}>
-              ← All that waits
-            </button>
+            <TextButton text="← All that waits" onClick={() => amend({ id: null })} />
           </p>
           <ItemHead item={current} detail={detail.value} />
           {readOnly ? null : (
             <div class="row verbs">
               {current.verbs.map((verb) => (
-                <VerbButton key={verb} verb={verb} isPrimary={isPrimary(verb)} onClick={() => act(verb)} />
+                <VerbButton
+                  key={verb}
+                  verb={verb}
+                  {...(verb === current.verbs[0] && { kind: "primary" })}
+                  onClick={() => act(verb)}
+                />
               ))}
             </div>
           )}
@@ -223,20 +215,20 @@ function useDecisions() {
     if (VERBS[verb].decides) setGone((now) => new Set([...now, ...ids]));
     const back = (some: string[]) => setGone((now) => new Set([...now].filter((id) => !some.includes(id))));
     const work = (async () => {
-      const done: Done[] = [];
+      const undos: (() => Promise<void>)[] = [];
       for (const item of on) {
         const { value, failure } = await perform(item, verb, moreOf(item));
-        if (value !== null) done.push(value);
+        if (value !== null) undos.push(value);
         else {
           back([item.id]);
           tellFailure(failure);
         }
       }
-      return done;
+      return undos;
     })();
     // Told at once: `u` waits for what it undoes.
     const offer = tellChanged(sumUp(verb, on), async () => {
-      for (const { undo } of (await work).toReversed()) await undo();
+      for (const undo of (await work).toReversed()) await undo();
       back(ids);
       amend({ id: ids[0] ?? null });
     });
@@ -258,18 +250,10 @@ function batchVerbs(items: readonly ReviewItem[]): ReviewVerb[] {
   return several.filter((verb) => items.some(({ verbs }) => verbs.includes(verb)));
 }
 
-interface VerbButtonProps {
-  verb: ReviewVerb;
-  isPrimary?: boolean;
-  isSmall?: boolean;
-  onClick: () => void;
-}
-
-function VerbButton({ verb, isPrimary = false, isSmall = false, onClick }: VerbButtonProps): VNode {
+function VerbButton({ verb, ...more }: { verb: ReviewVerb } & ButtonProps): VNode {
   const { key, title } = VERBS[verb];
-  const kind = isPrimary ? "primary" : verb === "forget" ? "danger" : "plain";
   return (
-    <Button kind={kind} isSmall={isSmall} onClick={onClick} aria-keyshortcuts={key}>
+    <Button kind={verb === "forget" ? "danger" : "plain"} {...more} aria-keyshortcuts={key}>
       {title} <span class="key" aria-hidden="true" children={key === "Enter" ? "↵" : key} />
     </Button>
   );
@@ -280,11 +264,10 @@ interface GroupProps {
   items: ReviewItem[];
   current: ReviewItem | null;
   picked: ReadonlySet<string>;
-  onChoose: (item: ReviewItem) => void;
   onTurn: (item: ReviewItem) => void;
 }
 
-function Group({ kind, items, current, picked, onChoose, onTurn }: GroupProps): VNode | null {
+function Group({ kind, items, current, picked, onTurn }: GroupProps): VNode | null {
   if (items.length === 0) return null;
   return (
     <section aria-label={KINDS[kind].title}>
@@ -298,7 +281,7 @@ function Group({ kind, items, current, picked, onChoose, onTurn }: GroupProps): 
         first={kind === "cues" && current?.kind !== "cues" ? FEW : undefined}
       >
         {(item) => (
-          <div class={`review-row${item === current ? " is-current" : ""}`}>
+          <div class={`review-row row${item === current ? " is-current" : ""}`}>
             <input
               type="checkbox"
               aria-label={`Select ${item.title}`}
@@ -311,7 +294,7 @@ function Group({ kind, items, current, picked, onChoose, onTurn }: GroupProps): 
               class="bare"
               aria-current={item === current ? "true" : undefined}
               tabIndex={item === current ? 0 : -1}
-              onClick={() => onChoose(item)}
+              onClick={() => amend({ id: item.id })}
             >
               <bdi class="row-title">{showName(item.title)}</bdi>
               <span class="clamp soft small" dir="auto" children={item.says} />

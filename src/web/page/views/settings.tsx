@@ -33,7 +33,18 @@ export function SettingsView({ params }: { params: URLSearchParams }): VNode {
         <>
           <Learning settings={settings} onDone={live.reload} />
           <Agents agents={settings.agents} onDone={live.reload} />
-          <Stores stores={settings.stores} />
+          <Section title="Stores">
+            <Table
+              caption="Where memories are"
+              columns={[
+                { title: "Scope", cell: ({ scope }) => scope },
+                { title: "Folder", cell: ({ path }) => <code>{path}</code> },
+                { title: "Access", cell: ({ readOnly }) => (readOnly ? "read-only" : "") },
+              ]}
+              rows={settings.stores}
+              keyOf={({ path }) => path}
+            />
+          </Section>
           <Team />
         </>
       )}
@@ -129,23 +140,6 @@ function Agents({ agents, onDone }: { agents: AgentRow[]; onDone: () => void }):
         ]}
         rows={agents}
         keyOf={({ name }) => name}
-      />
-    </Section>
-  );
-}
-
-function Stores({ stores }: { stores: Settings["stores"] }): VNode {
-  return (
-    <Section title="Stores">
-      <Table
-        caption="Where memories are"
-        columns={[
-          { title: "Scope", cell: ({ scope }) => scope },
-          { title: "Folder", cell: ({ path }) => <code>{path}</code> },
-          { title: "Access", cell: ({ readOnly }) => (readOnly ? "read-only" : "") },
-        ]}
-        rows={stores}
-        keyOf={({ path }) => path}
       />
     </Section>
   );
