@@ -1,7 +1,8 @@
 /** The client at the other end of a connection: what it is called in the journal, which project it works on, and whether prompts will come. */
 
-import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { World } from "../world.ts";
 import { type Caller, type Id, isObject, type Message, nameOf, type Params } from "./protocol.ts";
@@ -99,10 +100,6 @@ export function byName(name: string | undefined): string {
 }
 
 function folderOf(root: unknown): string | null {
-  try {
-    const folder = fileURLToPath((root as { uri: string }).uri);
-    return statSync(folder).isDirectory() ? folder : null;
-  } catch {
-    return null;
-  }
+  const folder = attempt(() => fileURLToPath((root as { uri: string }).uri), null);
+  return folder !== null && statOrNull(folder)?.isDirectory() ? folder : null;
 }

@@ -193,7 +193,14 @@ const LIVE = { resources: { subscribe: true, listChanged: true } };
 const SHARED: [string, Method][] = [
   ["tools/list", () => ({ tools: MODEL_TOOLS.map(({ spec }) => spec) })],
   ["tools/call", callTool],
-  ["resources/list", async (asked) => listResources(await open(asked), findText(asked.params, "cursor"))],
+  [
+    "resources/list",
+    async (asked) => {
+      // Who has listed them keeps the list.
+      if (asked.caller.era === "legacy") await listenLegacy(asked);
+      return listResources(await open(asked), findText(asked.params, "cursor"));
+    },
+  ],
   ["completion/complete", completeArgument],
   ["resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES })],
   ["resources/read", async (asked) => readResource(await open(asked), readText(asked.params, "uri"))],
@@ -201,9 +208,8 @@ const SHARED: [string, Method][] = [
   [
     "prompts/get",
     async (asked) => {
-      const { params } = asked;
       const call = await callOf(asked);
-      return getPrompt(readText(params, "name"), readObject(params, "arguments"), call);
+      return getPrompt(readText(asked.params, "name"), readObject(asked.params, "arguments"), call);
     },
   ],
 ];
@@ -211,14 +217,6 @@ const SHARED: [string, Method][] = [
 const METHODS: Record<Caller["era"], ReadonlyMap<string, Method>> = {
   legacy: new Map([
     ...SHARED,
-    [
-      "resources/list",
-      async (asked) => {
-        // Who has listed them keeps the list.
-        await listenLegacy(asked);
-        return listResources(await open(asked), findText(asked.params, "cursor"));
-      },
-    ],
     ["resources/subscribe", async (asked) => subscribe(asked, true)],
     ["resources/unsubscribe", async (asked) => subscribe(asked, false)],
     ["initialize", initialize],
