@@ -1,22 +1,20 @@
-/** What surrounds the memories: settings, agents, other projects, a memory's file in an editor; and what a verb asks for. */
+/** What surrounds the memories: settings, agents, other projects, and a memory's file in an editor. */
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Config, SETTINGS, type Setting } from "../config.ts";
 import { attempt, MemdirError } from "../errors.ts";
-import { buildSchema, choice, required } from "../input.ts";
+import { choice, required } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
 import { openMemdir } from "../open.ts";
 import { readOwner, setUserEntry } from "../project/owner.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { fieldsOf, type Verb } from "../verb.ts";
 import { findMachine, init } from "../verbs/init.ts";
-import { VERBS } from "../verbs/table.ts";
 import { CLIENTS } from "../wiring/clients.ts";
 import { contextOf, get, NAME, type Page, post, REF, TEXT } from "./answer.ts";
-import type { AgentRow, Project, SettingsView, VerbForm } from "./api.ts";
+import type { AgentRow, Project, SettingsView } from "./api.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -60,14 +58,6 @@ export const SETTINGS_ROUTES = [
     const path = join(directory.path, file);
     return { program: openInEditor(env, path), path };
   }),
-  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
-    const { row, verb } = await findVerb(name);
-    const { properties, required: needed } = buildSchema(fieldsOf(verb, "web")) as Pick<
-      VerbForm,
-      "properties" | "required"
-    >;
-    return { name, summary: row.summary, about: verb.about ?? "", properties, required: needed };
-  }),
 ];
 
 /** Null for nothing. Throws for what the setting cannot be, which would be ignored once it is written. */
@@ -81,12 +71,6 @@ function readSetting(name: (typeof OFFERED)[number], value: string): string | nu
   const [secret] = findSecrets(value);
   if (secret) throw new MemdirError("secret", `not saved, it looks like a secret: ${secret.rule}`);
   return given;
-}
-
-async function findVerb(name: string): Promise<{ row: (typeof VERBS)[0]; verb: Verb }> {
-  const row = VERBS.find((each) => each.name === name && each.on.includes("web"));
-  if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
-  return { row, verb: await row.load() };
 }
 
 /** Settings and projects are read when a Memdir is opened. */

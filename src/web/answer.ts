@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
+import { checked, type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
@@ -136,6 +136,7 @@ export const TEXT = required(text());
 export const NAME = required(filled(text()));
 /** A memory in a person's words. */
 export const WRITTEN = { name: filled(text()), type: TYPE, description: text(), body: text(), cues: list() };
+export const TIME = checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time");
 /** A memory's place. */
 export const REF = { directory: required(number()), file: NAME };
 
