@@ -76,7 +76,7 @@ export interface Host extends Pick<World, "env" | "now"> {
 }
 
 /** What the work returns; after an error, which is reported, `otherwise`: the rest of the answer does not depend on it. */
-export function attempt<T>(work: () => T, otherwise: T, { onFault }: Pick<Host, "onFault">): T {
+export function failOpen<T>(work: () => T, otherwise: T, { onFault }: Pick<Host, "onFault">): T {
   try {
     return work();
   } catch (error) {

@@ -16,10 +16,10 @@ import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, isShared, loadIndex, statePath } from "../store/store.ts";
 import {
   type Answer,
-  attempt,
   cwdOf,
   type Deadline,
   type EventInput,
+  failOpen,
   formatContext,
   type Host,
   isCodex,
@@ -39,7 +39,7 @@ export interface SessionInput extends EventInput {
 type SessionHost = Pick<Host, "env" | "now" | "deadline" | "onFault">;
 
 export function answerSession(input: SessionInput, host: Host): Answer {
-  const text = attempt(() => greet(input, host), "", host);
+  const text = failOpen(() => greet(input, host), "", host);
   return {
     out: text === "" ? "" : formatContext("SessionStart", text),
     after() {
@@ -67,7 +67,7 @@ export function greet(input: SessionInput, host: SessionHost): string {
     () => waitingNote(main),
     () => rulesNote(directories, config, location, deadline),
     () => overdueNote(main, deadline),
-  ].map((make) => attempt(make, "", host));
+  ].map((make) => failOpen(make, "", host));
   const room = MAX_CHARS - notes.join("\n\n").length;
   return [...indexNotes(shown, room, host), ...notes].filter((note) => note !== "").join("\n\n");
 }
@@ -85,7 +85,7 @@ function indexNotes(directories: readonly Directory[], room: number, host: Sessi
   let left = room;
   return directories.map((directory, at) => {
     const share = Math.floor(left / (directories.length - at)) - FRAME_CHARS;
-    const note = host.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), "", host);
+    const note = host.deadline.isOver() ? "" : failOpen(() => indexNote(directory, share), "", host);
     left -= note.length + 2;
     return note;
   });

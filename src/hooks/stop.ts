@@ -18,10 +18,10 @@ import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
 import {
   type Answer,
-  attempt,
   cwdOf,
   type EventInput,
   eventOf,
+  failOpen,
   formatContinuation,
   type Host,
   sessionOf,
@@ -64,7 +64,7 @@ export function answerStop(input: StopInput, host: Host): Answer {
   };
   // A turn that cannot be judged is still archived.
   const unknown: StopAnswer = { skipped: "it could not be judged" };
-  const answer = attempt(() => decide(input, { env, now: () => new Date(), log }), unknown, host);
+  const answer = failOpen(() => decide(input, { env, now: () => new Date(), log }), unknown, host);
   if ("skipped" in answer) log(`extraction skipped: ${answer.skipped}`);
   return {
     out: "ask" in answer ? formatContinuation(answer.ask) : "",

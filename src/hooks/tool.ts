@@ -7,6 +7,7 @@
 import { lstatSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories } from "../recall/budget.ts";
 import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
@@ -16,10 +17,10 @@ import { type Directory, findAuthor, readEntry } from "../store/store.ts";
 import { findBroken } from "./enforcement.ts";
 import {
   type Answer,
-  attempt,
   cwdOf,
   type EventInput,
   eventOf,
+  failOpen,
   formatContext,
   formatDenial,
   type Host,
@@ -67,11 +68,7 @@ function answerAt(cwd: string, input: ToolInput, host: ToolHost, work: (open: Op
 
 /** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
 function startOf(input: ToolInput, { startedIn }: ToolHost): string {
-  try {
-    return isCodex(input) ? startedIn() : cwdOf(input);
-  } catch {
-    return cwdOf(input);
-  }
+  return isCodex(input) ? attempt(startedIn, cwdOf(input)) : cwdOf(input);
 }
 
 type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; host: ToolHost };
@@ -93,7 +90,7 @@ function denyBroken(open: Open): string {
   if (!config.hooks.enforce) return "";
   const { all } = directoriesOf(open);
   const rules = readRules(all, host.deadline.isMissed, host.keep("rules", openKeptRules));
-  attempt(() => expectChanges(open, all), undefined, host);
+  failOpen(() => expectChanges(open, all), undefined, host);
   const late = host.deadline.missed;
   if (late > 0) host.onFault(new Error("time was up before all rules were read"));
   if (rules.length === 0) return "";
@@ -158,7 +155,7 @@ function nestedOf({ input, cwd: start, location, host }: Open, known: ReadonlySe
   const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
   const { isOver: isLate } = host.deadline;
   const options = { ...place, response: input.tool_response, known, maxChars, isLate };
-  return attempt(() => findNested(callOf(input), options), NOT_NESTED, host);
+  return failOpen(() => findNested(callOf(input), options), NOT_NESTED, host);
 }
 
 /** Which directory a path is in, and its file there; null for none. */
