@@ -58,19 +58,8 @@ interface OpenRequest {
   scope?: string | undefined;
 }
 
-export interface Memories {
-  /** Throws when memory is switched off for the project. */
-  open(asked: OpenRequest): Promise<Memdir>;
-  /** The first memory of a scope makes its directory, which a Memdir that is open does not know of. */
-  renew(): void;
-}
-
-export interface McpServer {
-  /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
-  receive(message: Message, signal?: AbortSignal): Promise<Answer | null>;
-  /** No more is asked: those who listen are told that it ends. */
-  close(): void;
-}
+export type Memories = ReturnType<typeof openMemories>;
+export type McpServer = ReturnType<typeof openMcpServer>;
 
 /**
  * One for each connection. `send`: for asking the client something, null where that is not possible. `tell`: for what it did not
@@ -81,7 +70,7 @@ export function openMcpServer(
   memories: Memories,
   send: ((message: Message) => void) | null,
   tell: ((message: Message) => void) | null = send,
-): McpServer {
+) {
   const client = openClient(mcp, send);
   const over = new AbortController();
   let changes: Changes | null = null;
@@ -116,7 +105,8 @@ export function openMcpServer(
     }
   };
   return {
-    async receive(message, signal) {
+    /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
+    async receive(message: Message, signal?: AbortSignal): Promise<Answer | null> {
       const { id, method, params = {} } = message;
       if (method === undefined) client.onAnswer(message);
       else if (id === undefined) heed(message);
@@ -130,6 +120,7 @@ export function openMcpServer(
       }
       return null;
     },
+    /** No more is asked: those who listen are told that it ends. */
     close: () => over.abort(),
   };
 }
@@ -139,10 +130,11 @@ const KEEP_MS = 60_000;
 /** Projects, clients and scopes together; further ones are opened again. */
 const MAX_OPEN = 32;
 
-export function openMemories(mcp: Pick<McpOptions, "open" | "now">): Memories {
+export function openMemories(mcp: Pick<McpOptions, "open" | "now">) {
   const kept = new Map<string, { memdir: Promise<Memdir>; sinceMs: number }>();
   return {
-    async open(asked) {
+    /** Throws when memory is switched off for the project. */
+    async open(asked: OpenRequest): Promise<Memdir> {
       const key = JSON.stringify([asked.cwd, asked.by, asked.scope ?? null]);
       const nowMs = mcp.now().getTime();
       let held = kept.get(key);
@@ -158,6 +150,7 @@ export function openMemories(mcp: Pick<McpOptions, "open" | "now">): Memories {
       if (off !== null) throw new MemdirError("usage", `memory is switched off for this project: ${off}`);
       return memdir;
     },
+    /** The first memory of a scope makes its directory, which a Memdir that is open does not know of. */
     renew: () => kept.clear(),
   };
 }

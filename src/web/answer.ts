@@ -41,7 +41,8 @@ interface Kept {
   version: number | null;
   /** Proposals that were accepted or rejected here, so that they can be put back. */
   decided?: Map<string, Proposal>;
-  health?: KeptHealth;
+  /** The last measurement, and the version and the day that it is for. */
+  health?: { of: string; last: Measurement | null };
   /** Every memory as a row, as it was at a version and on a day. */
   rows?: { version: number | null; day: string; known: Promise<Known> };
   /** Texts that were read for a search; of which rows all were. */
@@ -63,12 +64,6 @@ export interface Measurement {
 
 /** What is known of a directory once it was measured. */
 export type MeasuredStore = Pick<Measured, "dir" | "memories" | "findings">;
-
-interface KeptHealth {
-  /** The version and the day that the last measurement is for. */
-  of: string;
-  last: Measurement | null;
-}
 
 export interface Known {
   rows: KnownRow[];
