@@ -32,10 +32,7 @@ interface HttpOptions extends Pick<World, "newId"> {
   token: string;
 }
 
-export interface HttpServer {
-  url: string;
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof serveHttp>>;
 
 /** Other machines never reach it. */
 const ADDRESS = "127.0.0.1";
@@ -52,7 +49,7 @@ interface HttpAnswer {
   stream?: (tell: (message: unknown) => void) => Promise<void>;
 }
 
-export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<HttpServer> {
+export async function serveHttp(mcp: McpOptions, options: HttpOptions) {
   const sessions = openSessions(mcp, openMemories(mcp), options.newId);
   const answer = async (incoming: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> => {
     const refused = refuseStranger(incoming, options.token);
@@ -84,7 +81,7 @@ export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<
   server.on("error", (error) => mcp.log(`mcp over http: ${error.message}`));
   return {
     url: `http://${ADDRESS}:${(server.address() as AddressInfo).port}${PATH}`,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
       server.closeAllConnections();
       await closed;

@@ -27,14 +27,7 @@ import {
   readCaller,
   SUBSCRIPTION_KEY,
 } from "./protocol.ts";
-import {
-  complete,
-  completeName,
-  completeResource,
-  listResources,
-  RESOURCE_TEMPLATES,
-  readResource,
-} from "./resources.ts";
+import { complete, completeResource, listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { openOrder, type ToolCall } from "./tool.ts";
 import { MODEL_TOOLS } from "./tools.ts";
 
@@ -280,7 +273,11 @@ async function completeArgument(asked: Asked): Promise<object> {
   if (ref.type === "ref/resource")
     return completeResource(await open(asked), name, value, isObject(others) ? others.scope : undefined);
   // The other prompts take words of the person's own.
-  return ref.name === "verify" ? completeName(await open(asked), value) : complete([], value);
+  const rows = ref.name === "verify" ? await (await open(asked)).list() : [];
+  return complete(
+    rows.map((row) => row.name),
+    value,
+  );
 }
 
 function initialize({ client, params, identity, listening }: Asked): object {

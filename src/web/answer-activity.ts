@@ -88,8 +88,7 @@ export const ACTIVITY_ROUTES = [
     const { messages, prompts } = await readTranscript(found.path);
     const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
     const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
-    const kept = cut(said);
-    const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
+    const { kept, isCut } = cut(said);
     const traces = await traceOf(page, found.id, kept);
     const masked = kept.map((one) => ({ ...one, text: redactSecrets(one.text) }));
     return { row: rowOf(found), messages: masked, isCut, ...traces };
@@ -322,14 +321,16 @@ function clipTool(text: string): string {
 }
 
 /** From the beginning, as it was said. */
-function cut(said: readonly Said[]): Said[] {
+function cut(said: readonly Said[]): { kept: Said[]; isCut: boolean } {
   const kept: Said[] = [];
   let left = MAX_BYTES;
   for (const one of said.slice(0, MAX_MESSAGES)) {
     left -= Buffer.byteLength(one.text);
-    if (left < 0 && kept.length > 0) break;
-    kept.push(left < 0 ? { ...one, text: clip(one.text, MAX_BYTES / 4) } : one);
     if (left < 0) break;
+    kept.push(one);
   }
-  return kept;
+  const [first] = said;
+  // One that is too long on its own is shown as far as it goes.
+  if (first && kept.length === 0) kept.push({ ...first, text: clip(first.text, MAX_BYTES / 4) });
+  return { kept, isCut: kept.length < said.length || left < 0 };
 }

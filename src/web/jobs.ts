@@ -1,6 +1,6 @@
 /** Long-running jobs that a person starts on the page, watches and can stop: embedding, verifying, planning a dream. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../errors.ts";
 import { planSeen } from "../learn/dream.ts";
 import { countOps } from "../learn/dream-plan.ts";
@@ -29,12 +29,6 @@ interface WorkRun {
   progress: (done: number, total: number) => void;
   /** What is being done, if there is nothing to count. */
   say: (words: string) => void;
-}
-
-interface Running {
-  job: Job;
-  stop: AbortController;
-  ended: Promise<void>;
 }
 
 /** Ten updates a second look smooth. */
@@ -70,7 +64,7 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
 };
 
 export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_MS }: JobsOptions) {
-  const running = new Map<JobKind, Running>();
+  const running = new Map<JobKind, { job: Job; stop: AbortController; ended: Promise<void> }>();
   let isClosed = false;
 
   const run = async (job: Job, stop: AbortController): Promise<void> => {
@@ -109,11 +103,9 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
       }
       const job: Job = { id: newId(), kind, state: "running", done: 0, total: 0, says: "" };
       const stop = new AbortController();
-      const begun: Running = { job, stop, ended: Promise.resolve() };
-      running.set(kind, begun);
       tell({ ...job });
       // Starts after the response that it has started.
-      begun.ended = new Promise((resolve) => setImmediate(resolve)).then(() => run(job, stop));
+      running.set(kind, { job, stop, ended: setImmediate().then(() => run(job, stop)) });
       return { ...job };
     },
     /** Throws `not-found`. A job that has ended stays unchanged. */
