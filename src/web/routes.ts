@@ -15,7 +15,6 @@ import { MEMORY_ROUTE } from "./answer-memory.ts";
 import { RECALL_ROUTES } from "./answer-recall.ts";
 import { REVIEW_ROUTES } from "./answer-review.ts";
 import { SETTINGS_ROUTES } from "./answer-settings.ts";
-import { TEAM_ROUTE } from "./answer-team.ts";
 import type { Start, VerbForm } from "./api.ts";
 
 export const ROUTES: readonly Route[] = [
@@ -45,7 +44,7 @@ export const ROUTES: readonly Route[] = [
     };
   }),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
-  ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, TEAM_ROUTE, ...SETTINGS_ROUTES],
+  ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, ...SETTINGS_ROUTES],
 ];
 
 /** `POST /api/<name>` for a verb that is for the page, its result in words with `say`; null for any other. A verb is loaded when it is first asked for. */
