@@ -88,28 +88,22 @@ function markOf({ path }: Directory): string {
   return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "";
 }
 
-interface Reading {
-  /** Compares some of the other memories too, for callers with time. */
-  windowAt?: number;
-  /** Called when the beginning of the cache was enough. */
-  keep?: (found: Omit<Kept, "rules">, entries: readonly RowEntry[]) => void;
-}
-
 /**
  * Memories with a rule or a date, from the start of the cache as long as no file was added or removed. Files that are known to have
- * one are always compared with the disk. Must not throw.
+ * one are always compared with the disk; with `windowAt` some of the others too, for callers with time. `keep` is called when the
+ * beginning of the cache was enough. Must not throw.
  */
 export function readForHooks(
   directory: Directory,
   isLate: () => boolean,
-  { windowAt, keep = () => {} }: Reading = {},
+  { windowAt, keep }: { windowAt?: number; keep?: (found: Omit<Kept, "rules">, entries: RowEntry[]) => void } = {},
 ): RowEntry[] {
   try {
     const mark = markOf(directory);
     const peeked = peekForHooks(directory, windowAt ?? null);
     if (!peeked) return scanForHooks(directory, isLate);
     const { entries, stale, folders } = peeked;
-    if (stale.length === 0) keep({ mark, folders, stamps: entries.map(stampOf) }, entries);
+    if (stale.length === 0) keep?.({ mark, folders, stamps: entries.map(stampOf) }, entries);
     const changed = stale.flatMap((known): RowEntry[] => {
       // An outdated rule is better than none.
       const found = isLate() ? "same" : digestFile(directory, known.file, known);
