@@ -5,12 +5,13 @@ import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join, relative } from "node:path";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
-import { MemdirError, onDisk } from "../errors.ts";
+import { attempt, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { formatAuthorship, MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { sha256 } from "../text/hash.ts";
+import { findMarked, putMarked } from "../text/lines.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export const EXPORT_FORMATS = ["markdown", "json", "agents-md"] as const;
@@ -212,21 +213,8 @@ export function hasSection(text: string): boolean {
 
 /** The file with its section replaced, or added at the end; every other byte stays. */
 export function putSection(file: string, text: string, section: string): string {
-  const begins = [...text.matchAll(BEGIN_LINE)];
-  const ends = [...text.matchAll(END_LINE)];
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const fresh = section.replaceAll("\n", eol);
-  const [begin] = begins;
-  const [end] = ends;
-  if (!begin && !end) {
-    const gap = text === "" ? "" : text.endsWith("\n") ? eol : `${eol}${eol}`;
-    return `${text}${gap}${fresh}${eol}`;
-  }
-  if (!begin || !end || begins.length > 1 || ends.length > 1 || end.index < begin.index) {
-    const message = `${file} has a mark of memdir's without its other half, or more than one pair: fix them by hand`;
-    throw new MemdirError("conflict", message);
-  }
-  return text.slice(0, begin.index) + fresh + text.slice(end.index + end[0].length);
+  const broken = `${file} has a mark of memdir's without its other half, or more than one pair: fix them by hand`;
+  return putMarked(text, findMarked(text, BEGIN_LINE, END_LINE, new MemdirError("conflict", broken)), section);
 }
 
 // --- Writing an export: aside and renamed, and never over a file that is not an earlier export unless that is wanted.
@@ -280,26 +268,21 @@ function writeFolder(dir: string, files: ReadonlyMap<string, string>, force: boo
 }
 
 function removeOwn(dir: string, file: string, isOurs: (file: string, text: string) => boolean): boolean {
-  try {
+  // Where a link or something else took its place, it is not ours any more.
+  return attempt(() => {
     const path = resolveInside(dir, file);
     const there = readThere(path);
-    if (there === null || !isOurs(file, there)) return false;
-    rmSync(path);
-    return true;
-  } catch {
-    return false; // a link or something else took its place: it is not ours any more
-  }
+    const isOwn = there !== null && isOurs(file, there);
+    if (isOwn) rmSync(path);
+    return isOwn;
+  }, false);
 }
 
 function readReceipt(path: string): Map<string, string> {
-  try {
-    const value = JSON.parse(readThere(path) ?? "{}") as { files?: Record<string, unknown> };
-    return new Map(
-      Object.entries(value.files ?? {}).flatMap(([file, hash]) => (typeof hash === "string" ? [[file, hash]] : [])),
-    );
-  } catch {
-    return new Map();
-  }
+  const files = attempt(() => JSON.parse(readThere(path) ?? "{}").files, null);
+  return new Map(
+    Object.entries(files ?? {}).flatMap(([file, hash]) => (typeof hash === "string" ? [[file, hash]] : [])),
+  );
 }
 
 /** Null when there is nothing. Throws for a directory or a pipe in the file's place. */

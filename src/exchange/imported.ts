@@ -1,9 +1,9 @@
 /** What a reader finds in another program's files: memories in one shape, and what was skipped, with reasons. Files are read within bounds and never through a link inside a folder. */
 
 import { isUtf8 } from "node:buffer";
-import { closeSync, statSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { openRegular, readRegular } from "../disk/fence.ts";
+import { withRegular } from "../disk/fence.ts";
 import { describeStatement, nameStatement } from "../memory/statement.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
 
@@ -86,17 +86,17 @@ export function readFile(path: string, read: (text: string) => Harvest): Harvest
 export function readSource(path: string, options: { follow?: boolean } = {}): Source | { problem: string } {
   const name = basename(path);
   try {
-    const opened = openRegular(path, options);
-    if (!opened) return { problem: `${name} is missing, a link or not a regular file: skipped` };
-    closeSync(opened.fd);
-    if (opened.size > MAX_FILE_BYTES)
-      return { problem: `${name} has ${opened.size} bytes, more than ${MAX_FILE_BYTES}: skipped` };
-    const data = readRegular(path, { ...options, maxBytes: MAX_FILE_BYTES });
-    if (!data) return { problem: `${name} vanished or grew while it was read: skipped` };
-    if (!isUtf8(data)) return { problem: `${name} is not valid UTF-8: skipped` };
-    const modified = statSync(path).mtime.toISOString();
-    const text = data.toString("utf8");
-    return { text: text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"), modified };
+    const read = (fd: number, size: number) => {
+      if (size > MAX_FILE_BYTES) return { problem: `${name} has ${size} bytes, more than ${MAX_FILE_BYTES}: skipped` };
+      const data = readFileSync(fd);
+      if (!isUtf8(data)) return { problem: `${name} is not valid UTF-8: skipped` };
+      const text = data
+        .toString("utf8")
+        .replace(/^\uFEFF/, "")
+        .replaceAll("\r\n", "\n");
+      return { text, modified: fstatSync(fd).mtime.toISOString() };
+    };
+    return withRegular(path, read, options) ?? { problem: `${name} is missing, a link or not a regular file: skipped` };
   } catch (error) {
     return {
       problem: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}): skipped`,

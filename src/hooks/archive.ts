@@ -1,9 +1,9 @@
 /** A copy of a session's transcript in a folder that the host does not clean up, for users who want to keep their conversations. */
 
-import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { openRegular, pinFolder } from "../disk/fence.ts";
+import { pinFolder, withRegular } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
 
 interface Archiving {
@@ -23,19 +23,16 @@ export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archi
   if (!/^[\w.-]{1,128}$/.test(session) || session.startsWith(".")) return false;
   // Every host's transcript has this ending; anything else is not a conversation.
   if (!/\.jsonl?$/.test(transcript)) return false;
-  const opened = openRegular(transcript);
-  if (!opened) return false;
-  try {
-    if (opened.size === 0 || opened.size > MAX_BYTES) return false;
+  const archive = (fd: number, size: number) => {
+    if (size === 0 || size > MAX_BYTES) return false;
     const folder = makeFolder(claudeDir, slugOf(cwd));
     try {
-      return copy(opened.fd, folder.path, `${session}.jsonl`);
+      return copy(fd, folder.path, `${session}.jsonl`);
     } finally {
       folder.close();
     }
-  } finally {
-    closeSync(opened.fd);
-  }
+  };
+  return withRegular(transcript, archive) ?? false;
 }
 
 /** One after the other, each checked before anything is made in it. */

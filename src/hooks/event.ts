@@ -75,6 +75,16 @@ export interface Host extends Pick<World, "env" | "now"> {
   keep<T>(key: string, make: () => T): T;
 }
 
+/** What the work returns; after an error, which is reported, `otherwise`: the rest of the answer does not depend on it. */
+export function failOpen<T>(work: () => T, otherwise: T, { onFault }: Pick<Host, "onFault">): T {
+  try {
+    return work();
+  } catch (error) {
+    onFault(error as Error);
+    return otherwise;
+  }
+}
+
 export type Deadline = ReturnType<typeof openDeadline>;
 
 /** `elapsedMs`: since the call. Not from `performance`, which Node loads on first use. */

@@ -58,8 +58,14 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
     for (const oldest of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(oldest);
     return value;
   };
-  const start: Host["start"] = (args, cwd, input = "ignore") =>
-    startDetached(node, join(dist, "cli.js"), args, cwd, input);
+  /** Detached and without our streams, as it outlives us. */
+  const start: Host["start"] = (args, cwd, input = "ignore") => {
+    const { spawn } = process.getBuiltinModule("node:child_process");
+    const stdio = [input, "ignore" as const, "ignore" as const];
+    const child = spawn(node, [join(dist, "cli.js"), ...args], { cwd, detached: true, stdio, windowsHide: true });
+    child.on("error", () => {});
+    child.unref();
+  };
 
   /** What is still to be done for the last event. */
   let rest = async () => {};
@@ -102,19 +108,4 @@ async function note(env: Env, { at, event, faults }: { at: Date; event: string; 
   } catch {
     // See above.
   }
-}
-
-/** Detached and without our streams, as it outlives us. */
-function startDetached(
-  node: string,
-  program: string,
-  args: readonly string[],
-  cwd: string,
-  input: number | "ignore",
-): void {
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const stdio = [input, "ignore" as const, "ignore" as const];
-  const child = spawn(node, [program, ...args], { cwd, detached: true, stdio, windowsHide: true });
-  child.on("error", () => {});
-  child.unref();
 }

@@ -70,20 +70,16 @@ export function takePrefetch(directory: string, session: string): readonly strin
   return paths;
 }
 
-interface Prefetched {
-  id: string;
-  atMs: number;
-  /** Null while the search runs. */
-  paths: readonly string[] | null;
-}
-
 function recordOf(directory: string, session: string): StateRecord<Prefetched> {
   return openState(directory).record(`prefetch/${sessionKey(session)}`, parse, { maxBytes: MAX_BYTES });
 }
 
-function parse(value: unknown): Prefetched | null {
+type Prefetched = NonNullable<ReturnType<typeof parse>>;
+
+function parse(value: unknown) {
   const { id, atMs, paths } = value as Record<string, unknown>;
   if (typeof id !== "string" || typeof atMs !== "number") return null;
   const isList = Array.isArray(paths) && paths.every((path) => typeof path === "string" && isAbsolute(path));
-  return { id, atMs, paths: isList ? paths : null };
+  // Null while the search runs.
+  return { id, atMs, paths: isList ? (paths as readonly string[]) : null };
 }

@@ -1,8 +1,13 @@
-/** Memories that hooks need, read from as little of the row cache as possible; and updates of that cache. */
+/**
+ * Memories that hooks need, read from as little of the row cache as possible; updates of that cache; and which rules of others are in
+ * force.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Config } from "../config.ts";
 import { statOrNull } from "../disk/fence.ts";
+import { type Project, trustKey } from "../project/locate.ts";
 import {
   appendEntries,
   type Directory,
@@ -12,6 +17,7 @@ import {
   isCovering,
   isShared,
   isUnchanged,
+  meansEveryTool,
   peekForHooks,
   ROWS_FILE,
   type RowEntry,
@@ -19,6 +25,7 @@ import {
   rewriteCache,
   scanForHooks,
 } from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
 
 export interface Rule extends Enforced {
   /** The path of the memory's file. */
@@ -81,28 +88,22 @@ function markOf({ path }: Directory): string {
   return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "";
 }
 
-interface Reading {
-  /** Compares some of the other memories too, for callers with time. */
-  windowAt?: number;
-  /** Called when the beginning of the cache was enough. */
-  keep?: (found: Omit<Kept, "rules">, entries: readonly RowEntry[]) => void;
-}
-
 /**
  * Memories with a rule or a date, from the start of the cache as long as no file was added or removed. Files that are known to have
- * one are always compared with the disk. Must not throw.
+ * one are always compared with the disk; with `windowAt` some of the others too, for callers with time. `keep` is called when the
+ * beginning of the cache was enough. Must not throw.
  */
 export function readForHooks(
   directory: Directory,
   isLate: () => boolean,
-  { windowAt, keep = () => {} }: Reading = {},
+  { windowAt, keep }: { windowAt?: number; keep?: (found: Omit<Kept, "rules">, entries: RowEntry[]) => void } = {},
 ): RowEntry[] {
   try {
     const mark = markOf(directory);
     const peeked = peekForHooks(directory, windowAt ?? null);
     if (!peeked) return scanForHooks(directory, isLate);
     const { entries, stale, folders } = peeked;
-    if (stale.length === 0) keep({ mark, folders, stamps: entries.map(stampOf) }, entries);
+    if (stale.length === 0) keep?.({ mark, folders, stamps: entries.map(stampOf) }, entries);
     const changed = stale.flatMap((known): RowEntry[] => {
       // An outdated rule is better than none.
       const found = isLate() ? "same" : digestFile(directory, known.file, known);
@@ -136,4 +137,42 @@ export function expectChange(directory: Directory, file: string): void {
 function keepEntries(directory: Directory, entries: readonly RowEntry[]): void {
   if (directory.readOnly || (directory.inRepository && !existsSync(join(directory.path, ".memdir")))) return;
   if (appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
+}
+
+// --- Rules of others: in force once the user has accepted them. Kept by content, so that a rule that changes is asked about again, and in the
+// user's own settings, which no repository writes.
+
+/** `void`: it is about every tool, which nobody may forbid to others, accepted or not. */
+export type Consent = "own" | "accepted" | "waiting" | "refused" | "void";
+
+export const IN_FORCE: ReadonlySet<Consent> = new Set<Consent>(["own", "accepted"]);
+
+/** Must be quick: every call of a tool asks. */
+export function openConsent(
+  config: Pick<Config, "acceptedRules" | "refusedRules">,
+  project: Project,
+): (rule: Rule) => Consent {
+  const accepted = listOf(config.acceptedRules, project);
+  const refused = listOf(config.refusedRules, project);
+  return (rule) => {
+    if (!rule.isShared) return "own";
+    if (meansEveryTool(rule.tools)) return "void";
+    const content = contentOf(rule);
+    return accepted.includes(content) ? "accepted" : refused.includes(content) ? "refused" : "waiting";
+  };
+}
+
+/** All that it matches and says; not its file, which may be renamed. Kept as it is: a hash would take longer to load than to compare. */
+export function contentOf({ name, tools, pattern, paths, message }: Enforced): string {
+  return JSON.stringify([name, tools, pattern, paths, message]);
+}
+
+/** For people to type. */
+export function idOf(rule: Enforced): string {
+  return sha256(contentOf(rule));
+}
+
+function listOf(map: Readonly<Record<string, readonly string[]>>, project: Project): readonly string[] {
+  const key = trustKey(project);
+  return Object.hasOwn(map, key) ? (map[key] ?? []) : [];
 }

@@ -14,12 +14,12 @@ import { formatFaults, formatOverdue, formatScopeIndex, formatUnconsented, forma
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, isShared, loadIndex, statePath } from "../store/store.ts";
-import { openConsent } from "./consent.ts";
 import {
   type Answer,
   cwdOf,
   type Deadline,
   type EventInput,
+  failOpen,
   formatContext,
   type Host,
   isCodex,
@@ -28,7 +28,7 @@ import {
   sessionOf,
 } from "./event.ts";
 import { markTold, readNewFaults } from "./faults.ts";
-import { readForHooks, readSharedRules } from "./rules.ts";
+import { openConsent, readForHooks, readSharedRules } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
 export interface SessionInput extends EventInput {
@@ -39,7 +39,7 @@ export interface SessionInput extends EventInput {
 type SessionHost = Pick<Host, "env" | "now" | "deadline" | "onFault">;
 
 export function answerSession(input: SessionInput, host: Host): Answer {
-  const text = attempt(() => greet(input, host), host);
+  const text = failOpen(() => greet(input, host), "", host);
   return {
     out: text === "" ? "" : formatContext("SessionStart", text),
     after() {
@@ -67,19 +67,9 @@ export function greet(input: SessionInput, host: SessionHost): string {
     () => waitingNote(main),
     () => rulesNote(directories, config, location, deadline),
     () => overdueNote(main, deadline),
-  ].map((make) => attempt(make, host));
+  ].map((make) => failOpen(make, "", host));
   const room = MAX_CHARS - notes.join("\n\n").length;
   return [...indexNotes(shown, room, host), ...notes].filter((note) => note !== "").join("\n\n");
-}
-
-/** If one part fails, the others are still shown. */
-function attempt(make: () => string, { onFault }: Pick<Host, "onFault">): string {
-  try {
-    return make();
-  } catch (error) {
-    onFault(error as Error);
-    return "";
-  }
 }
 
 /** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, recognised by their traces, do not. */
@@ -95,7 +85,7 @@ function indexNotes(directories: readonly Directory[], room: number, host: Sessi
   let left = room;
   return directories.map((directory, at) => {
     const share = Math.floor(left / (directories.length - at)) - FRAME_CHARS;
-    const note = host.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), host);
+    const note = host.deadline.isOver() ? "" : failOpen(() => indexNote(directory, share), "", host);
     left -= note.length + 2;
     return note;
   });

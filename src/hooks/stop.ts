@@ -21,6 +21,7 @@ import {
   cwdOf,
   type EventInput,
   eventOf,
+  failOpen,
   formatContinuation,
   type Host,
   sessionOf,
@@ -61,7 +62,9 @@ export function answerStop(input: StopInput, host: Host): Answer {
   const log = (text: string) => {
     if (env.MEMDIR_DEBUG) tell(text);
   };
-  const answer = attempt(() => decide(input, { env, now: () => new Date(), log }), host);
+  // A turn that cannot be judged is still archived.
+  const unknown: StopAnswer = { skipped: "it could not be judged" };
+  const answer = failOpen(() => decide(input, { env, now: () => new Date(), log }), unknown, host);
   if ("skipped" in answer) log(`extraction skipped: ${answer.skipped}`);
   return {
     out: "ask" in answer ? formatContinuation(answer.ask) : "",
@@ -75,16 +78,6 @@ export function answerStop(input: StopInput, host: Host): Answer {
       if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
     },
   };
-}
-
-/** A turn that cannot be judged is still archived. */
-function attempt(judge: () => StopAnswer, { onFault }: Host): StopAnswer {
-  try {
-    return judge();
-  } catch (error) {
-    onFault(error as Error);
-    return { skipped: "it could not be judged" };
-  }
 }
 
 /** Archives the transcript, which the host will remove some day. */

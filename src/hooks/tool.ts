@@ -7,19 +7,20 @@
 import { lstatSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories } from "../recall/budget.ts";
 import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { type Directory, findAuthor, readEntry } from "../store/store.ts";
-import { IN_FORCE, openConsent } from "./consent.ts";
 import { findBroken } from "./enforcement.ts";
 import {
   type Answer,
   cwdOf,
   type EventInput,
   eventOf,
+  failOpen,
   formatContext,
   formatDenial,
   type Host,
@@ -31,7 +32,7 @@ import {
 } from "./event.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { expectChange, openKeptRules, type Rule, readRules } from "./rules.ts";
+import { expectChange, IN_FORCE, openConsent, openKeptRules, type Rule, readRules } from "./rules.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
@@ -67,11 +68,7 @@ function answerAt(cwd: string, input: ToolInput, host: ToolHost, work: (open: Op
 
 /** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
 function startOf(input: ToolInput, { startedIn }: ToolHost): string {
-  try {
-    return isCodex(input) ? startedIn() : cwdOf(input);
-  } catch {
-    return cwdOf(input);
-  }
+  return isCodex(input) ? attempt(startedIn, cwdOf(input)) : cwdOf(input);
 }
 
 type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; host: ToolHost };
@@ -93,7 +90,7 @@ function denyBroken(open: Open): string {
   if (!config.hooks.enforce) return "";
   const { all } = directoriesOf(open);
   const rules = readRules(all, host.deadline.isMissed, host.keep("rules", openKeptRules));
-  expectChanges(open, all);
+  failOpen(() => expectChanges(open, all), undefined, host);
   const late = host.deadline.missed;
   if (late > 0) host.onFault(new Error("time was up before all rules were read"));
   if (rules.length === 0) return "";
@@ -155,14 +152,10 @@ const NOT_NESTED: Nested = { text: "", paths: [] };
 
 /** If this fails, the memories are still shown. */
 function nestedOf({ input, cwd: start, location, host }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
-  try {
-    const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
-    const { isOver } = host.deadline;
-    return findNested(callOf(input), { ...place, response: input.tool_response, known, maxChars, isLate: isOver });
-  } catch (error) {
-    host.onFault(error as Error);
-    return NOT_NESTED;
-  }
+  const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
+  const { isOver: isLate } = host.deadline;
+  const options = { ...place, response: input.tool_response, known, maxChars, isLate };
+  return failOpen(() => findNested(callOf(input), options), NOT_NESTED, host);
 }
 
 /** Which directory a path is in, and its file there; null for none. */
@@ -191,15 +184,11 @@ function logFound(
 }
 
 /** Memories that the call names: it may write a rule into one. */
-function expectChanges({ input, host }: Open, directories: readonly Directory[]): void {
-  try {
-    for (const name of namedFiles(callOf(input).input)) {
-      const path = resolve(cwdOf(input), name);
-      const directory = path.endsWith(".md") ? innermost(directories, (each) => isWithin(each.path, path)) : undefined;
-      if (directory) expectChange(directory, relative(directory.path, path).split(sep).join("/"));
-    }
-  } catch (error) {
-    host.onFault(error as Error);
+function expectChanges({ input }: Open, directories: readonly Directory[]): void {
+  for (const name of namedFiles(callOf(input).input)) {
+    const path = resolve(cwdOf(input), name);
+    const directory = path.endsWith(".md") ? innermost(directories, (each) => isWithin(each.path, path)) : undefined;
+    if (directory) expectChange(directory, relative(directory.path, path).split(sep).join("/"));
   }
 }
 

@@ -1,8 +1,7 @@
 /** The end of a transcript, read backwards and only as far as needed: the last turn, and what the user said since the cursor. */
 
-import { closeSync, readSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { openRegular, realPath } from "../disk/fence.ts";
+import { readPart, realPath, withRegular } from "../disk/fence.ts";
 import type { Cursor } from "../learn/extraction-gates.ts";
 import { buildConversation } from "../session/conversation.ts";
 import { hearMessages } from "../session/heard.ts";
@@ -33,10 +32,7 @@ export function isForeign(path: string): boolean {
 
 /** Null if there is no such regular file. Nothing is known of another program's. Other errors throw. */
 export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: number): TurnTail | null {
-  const opened = openRegular(path);
-  if (!opened) return null;
-  const { fd, size } = opened;
-  try {
+  return withRegular(path, (fd, size) => {
     if (isForeign(path)) return { lines: [], prompts: [], isWhole: false };
     for (const length of LENGTHS) {
       const { tail, isDone } = scan(readEnd(fd, size, length), cursor, maxPrompts);
@@ -44,17 +40,15 @@ export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: nu
       if (isDone || length === LENGTHS.at(-1)) return tail;
     }
     return null;
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** Complete lines only: the first is left out if it may have started earlier. */
 function readEnd(fd: number, size: number, length: number): string[] {
   const start = Math.max(0, size - length);
-  const bytes = Buffer.allocUnsafe(size - start);
-  const count = readSync(fd, bytes, 0, bytes.length, start);
-  const lines = bytes.subarray(0, count).toString("utf8").split("\n");
+  const lines = readPart(fd, start, size - start)
+    .toString("utf8")
+    .split("\n");
   return start > 0 ? lines.slice(1) : lines;
 }
 

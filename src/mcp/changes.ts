@@ -16,13 +16,10 @@ export interface Listener {
   notify(method: string, params?: Params): void;
 }
 
-export interface Changes {
-  /** Until the returned function is called. */
-  listen(listener: Listener): Promise<() => void>;
-}
+export type Changes = ReturnType<typeof openChanges>;
 
 /** Watches while somebody listens. `open` gives the memories as they are now. */
-export function openChanges(open: () => Promise<Memdir>, log: World["log"]): Changes {
+export function openChanges(open: () => Promise<Memdir>, log: World["log"]) {
   const listeners = new Set<Listener>();
   let known = new Map<string, Known>();
   let watched: { close(): void }[] = [];
@@ -44,7 +41,8 @@ export function openChanges(open: () => Promise<Memdir>, log: World["log"]): Cha
   };
 
   return {
-    async listen(listener) {
+    /** Until the returned function is called. */
+    async listen(listener: Listener): Promise<() => void> {
       if (listeners.size === 0) {
         const memdir = await open();
         known = await survey(memdir);

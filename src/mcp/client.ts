@@ -1,20 +1,13 @@
 /** The client at the other end of a connection: what it is called in the journal, which project it works on, and whether prompts will come. */
 
-import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { World } from "../world.ts";
 import { type Caller, type Id, isObject, type Message, nameOf, type Params } from "./protocol.ts";
 
-export interface Client {
-  /** What the handshake says of it. */
-  greet(params: Params): void;
-  by(caller: Caller): string;
-  cwd(): Promise<string>;
-  /** Its answer to what it was asked. */
-  onAnswer(message: Message): void;
-  onRootsChanged(): void;
-}
+export type Client = ReturnType<typeof openClient>;
 
 /** Answering takes a client no time; one that does not answer must not hold up the first call. */
 const ROOTS_TIMEOUT_MS = 2_000;
@@ -24,7 +17,7 @@ const MAX_NAME_CHARS = 40;
 export function openClient(
   project: { cwd: string; followRoots: boolean } & Pick<World, "log">,
   send: ((message: Message) => void) | null,
-): Client {
+) {
   let name: string | undefined;
   let hasRoots = false;
   let cwd: Promise<string> | null = null;
@@ -52,18 +45,17 @@ export function openClient(
     return folders.find((folder) => folder !== null) ?? project.cwd;
   };
   return {
-    greet(params) {
+    /** What the handshake says of it. */
+    greet(params: Params): void {
       name = nameOf(params.clientInfo);
       hasRoots = isObject(params.capabilities) && isObject(params.capabilities.roots);
       cwd = null;
     },
-    by: (caller) => byName(caller.name ?? name),
-    cwd: () => {
-      cwd ??= findCwd();
-      return cwd;
-    },
-    onAnswer: (message) => waiting.get(message.id as Id)?.(message),
-    onRootsChanged: () => {
+    by: (caller: Caller) => byName(caller.name ?? name),
+    cwd: () => (cwd ??= findCwd()),
+    /** Its answer to what it was asked. */
+    onAnswer: (message: Message) => waiting.get(message.id as Id)?.(message),
+    onRootsChanged(): void {
       cwd = null;
     },
   };
@@ -99,10 +91,6 @@ export function byName(name: string | undefined): string {
 }
 
 function folderOf(root: unknown): string | null {
-  try {
-    const folder = fileURLToPath((root as { uri: string }).uri);
-    return statSync(folder).isDirectory() ? folder : null;
-  } catch {
-    return null;
-  }
+  const folder = attempt(() => fileURLToPath((root as { uri: string }).uri), null);
+  return folder !== null && statOrNull(folder)?.isDirectory() ? folder : null;
 }

@@ -1,5 +1,6 @@
 /** The tool `hook`, which no list shows: clients call it for their events, so that no process has to be started for them. */
 
+import { attempt } from "../errors.ts";
 import type { EventInput } from "../hooks/event.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Params } from "./protocol.ts";
@@ -20,13 +21,10 @@ const TYPED: ReadonlySet<string> = new Set(["tool_input", "stop_hook_active"]);
 /** The fields that the client's settings name. One that an event does not have is "" in Claude Code. */
 function readEvent(given: Params): EventInput {
   const fields = Object.entries(given).filter(([, value]) => value !== "");
-  return Object.fromEntries(fields.map(([name, value]) => [name, TYPED.has(name) ? parse(value) : value]));
-}
-
-function parse(value: unknown): unknown {
-  try {
-    return typeof value === "string" ? JSON.parse(value) : value;
-  } catch {
-    return value;
-  }
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      name,
+      TYPED.has(name) && typeof value === "string" ? attempt(() => JSON.parse(value), value) : value,
+    ]),
+  );
 }

@@ -7,7 +7,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
+import { readBody } from "../team/http.ts";
 import type { World } from "../world.ts";
 import {
   CODES,
@@ -31,10 +32,7 @@ interface HttpOptions extends Pick<World, "newId"> {
   token: string;
 }
 
-export interface HttpServer {
-  url: string;
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof serveHttp>>;
 
 /** Other machines never reach it. */
 const ADDRESS = "127.0.0.1";
@@ -51,20 +49,19 @@ interface HttpAnswer {
   stream?: (tell: (message: unknown) => void) => Promise<void>;
 }
 
-export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<HttpServer> {
+export async function serveHttp(mcp: McpOptions, options: HttpOptions) {
   const sessions = openSessions(mcp, openMemories(mcp), options.newId);
   const answer = async (incoming: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> => {
     const refused = refuseStranger(incoming, options.token);
     if (refused) return refused;
     if (incoming.method === "DELETE") return sessions.end(incoming.headers);
-    const body = await readBody(incoming);
+    // Refusing it must not end the connection before the answer.
+    const body = await readBody(incoming.iterator({ destroyOnReturn: false }), MAX_BODY_BYTES);
     if (body === null) return refuse("invalid", 413, `a message has at most ${MAX_BODY_BYTES} bytes`);
-    try {
-      return await sessions.serve(JSON.parse(body), incoming.headers, signal);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      return { status: 400, body: refusal("unreadable", "the body is not JSON") };
-    }
+    // No JSON means undefined.
+    const value = attempt<unknown, undefined>(() => JSON.parse(body.toString("utf8")), undefined);
+    if (value === undefined) return { status: 400, body: refusal("unreadable", "the body is not JSON") };
+    return sessions.serve(value, incoming.headers, signal);
   };
   const server = createServer((incoming, outgoing) => {
     const gone = new AbortController();
@@ -84,24 +81,12 @@ export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<
   server.on("error", (error) => mcp.log(`mcp over http: ${error.message}`));
   return {
     url: `http://${ADDRESS}:${(server.address() as AddressInfo).port}${PATH}`,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
       server.closeAllConnections();
       await closed;
     },
   };
-}
-
-/** Null when it is too large; the rest is not read. */
-async function readBody(incoming: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) return null;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function send(outgoing: ServerResponse, { status, body, headers = {}, stream }: HttpAnswer): void {
@@ -149,12 +134,8 @@ function refuseStranger({ headers, method = "", url = "" }: IncomingMessage, tok
 }
 
 function isLoopback(address: string): boolean {
-  try {
-    const { protocol, hostname } = new URL(address);
-    return /^https?:$/.test(protocol) && LOOPBACK.has(hostname);
-  } catch {
-    return false;
-  }
+  const url = attempt(() => new URL(address), null);
+  return url !== null && /^https?:$/.test(url.protocol) && LOOPBACK.has(url.hostname);
 }
 
 /** Hashed, so that neither the length nor the time of comparing reveals anything. */

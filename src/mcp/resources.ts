@@ -7,16 +7,6 @@ import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { type Row, readBytes } from "../store/store.ts";
 import { ProtocolError } from "./protocol.ts";
 
-interface Resource {
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  mimeType: string;
-  size?: number;
-  annotations?: { lastModified: string };
-}
-
 export const INDEX_URI = "memory://index";
 const MARKDOWN = "text/markdown";
 /** A page is one answer: small enough for any host to hold. */
@@ -34,7 +24,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ];
 
-const INDEX: Resource = {
+const INDEX = {
   uri: INDEX_URI,
   name: "index",
   title: "Index of memories",
@@ -42,10 +32,7 @@ const INDEX: Resource = {
   mimeType: MARKDOWN,
 };
 
-export async function listResources(
-  memdir: Memdir,
-  cursor: string | undefined,
-): Promise<{ resources: Resource[]; nextCursor?: string }> {
+export async function listResources(memdir: Memdir, cursor: string | undefined): Promise<object> {
   const offset = readCursor(cursor);
   const rows = new Map((await memdir.list()).filter(({ unreadable }) => !unreadable).map((row) => [uriOf(row), row]));
   const memories = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([uri, row]) => describe(uri, row));
@@ -71,14 +58,6 @@ export async function completeResource(memdir: Memdir, name: string, value: stri
   return complete(name === "scope" ? memdir.directories.map((each) => each.scope) : files, value);
 }
 
-/** For prompts that take one. */
-export async function completeName(memdir: Memdir, value: string): Promise<object> {
-  return complete(
-    (await memdir.list()).map((row) => row.name),
-    value,
-  );
-}
-
 export function complete(all: readonly string[], value: string): object {
   const wanted = value.toLowerCase();
   const found = [...new Set(all)].filter((each) => each.toLowerCase().includes(wanted)).sort();
@@ -98,7 +77,7 @@ async function readMemory(memdir: Memdir, uri: string): Promise<string> {
   return readBytes(directory, row.file).toString("utf8");
 }
 
-function describe(uri: string, row: Row): Resource {
+function describe(uri: string, row: Row): object {
   return {
     uri,
     name: neutraliseLine(row.file),

@@ -27,14 +27,7 @@ import {
   readCaller,
   SUBSCRIPTION_KEY,
 } from "./protocol.ts";
-import {
-  complete,
-  completeName,
-  completeResource,
-  listResources,
-  RESOURCE_TEMPLATES,
-  readResource,
-} from "./resources.ts";
+import { complete, completeResource, listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { openOrder, type ToolCall } from "./tool.ts";
 import { MODEL_TOOLS } from "./tools.ts";
 
@@ -58,19 +51,8 @@ interface OpenRequest {
   scope?: string | undefined;
 }
 
-export interface Memories {
-  /** Throws when memory is switched off for the project. */
-  open(asked: OpenRequest): Promise<Memdir>;
-  /** The first memory of a scope makes its directory, which a Memdir that is open does not know of. */
-  renew(): void;
-}
-
-export interface McpServer {
-  /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
-  receive(message: Message, signal?: AbortSignal): Promise<Answer | null>;
-  /** No more is asked: those who listen are told that it ends. */
-  close(): void;
-}
+export type Memories = ReturnType<typeof openMemories>;
+export type McpServer = ReturnType<typeof openMcpServer>;
 
 /**
  * One for each connection. `send`: for asking the client something, null where that is not possible. `tell`: for what it did not
@@ -81,7 +63,7 @@ export function openMcpServer(
   memories: Memories,
   send: ((message: Message) => void) | null,
   tell: ((message: Message) => void) | null = send,
-): McpServer {
+) {
   const client = openClient(mcp, send);
   const over = new AbortController();
   let changes: Changes | null = null;
@@ -116,7 +98,8 @@ export function openMcpServer(
     }
   };
   return {
-    async receive(message, signal) {
+    /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
+    async receive(message: Message, signal?: AbortSignal): Promise<Answer | null> {
       const { id, method, params = {} } = message;
       if (method === undefined) client.onAnswer(message);
       else if (id === undefined) heed(message);
@@ -130,6 +113,7 @@ export function openMcpServer(
       }
       return null;
     },
+    /** No more is asked: those who listen are told that it ends. */
     close: () => over.abort(),
   };
 }
@@ -139,10 +123,11 @@ const KEEP_MS = 60_000;
 /** Projects, clients and scopes together; further ones are opened again. */
 const MAX_OPEN = 32;
 
-export function openMemories(mcp: Pick<McpOptions, "open" | "now">): Memories {
+export function openMemories(mcp: Pick<McpOptions, "open" | "now">) {
   const kept = new Map<string, { memdir: Promise<Memdir>; sinceMs: number }>();
   return {
-    async open(asked) {
+    /** Throws when memory is switched off for the project. */
+    async open(asked: OpenRequest): Promise<Memdir> {
       const key = JSON.stringify([asked.cwd, asked.by, asked.scope ?? null]);
       const nowMs = mcp.now().getTime();
       let held = kept.get(key);
@@ -158,6 +143,7 @@ export function openMemories(mcp: Pick<McpOptions, "open" | "now">): Memories {
       if (off !== null) throw new MemdirError("usage", `memory is switched off for this project: ${off}`);
       return memdir;
     },
+    /** The first memory of a scope makes its directory, which a Memdir that is open does not know of. */
     renew: () => kept.clear(),
   };
 }
@@ -193,7 +179,14 @@ const LIVE = { resources: { subscribe: true, listChanged: true } };
 const SHARED: [string, Method][] = [
   ["tools/list", () => ({ tools: MODEL_TOOLS.map(({ spec }) => spec) })],
   ["tools/call", callTool],
-  ["resources/list", async (asked) => listResources(await open(asked), findText(asked.params, "cursor"))],
+  [
+    "resources/list",
+    async (asked) => {
+      // Who has listed them keeps the list.
+      if (asked.caller.era === "legacy") await listenLegacy(asked);
+      return listResources(await open(asked), findText(asked.params, "cursor"));
+    },
+  ],
   ["completion/complete", completeArgument],
   ["resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES })],
   ["resources/read", async (asked) => readResource(await open(asked), readText(asked.params, "uri"))],
@@ -201,9 +194,8 @@ const SHARED: [string, Method][] = [
   [
     "prompts/get",
     async (asked) => {
-      const { params } = asked;
       const call = await callOf(asked);
-      return getPrompt(readText(params, "name"), readObject(params, "arguments"), call);
+      return getPrompt(readText(asked.params, "name"), readObject(asked.params, "arguments"), call);
     },
   ],
 ];
@@ -211,14 +203,6 @@ const SHARED: [string, Method][] = [
 const METHODS: Record<Caller["era"], ReadonlyMap<string, Method>> = {
   legacy: new Map([
     ...SHARED,
-    [
-      "resources/list",
-      async (asked) => {
-        // Who has listed them keeps the list.
-        await listenLegacy(asked);
-        return listResources(await open(asked), findText(asked.params, "cursor"));
-      },
-    ],
     ["resources/subscribe", async (asked) => subscribe(asked, true)],
     ["resources/unsubscribe", async (asked) => subscribe(asked, false)],
     ["initialize", initialize],
@@ -289,7 +273,11 @@ async function completeArgument(asked: Asked): Promise<object> {
   if (ref.type === "ref/resource")
     return completeResource(await open(asked), name, value, isObject(others) ? others.scope : undefined);
   // The other prompts take words of the person's own.
-  return ref.name === "verify" ? completeName(await open(asked), value) : complete([], value);
+  const rows = ref.name === "verify" ? await (await open(asked)).list() : [];
+  return complete(
+    rows.map((row) => row.name),
+    value,
+  );
 }
 
 function initialize({ client, params, identity, listening }: Asked): object {

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { attempt } from "../errors.ts";
 import { type Answer, findMessageProblem, type Message, refusal } from "./protocol.ts";
 import { type McpOptions, openMcpServer, openMemories } from "./server.ts";
 
@@ -29,7 +30,8 @@ export async function serveStreams(mcp: McpOptions, { input, output }: Streams):
     return problem ? refusal("invalid", problem, value) : server.receive(value as Message);
   };
   const serve = async (line: string): Promise<void> => {
-    const value = parse(line);
+    // No JSON means undefined.
+    const value = attempt<unknown, undefined>(() => JSON.parse(line), undefined);
     if (value === undefined) return write(refusal("unreadable", "the line is not JSON"));
     if (Array.isArray(value) && value.length === 0) return write(refusal("invalid", "the batch is empty"));
     // Several messages in one, as clients of 2025-03-26 may send them: their answers go back in one as well.
@@ -61,15 +63,6 @@ async function settled(waiting: ReadonlySet<Promise<void>>): Promise<void> {
   const stop = new AbortController();
   await Promise.race([Promise.all(waiting), sleep(LAST_ANSWERS_MS, null, stop).catch(() => {})]);
   stop.abort();
-}
-
-/** Undefined for what is not JSON: no JSON means undefined. */
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const NEWLINE = 0x0a;

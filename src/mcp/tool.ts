@@ -21,19 +21,6 @@ export interface ToolCall extends Pick<World, "env" | "now" | "log"> {
   progress?: Context["progress"];
 }
 
-interface Hints {
-  readOnlyHint: boolean;
-  destructiveHint?: boolean;
-  idempotentHint: boolean;
-}
-
-interface ToolResult {
-  /** For the model. */
-  text: string;
-  /** For programs; missing where the text is all there is. */
-  structured?: unknown;
-}
-
 /** What of JSON Schema describes results. */
 export interface Shape {
   type: string | readonly string[];
@@ -44,19 +31,7 @@ export interface Shape {
   minimum?: number;
 }
 
-interface ToolSpec {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: ReturnType<typeof buildSchema>;
-  annotations: Hints;
-}
-
-export interface ModelTool {
-  spec: ToolSpec & Readonly<Record<string, unknown>>;
-  /** Throws a MemdirError in words for the model; what else goes wrong is logged first. */
-  run(call: ToolCall, input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
-}
+export type ModelTool = ReturnType<typeof makeTool>;
 
 interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   name: keyof typeof MCP_TOOL_WORDS;
@@ -67,7 +42,7 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   /** What of the verb's input it may not choose. */
   fixed?: Input<V>;
   /** For a verb that writes. */
-  hints?: Omit<Hints, "readOnlyHint">;
+  hints?: { destructiveHint?: boolean; idempotentHint: boolean };
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
   /** What of the result programs get. */
@@ -82,19 +57,22 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   say(shown: R, result: R): string;
 }
 
-export function makeTool<const F extends Fields, V extends Fields, R extends object>(
-  parts: ToolParts<F, V, R>,
-): ModelTool {
+export function makeTool<const F extends Fields, V extends Fields, R extends object>(parts: ToolParts<F, V, R>) {
   const { name, fields, fixed = {} as Input<V>, hints = { idempotentHint: true }, output } = parts;
   const { title, description, inputs } = MCP_TOOL_WORDS[name];
   const outputSchema = { type: "object", properties: output, required: Object.keys(output) };
   return {
     spec: {
-      ...{ name, title, description, inputSchema: buildSchema(fields, inputs), ...(!parts.isText && { outputSchema }) },
+      ...{ name: name as string, title, description, inputSchema: buildSchema(fields, inputs) },
+      ...(!parts.isText && { outputSchema }),
       annotations: { ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) }, ...hints },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
-    async run({ open, by, renew, ...call }, given) {
+    /**
+     * `text` is for the model, `structured` for programs; missing where the text is all there is. Throws a MemdirError in words for the
+     * model; what else goes wrong is logged first.
+     */
+    async run({ open, by, renew, ...call }: ToolCall, given: Row): Promise<{ text: string; structured?: unknown }> {
       try {
         const input = readInput(fields, given);
         const memdir = await open("scope" in input ? String(input.scope) : undefined);

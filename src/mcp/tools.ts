@@ -3,14 +3,16 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { filled, flag, number, required, text } from "../input.ts";
+import { wishToForget } from "../learn/wish.ts";
 import type { Memdir } from "../memdir.ts";
+import { findNamed } from "../memory/find.ts";
 import type { SaveRequest } from "../memory/save.ts";
 import { NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
-import { ageInWords, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
+import { ageInWords, fileNameFor, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
 import { count, countMemories } from "../verb.ts";
 import { forget } from "../verbs/forget.ts";
 import { undo } from "../verbs/history.ts";
@@ -18,7 +20,6 @@ import { list, show } from "../verbs/list.ts";
 import { recall } from "../verbs/recall.ts";
 import { save } from "../verbs/save.ts";
 import { verify } from "../verbs/verify.ts";
-import { forgetAsModel, saveAsModel } from "./team.ts";
 import { type ModelTool, makeTool, type Shape } from "./tool.ts";
 
 export { openOrder } from "./tool.ts";
@@ -106,10 +107,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       undo: UNDO,
     },
     async run(memdir, { scope, replace = false, body, ...given }, { by, renew, ...context }) {
-      if (hasTeam(memdir)) {
-        const waiting = await saveAsModel(memdir, { ...given, body }, by);
-        if (waiting) return waiting;
-      }
+      const waiting = await saveAsModel(memdir, { ...given, body }, by);
+      if (waiting) return waiting;
       const source = { by, session: null, message: null };
       // Marks that only people set, which a body in the form of a memory may carry.
       const marks: string[] = [];
@@ -179,10 +178,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     hints: { destructiveHint: true, idempotentHint: false },
     output: { file: TEXT, action: TEXT, undo: UNDO },
     async run(memdir, { scope: _, ...given }, context) {
-      if (hasTeam(memdir)) {
-        const waiting = await forgetAsModel(memdir, given.name, given.reason, context.by);
-        if (waiting) return waiting;
-      }
+      const waiting = await forgetAsModel(memdir, given.name, given.reason, context.by);
+      if (waiting) return waiting;
       const asModel: Memdir["forget"] = (name, options) => memdir.forget(name, { ...options, trust: "inferred" });
       return forget.run({ ...memdir, forget: asModel }, given, context);
     },
@@ -225,13 +222,46 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       );
       return { checked, problems, aged };
     },
-    say: formatVerification,
+    say({ checked, problems, aged }) {
+      const shown = problems.slice(0, MAX_PROBLEMS_SHOWN);
+      const oldest = aged.toSorted((a, b) => b.ageDays - a.ageDays).slice(0, MAX_AGED_SHOWN);
+      const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`).join(", ");
+      return [
+        `${countMemories(checked)} checked, ${count(problems.length, "doubtful claim")}`,
+        ...shown.map(
+          ({ file, line, claim, evidence, more }) => `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
+        ),
+        ...(problems.length > shown.length ? [`- and ${problems.length - shown.length} more`] : []),
+        ...(aged.length > 0 ? [`Old enough to be doubted (${aged.length}): ${names}`] : []),
+        "Only claims about the code and git were checked. Read the code before you act on a memory.",
+      ].join("\n");
+    },
   }),
 ];
 
-/** What a model changes there waits for a person. */
-function hasTeam({ directories }: Memdir): boolean {
-  return directories.some(({ scope }) => scope === "team");
+// --- What a model changes of the team's memories: it becomes a proposal in the user's own inbox.
+
+/** What a model saves for the team, as a proposal; null where it is not for the team. */
+async function saveAsModel(memdir: Memdir, { body, ...request }: SaveWish, by: string) {
+  const [team] = memdir.directories as [Store];
+  if (team.scope !== "team") return null;
+  const { type, name, description = "", when = [], reason } = request;
+  const wish = { action: "save", file: null, type, name, description, body, reason, by } as const;
+  const { done, says, ...applied } = await memdir.propose(team, { ...wish, when: [...when] });
+  const file = applied.file ?? fileNameFor(type, name);
+  const action = done === "inbox" ? ("waiting" as const) : ("unchanged" as const);
+  return { file, path: join(team.path, file), scope: team.scope, action, notices: [says], undo: null };
+}
+
+type SaveWish = Pick<SaveRequest, "type" | "name" | "description" | "when" | "reason"> & { body: string };
+
+/** What a model wants the team to forget, as a proposal; null where the memory is not the team's. */
+async function forgetAsModel(memdir: Memdir, name: string, reason: string | undefined, by: string) {
+  if (!memdir.directories.some(({ scope }) => scope === "team")) return null;
+  const { directory, file } = await findNamed(memdir.directories, name);
+  if (directory.scope !== "team") return null;
+  const { says } = await memdir.propose(directory, { ...wishToForget(directory, file, by), reason });
+  return { file, action: "waiting" as const, undo: null, notices: [says] };
 }
 
 /** What a person or another client changed is not a model's to undo. Without an id its last change that is not undone. */
@@ -258,37 +288,9 @@ const MAX_PROBLEMS_SHOWN = 50;
 const MAX_NAMED = 20;
 const MAX_AGED_SHOWN = 10;
 
-interface Checked {
-  checked: number;
-  problems: readonly {
-    file: string;
-    line: number;
-    claim: string;
-    evidence: string;
-    more: readonly { claim: string }[];
-  }[];
-  /** Memories that are old enough to be doubted, whatever was found. */
-  aged: readonly { file: string; ageDays: number }[];
-}
-
 /** What the same commit took from that section: whoever corrects one of them corrects all. */
 function alsoNamed(more: readonly { claim: string }[]): string {
   if (more.length === 0) return "";
   const names = more.slice(0, MAX_NAMED).map(({ claim }) => `\`${claim}\``);
   return `; also ${names.join(", ")}${more.length > MAX_NAMED ? ` and ${more.length - MAX_NAMED} more` : ""}`;
-}
-
-function formatVerification({ checked, problems, aged }: Checked): string {
-  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN);
-  const oldest = aged.toSorted((a, b) => b.ageDays - a.ageDays).slice(0, MAX_AGED_SHOWN);
-  const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`).join(", ");
-  return [
-    `${countMemories(checked)} checked, ${count(problems.length, "doubtful claim")}`,
-    ...shown.map(
-      ({ file, line, claim, evidence, more }) => `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
-    ),
-    ...(problems.length > shown.length ? [`- and ${problems.length - shown.length} more`] : []),
-    ...(aged.length > 0 ? [`Old enough to be doubted (${aged.length}): ${names}`] : []),
-    "Only claims about the code and git were checked. Read the code before you act on a memory.",
-  ].join("\n");
 }

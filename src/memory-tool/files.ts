@@ -269,7 +269,7 @@ function ruleOf(held: Held): string | null {
   return rule && JSON.stringify({ ...rule, file: "" });
 }
 
-interface TextEdit {
+export interface TextEdit {
   text: string;
   /** The lines that are new or were touched, from 1. */
   first: number;

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { MAX_DEPTH } from "../store/store.ts";
 import { type Item, missing, ROOT } from "./item.ts";
 
@@ -108,13 +108,8 @@ function listFolder(folder: string, shown: string, depth: number): { bytes: numb
 
 /** A folder that cannot be read shows nothing. */
 function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => !name.startsWith(".") && name !== "node_modules")
-      .sort();
-  } catch {
-    return [];
-  }
+  const names = attempt(() => readdirSync(folder), []);
+  return names.filter((name) => !name.startsWith(".") && name !== "node_modules").sort();
 }
 
 function parseRange(range: unknown, count: number): { first: number; last: number } {

@@ -53,3 +53,26 @@ export function replaceComments(text: string, replace: (comment: string) => stri
 export function eolOf(lines: readonly string[]): string {
   return lines[0]?.endsWith("\r\n") ? "\r\n" : "\n";
 }
+
+/** From the only match of `begin` to the end of the only one of `end`; null without either. Throws `broken` for marks that are not one pair. */
+export function findMarked(
+  text: string,
+  begin: RegExp,
+  end: RegExp,
+  broken: Error,
+): { from: number; to: number } | null {
+  const [first, ...others] = text.matchAll(begin);
+  const [last, ...more] = text.matchAll(end);
+  if (!first && !last) return null;
+  if (!first || !last || others.length + more.length > 0 || last.index < first.index) throw broken;
+  return { from: first.index, to: last.index + last[0].length };
+}
+
+/** `lines` in the place of what was found, or behind everything else; every other byte stays. */
+export function putMarked(text: string, found: ReturnType<typeof findMarked>, lines: string): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const fresh = lines.replaceAll("\n", eol);
+  if (found) return text.slice(0, found.from) + fresh + text.slice(found.to);
+  const gap = text === "" ? "" : text.endsWith("\n") ? eol : `${eol}${eol}`;
+  return `${text}${gap}${fresh}${eol}`;
+}

@@ -190,8 +190,7 @@ export const edit = verb({
   examples: ['edit "use pnpm"'],
   writes: true,
   async run(memdir, { name = "", redact = false }, context) {
-    const { readSharedRules } = await import("../hooks/rules.ts");
-    const { idOf } = await import("../hooks/consent.ts");
+    const { idOf, readSharedRules } = await import("../hooks/rules.ts");
     const before = readSharedRules(memdir.directories).map(idOf);
     const saved = await editByHand(memdir, name, { redact, env: context.env });
     const { metadata } = await memdir.show(saved.file);

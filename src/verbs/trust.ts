@@ -1,8 +1,7 @@
 /** `trust`: what a repository or a team asks for and only the user allows, rules that deny calls and a directory outside, and the user's decisions. */
 
 import { MemdirError } from "../errors.ts";
-import { type Consent, contentOf, idOf, type Kept, openConsent } from "../hooks/consent.ts";
-import { type Rule, readSharedRules } from "../hooks/rules.ts";
+import { type Consent, contentOf, idOf, openConsent, type Rule, readSharedRules } from "../hooks/rules.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Check } from "../memory/doctor.ts";
 import { trustKey } from "../project/locate.ts";
@@ -108,7 +107,7 @@ function findRule({ directories, config, location }: Memdir, id: string): Rule {
 /** By content, in the user's own file. */
 function decide({ config, location: { project } }: Memdir, rule: Enforced, isAccepted: boolean): void {
   const content = contentOf(rule);
-  const put = (map: keyof Kept, isWanted: boolean) => {
+  const put = (map: "acceptedRules" | "refusedRules", isWanted: boolean) => {
     // As the file is now: this process may have read it long ago.
     setUserEntry(config, map, trustKey(project), (former) => {
       const others = Array.isArray(former) ? former.filter((each) => each !== content) : [];

@@ -1,12 +1,13 @@
 /** What happened when: changes, recalls, extractions, dreams and syncs of all directories, newest first; and past conversations. */
 
 import { MemdirError } from "../errors.ts";
-import { checked, number, text } from "../input.ts";
+import { number, text } from "../input.ts";
 import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
+import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { readSurfaceLog } from "../recall/surface-log.ts";
+import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {
@@ -22,7 +23,7 @@ import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { sessions } from "../verbs/sessions.ts";
-import { clip, contextOf, get, mainOf, NAME, type Page, titleOf } from "./answer.ts";
+import { clip, contextOf, get, mainOf, NAME, type Page, TIME, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
 import type { LastChange, SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "./api.ts";
 
@@ -46,8 +47,6 @@ const MAX_LOOKED_AT = MAX_TOOL_CHARS + 20_000;
 
 const DEFAULT_EVENTS = 100;
 const MAX_EVENTS = 500;
-
-const TIME = checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time");
 
 export const ACTIVITY_ROUTES = [
   /** What `undo` without an id would undo. */
@@ -85,18 +84,11 @@ export const ACTIVITY_ROUTES = [
     };
   }),
   get("/api/session", { id: NAME }, async (page, { id }): Promise<SessionView> => {
-    const { config, location } = page.memdir;
-    const found = await findSession(sessionPlaces(config, location.project), id);
-    const shown = JSON.stringify(id.slice(0, 40));
-    if (found && "ambiguous" in found)
-      throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
-    if (!found || !isSessionHere(found, config, location.project))
-      throw new MemdirError("not-found", `there is no session ${shown} in this project`);
+    const found = await findHere(page, id);
     const { messages, prompts } = await readTranscript(found.path);
     const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
     const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
-    const kept = cut(said);
-    const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
+    const { kept, isCut } = cut(said);
     const traces = await traceOf(page, found.id, kept);
     const masked = kept.map((one) => ({ ...one, text: redactSecrets(one.text) }));
     return { row: rowOf(found), messages: masked, isCut, ...traces };
@@ -177,12 +169,16 @@ function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {
     says: "Recalled",
     by: door,
     ...(session !== null && { session }),
-    memories: memories.slice(0, MAX_MEMORIES).flatMap(({ scope, file }) => {
-      // Of several directories of a scope the first is the one that is written to.
-      const directory = memdir.directories.findIndex((each) => each.scope === scope);
-      return directory < 0 ? [] : [find(directory, file)];
-    }),
+    memories: titlesOf(memdir, find, memories.slice(0, MAX_MEMORIES)).map(titleOf),
   }));
+}
+
+/** Of several directories of a scope the first is the one that is written to. */
+function titlesOf({ directories }: Memdir, find: FindTitle, shown: readonly SurfacedMemory[]) {
+  return shown.flatMap(({ scope, file, why }) => {
+    const directory = directories.findIndex((each) => each.scope === scope);
+    return directory < 0 ? [] : [{ ...find(directory, file), why: [...why] }];
+  });
 }
 
 const WORK: Readonly<Record<SpentKind, string>> = {
@@ -267,6 +263,16 @@ function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = nul
   return { id, at, title, messages, excerpt, recalls: 0, learnt: 0 };
 }
 
+/** A session of this project. */
+export async function findHere({ memdir: { config, location } }: Page, id: string): Promise<Listed> {
+  const found = await findSession(sessionPlaces(config, location.project), id);
+  const shown = JSON.stringify(id.slice(0, 40));
+  if (found && "ambiguous" in found)
+    throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
+  if (found && isSessionHere(found, config, location.project)) return found;
+  throw new MemdirError("not-found", `there is no session ${shown} in this project`);
+}
+
 /** What the session was shown, at which of its prompts, and what was learnt from it. */
 async function traceOf(
   page: Page,
@@ -281,10 +287,7 @@ async function traceOf(
     // The log has no words: equal prompts are known by their number, others by the time.
     message:
       prompts.get(prompt) ?? said.findLastIndex((each) => each.role === "user" && each.at !== null && each.at <= at),
-    memories: memories.flatMap(({ scope, file, why }) => {
-      const directory = page.memdir.directories.findIndex((each) => each.scope === scope);
-      return directory < 0 ? [] : [{ ...find(directory, file), why: [...why] }];
-    }),
+    memories: titlesOf(page.memdir, find, memories),
   }));
   const { rows } = await answerMemories(page);
   const proposed = openLearning(page.memdir)
@@ -318,14 +321,16 @@ function clipTool(text: string): string {
 }
 
 /** From the beginning, as it was said. */
-function cut(said: readonly Said[]): Said[] {
+function cut(said: readonly Said[]): { kept: Said[]; isCut: boolean } {
   const kept: Said[] = [];
   let left = MAX_BYTES;
   for (const one of said.slice(0, MAX_MESSAGES)) {
     left -= Buffer.byteLength(one.text);
-    if (left < 0 && kept.length > 0) break;
-    kept.push(left < 0 ? { ...one, text: clip(one.text, MAX_BYTES / 4) } : one);
     if (left < 0) break;
+    kept.push(one);
   }
-  return kept;
+  const [first] = said;
+  // One that is too long on its own is shown as far as it goes.
+  if (first && kept.length === 0) kept.push({ ...first, text: clip(first.text, MAX_BYTES / 4) });
+  return { kept, isCut: kept.length < said.length || left < 0 };
 }

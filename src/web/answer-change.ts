@@ -39,15 +39,10 @@ export const CHANGE_ROUTES = [
         throw new MemdirError("conflict", `${taken.name} already has this type and name; edit that memory instead`);
       const { path, undo, notices, file } = await memdir.save({ name, type, description, body, when });
       const ref = refOf(page.memdir, { path, file });
-      const entry =
-        undo && ref.directory > 0
-          ? signEntry(page.memdir.directories, page.memdir.directories[ref.directory] as Store, undo)
-          : undo;
-      return {
-        message: [`Saved ${name}`, ...notices].join("; "),
-        entry,
-        ref: ref.directory < 0 ? null : ref,
-      } satisfies ChangedAnswer;
+      const store = page.memdir.directories[ref.directory];
+      const entry = undo && store ? signEntry(page.memdir.directories, store, undo) : undo;
+      const message = [`Saved ${name}`, ...notices].join("; ");
+      return { message, entry, ref: store ? ref : null } satisfies ChangedAnswer;
     },
   ),
   /** `left` and `right` are the texts of both when the person saw them, or the current ones if the page does not send them. */

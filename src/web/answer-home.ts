@@ -2,7 +2,6 @@
 
 import { basename } from "node:path";
 import { approximateTokens } from "../context/window.ts";
-import { checked, text } from "../input.ts";
 import { costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
@@ -10,7 +9,7 @@ import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
-import { get, keyOf, mainOf, type Page, titleOf } from "./answer.ts";
+import { get, keyOf, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
@@ -20,20 +19,16 @@ import { readQueue } from "./review-queue.ts";
 
 export const HOME_ROUTES = [
   /** `since`: when the person was here last. */
-  get(
-    "/api/home",
-    { since: checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time") },
-    async (page, { since }): Promise<Home> => {
-      const { rows } = await answerMemories(page);
-      return {
-        total: rows.length,
-        scopes: new Set(rows.map(({ scope }) => scope)).size,
-        changed: await viewChanged(page, since),
-        given: await viewGiven(page, rows),
-        cost: viewCost(page),
-      };
-    },
-  ),
+  get("/api/home", { since: TIME }, async (page, { since }): Promise<Home> => {
+    const { rows } = await answerMemories(page);
+    return {
+      total: rows.length,
+      scopes: new Set(rows.map(({ scope }) => scope)).size,
+      changed: await viewChanged(page, since),
+      given: await viewGiven(page, rows),
+      cost: viewCost(page),
+    };
+  }),
   get("/api/waiting", {}, async (page): Promise<Waiting> => {
     const { counts } = await readQueue(page);
     // A memory without cues is no task: most stores have many, and a model writes them on the side.

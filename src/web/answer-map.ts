@@ -131,23 +131,19 @@ function nameClusters(
   });
 }
 
-interface Linkage {
-  /** Of all directories, one after the other; edges name positions in them. */
-  entries: (Pick<RowEntry, "file" | "name" | "type" | "links" | "ranking" | "mtimeMs"> & { directory: number })[];
-  edges: Edge[];
-  find(link: string): MemoryTitle | null;
-}
+type Linkage = ReturnType<typeof openLinkage>;
 
 /** How memories link to each other, as recall sees it. Nothing is written. */
-export function openLinkage({ directories }: Memdir): Linkage {
+export function openLinkage({ directories }: Memdir) {
   const entries = directories.flatMap((each, directory) =>
     listEntries(each).map((entry) => Object.assign(entry, { directory })),
   );
   const place = openLinkPlaces(entries);
   return {
+    /** Of all directories, one after the other; edges name positions in them. */
     entries,
     edges: findEdges(entries, place),
-    find(link) {
+    find(link: string): MemoryTitle | null {
       const found = entries[place(link) ?? -1];
       return found ? titleOf(found) : null;
     },

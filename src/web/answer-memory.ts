@@ -3,9 +3,7 @@
 import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
-import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
-import { findSession } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {
   type FileChange,
@@ -25,6 +23,7 @@ import { isShown } from "../truth/claim.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
 import { findUndone } from "../truth/written.ts";
 import { clip, diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
+import { findHere } from "./answer-activity.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
 import type { ClaimRow, DiffLine, HistoryRow, MemoryRow, MemoryView, Ref } from "./api.ts";
@@ -148,7 +147,6 @@ const MAX_CONVERSATIONS = 8;
 const MAX_PROMPT_CHARS = 300;
 
 async function traceMemory(page: Page, directory: Store, memory: Memory): Promise<MemoryView["surfaced"]> {
-  const { config, location } = page.memdir;
   const isMeant = ({ file, scope }: SurfacedMemory) => file === memory.file && scope === directory.scope;
   const shown = readSurfaceLog(mainOf(page.memdir).path)
     .flatMap(({ memories, ...entry }) => memories.filter(isMeant).map(({ why }) => ({ ...entry, why })))
@@ -157,9 +155,8 @@ async function traceMemory(page: Page, directory: Store, memory: Memory): Promis
   const sessions = [...new Set(shown.flatMap(({ session }) => session ?? []))].slice(0, MAX_CONVERSATIONS);
   const turns = new Map<string, Turn[]>();
   for (const id of sessions) {
-    const found = await findSession(sessionPlaces(config, location.project), id).catch(() => null);
-    if (!found || "ambiguous" in found || !isSessionHere(found, config, location.project)) continue;
-    turns.set(id, await readTurns(found.path).catch(() => []));
+    const found = await findHere(page, id).catch(() => null);
+    if (found) turns.set(id, await readTurns(found.path).catch(() => []));
   }
   const marks = marksOf(memory);
   return shown.map(({ at, door, session, why, prompt }) => {

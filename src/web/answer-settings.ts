@@ -1,22 +1,24 @@
-/** What surrounds the memories: settings, agents, other projects, a memory's file in an editor; and what a verb asks for. */
+/** What surrounds the memories: settings, agents, other projects, the team, and a memory's file in an editor. */
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Config, SETTINGS, type Setting } from "../config.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
-import { buildSchema, choice, required } from "../input.ts";
+import { choice, required } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
 import { openMemdir } from "../open.ts";
 import { readOwner, setUserEntry } from "../project/owner.ts";
+import { statePath } from "../store/store.ts";
+import { findMembership, formatMembership } from "../team/membership.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { fieldsOf, type Verb } from "../verb.ts";
 import { findMachine, init } from "../verbs/init.ts";
-import { VERBS } from "../verbs/table.ts";
 import { CLIENTS } from "../wiring/clients.ts";
 import { contextOf, get, NAME, type Page, post, REF, TEXT } from "./answer.ts";
-import type { AgentRow, Project, SettingsView, VerbForm } from "./api.ts";
+import { authorsOf } from "./answer-memories.ts";
+import type { AgentRow, Project, SettingsView, TeamAnswer } from "./api.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -55,18 +57,17 @@ export const SETTINGS_ROUTES = [
     await reopen(page, root);
     return {};
   }),
+  /** Shared memories: where they are shared, and who writes them. */
+  get("/api/team", {}, async (page): Promise<TeamAnswer> => {
+    const shared = page.memdir.directories.filter(({ scope }) => scope === "team");
+    const authors = await Promise.all(shared.map((directory) => authorsOf(page, directory)));
+    const written = authors.flatMap((files) => [...files.values()]);
+    return { place: findTeam(page), lastSync: lastSync(page), people: countPeople(written) };
+  }),
   post("/api/open", REF, async ({ memdir, env }, ref) => {
     const { directory, file } = findByRef(memdir.directories, ref);
     const path = join(directory.path, file);
     return { program: openInEditor(env, path), path };
-  }),
-  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
-    const { row, verb } = await findVerb(name);
-    const { properties, required: needed } = buildSchema(fieldsOf(verb, "web")) as Pick<
-      VerbForm,
-      "properties" | "required"
-    >;
-    return { name, summary: row.summary, about: verb.about ?? "", properties, required: needed };
   }),
 ];
 
@@ -81,12 +82,6 @@ function readSetting(name: (typeof OFFERED)[number], value: string): string | nu
   const [secret] = findSecrets(value);
   if (secret) throw new MemdirError("secret", `not saved, it looks like a secret: ${secret.rule}`);
   return given;
-}
-
-async function findVerb(name: string): Promise<{ row: (typeof VERBS)[0]; verb: Verb }> {
-  const row = VERBS.find((each) => each.name === name && each.on.includes("web"));
-  if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
-  return { row, verb: await row.load() };
 }
 
 /** Settings and projects are read when a Memdir is opened. */
@@ -151,4 +146,36 @@ function openInEditor(env: Page["env"], path: string): string | null {
   child.on("error", () => {});
   child.unref();
   return basename(program);
+}
+
+/** A server that the project has joined comes before the folder in the repository. */
+function findTeam({ memdir, log }: Page): TeamAnswer["place"] {
+  try {
+    const membership = findMembership(memdir.config, memdir.location.project);
+    if (membership) return { kind: "server", where: formatMembership(membership) };
+  } catch (error) {
+    log((error as Error).message);
+  }
+  const shared = memdir.directories.find(({ scope }) => scope === "team");
+  return shared ? { kind: shared.inRepository ? "repository" : "none", where: shared.path } : null;
+}
+
+/** When the notes of the last sync were written, as `memdir team` shows it. */
+function lastSync({ memdir }: Page): string | null {
+  const times = memdir.directories.map((directory) => statOrNull(statePath(directory, "sync.json"))?.mtimeMs ?? 0);
+  const latest = Math.max(0, ...times);
+  return latest === 0 ? null : new Date(latest).toISOString();
+}
+
+/** The busiest first; memories that were not committed or synced yet have no author. */
+function countPeople(rows: readonly { author: string; at: string }[]): TeamAnswer["people"] {
+  const people = new Map<string, TeamAnswer["people"][0]>();
+  for (const { author, at } of rows) {
+    if (author === "") continue;
+    const known = people.get(author) ?? { name: author, memories: 0, last: null };
+    known.memories++;
+    if (known.last === null || at > known.last) known.last = at;
+    people.set(author, known);
+  }
+  return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
 }

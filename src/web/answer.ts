@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
+import { checked, type Fields, filled, type Input, list, number, readInput, required, text } from "../input.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
@@ -41,7 +41,8 @@ interface Kept {
   version: number | null;
   /** Proposals that were accepted or rejected here, so that they can be put back. */
   decided?: Map<string, Proposal>;
-  health?: KeptHealth;
+  /** The last measurement, and the version and the day that it is for. */
+  health?: { of: string; last: Measurement | null };
   /** Every memory as a row, as it was at a version and on a day. */
   rows?: { version: number | null; day: string; known: Promise<Known> };
   /** Texts that were read for a search; of which rows all were. */
@@ -63,12 +64,6 @@ export interface Measurement {
 
 /** What is known of a directory once it was measured. */
 export type MeasuredStore = Pick<Measured, "dir" | "memories" | "findings">;
-
-interface KeptHealth {
-  /** The version and the day that the last measurement is for. */
-  of: string;
-  last: Measurement | null;
-}
 
 export interface Known {
   rows: KnownRow[];
@@ -136,6 +131,7 @@ export const TEXT = required(text());
 export const NAME = required(filled(text()));
 /** A memory in a person's words. */
 export const WRITTEN = { name: filled(text()), type: TYPE, description: text(), body: text(), cues: list() };
+export const TIME = checked(text(), (given) => !Number.isNaN(Date.parse(given)), "must be a time");
 /** A memory's place. */
 export const REF = { directory: required(number()), file: NAME };
 

@@ -23,11 +23,7 @@ export type Admission =
   | { kind: "exchange"; cookie: string | null }
   | { kind: "refused"; status: number; problem: string; message: string };
 
-export interface Guard {
-  /** A token for one address, usable once; it invalidates an earlier one that was not used. */
-  issueToken(): string;
-  admit(knock: Knock): Admission;
-}
+export type Guard = ReturnType<typeof openGuard>;
 
 /** Long enough to switch to another window, short enough to be worthless in a shell's history. */
 const TOKEN_MS = 10 * 60 * 1000;
@@ -41,7 +37,7 @@ export const HOW_TO_OPEN =
   "press Enter in the terminal where `memdir ui` runs and open the new address, or run `memdir ui` again";
 
 /** `newSecret`: 256 random bits, safe in an address and in a cookie. */
-export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: () => string): Guard {
+export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: () => string) {
   let token: { hash: Buffer; until: number } | null = null;
   const sessions: Buffer[] = [];
   // Cookies ignore ports: a second page on this machine must not replace the cookie of the first.
@@ -65,12 +61,13 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
   };
 
   return {
-    issueToken() {
+    /** A token for one address, usable once; it invalidates an earlier one that was not used. */
+    issueToken(): string {
       const secret = newSecret();
       token = { hash: hashOf(secret), until: now().getTime() + TOKEN_MS };
       return secret;
     },
-    admit(knock) {
+    admit(knock: Knock): Admission {
       const stranger = findStranger(knock.headers, port);
       if (stranger) return stranger;
       const session = findSession(knock.headers);

@@ -1,6 +1,6 @@
 /** Long-running jobs that a person starts on the page, watches and can stop: embedding, verifying, planning a dream. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../errors.ts";
 import { planSeen } from "../learn/dream.ts";
 import { countOps } from "../learn/dream-plan.ts";
@@ -19,32 +19,16 @@ export interface JobsOptions extends Pick<World, "newId"> {
 
 export type Works = Partial<Readonly<Record<JobKind, Work>>>;
 
-export interface Jobs {
-  /** The latest of each kind. */
-  list(): Job[];
-  /** Throws `conflict` while one of the kind is running. */
-  start(kind: string): Job;
-  /** Throws `not-found`. A job that has ended stays unchanged. */
-  stop(id: string): Job;
-  /** Stops running jobs and waits for them briefly. */
-  close(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof openJobs>;
 
 /** Returns the result in words. */
 type Work = (page: Page, run: WorkRun) => Promise<string>;
 
 interface WorkRun {
-  id: string;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
   /** What is being done, if there is nothing to count. */
   say: (words: string) => void;
-}
-
-interface Running {
-  job: Job;
-  stop: AbortController;
-  ended: Promise<void>;
 }
 
 /** Ten updates a second look smooth. */
@@ -79,8 +63,8 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
   },
 };
 
-export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_MS }: JobsOptions): Jobs {
-  const running = new Map<JobKind, Running>();
+export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_MS }: JobsOptions) {
+  const running = new Map<JobKind, { job: Job; stop: AbortController; ended: Promise<void> }>();
   let isClosed = false;
 
   const run = async (job: Job, stop: AbortController): Promise<void> => {
@@ -99,7 +83,7 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
     try {
       // Stopped before it began: the job would no longer notice.
       stop.signal.throwIfAborted();
-      const says = await (works[job.kind] ?? WORKS[job.kind])(page, { id: job.id, signal: stop.signal, progress, say });
+      const says = await (works[job.kind] ?? WORKS[job.kind])(page, { signal: stop.signal, progress, say });
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "done", says });
     } catch (error) {
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "failed", says: reasonOf(page, job, error) });
@@ -108,8 +92,10 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
   };
 
   return {
+    /** The latest of each kind. */
     list: () => [...running.values()].map(({ job }) => ({ ...job })),
-    start(kind) {
+    /** Throws `conflict` while one of the kind is running. */
+    start(kind: string): Job {
       if (!isKind(kind)) throw new MemdirError("usage", `unknown job; use one of ${Object.keys(WORKS).join(", ")}`);
       if (isClosed) throw new MemdirError("conflict", "the page's server is shutting down");
       if (running.get(kind)?.job.state === "running") {
@@ -117,20 +103,20 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
       }
       const job: Job = { id: newId(), kind, state: "running", done: 0, total: 0, says: "" };
       const stop = new AbortController();
-      const begun: Running = { job, stop, ended: Promise.resolve() };
-      running.set(kind, begun);
       tell({ ...job });
       // Starts after the response that it has started.
-      begun.ended = new Promise((resolve) => setImmediate(resolve)).then(() => run(job, stop));
+      running.set(kind, { job, stop, ended: setImmediate().then(() => run(job, stop)) });
       return { ...job };
     },
-    stop(id) {
+    /** Throws `not-found`. A job that has ended stays unchanged. */
+    stop(id: string): Job {
       const found = [...running.values()].find(({ job }) => job.id === id);
       if (!found) throw new MemdirError("not-found", "the job does not exist; it may have ended long ago");
       found.stop.abort();
       return { ...found.job };
     },
-    async close() {
+    /** Stops running jobs and waits for them briefly. */
+    async close(): Promise<void> {
       isClosed = true;
       for (const { stop } of running.values()) stop.abort();
       const ended = Promise.all([...running.values()].map(({ ended }) => ended));

@@ -15,14 +15,7 @@ interface LiveOptions extends Pick<World, "log"> {
   watching?: Watching | undefined;
 }
 
-export interface Live {
-  /** A stream for one tab, which cancels it to leave; null if there are too many. */
-  join(session: string): ReadableStream<Uint8Array> | null;
-  tell(event: LiveEvent): void;
-  /** These directories instead of those before. */
-  watch(directories: readonly Pick<Store, "path" | "recursive">[]): void;
-  close(): void;
-}
+export type Live = ReturnType<typeof openLive>;
 
 interface Client {
   session: string;
@@ -42,7 +35,7 @@ const RETRY_MS = 1000;
 export function openLive(
   directories: readonly Pick<Store, "path" | "recursive">[],
   { onChange, jobs, generation, log, heartbeatMs = HEARTBEAT_MS, watching = {} }: LiveOptions,
-): Live {
+) {
   const clients = new Set<Client>();
   const encoder = new TextEncoder();
   const leave = (client: Client) => {
@@ -77,7 +70,8 @@ export function openLive(
   let isClosed = false;
 
   return {
-    join(session) {
+    /** A stream for one tab, which cancels it to leave; null if there are too many. */
+    join(session: string): ReadableStream<Uint8Array> | null {
       const own = [...clients].filter((client) => client.session === session).length;
       if (isClosed || own >= MAX_OF_SESSION || clients.size >= MAX_CLIENTS) return null;
       let client: Client | null = null;
@@ -96,13 +90,14 @@ export function openLive(
       );
     },
     tell,
-    watch(those) {
+    /** These directories instead of those before. */
+    watch(those: typeof directories): void {
       for (const each of watched) each.close();
       watched = watchAll(those);
       tell(greeting());
       note(0);
     },
-    close() {
+    close(): void {
       isClosed = true;
       clearInterval(beat);
       for (const each of watched) each.close();

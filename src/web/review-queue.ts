@@ -21,14 +21,8 @@ export interface Waiting {
   step?: { op: Op; base: Record<string, string> };
 }
 
-interface Queue {
-  waiting: Waiting[];
-  counts: ReviewCounts;
-  isComplete: boolean;
-}
-
 /** In the order in which a person should decide: what blocks others first, what only helps last. No memory is read for it. */
-export async function readQueue(page: Page): Promise<Queue> {
+export async function readQueue(page: Page) {
   const { rows } = await answerMemories(page);
   const find = await findTitles(page);
   const { last, isComplete } = await readHealth(page);

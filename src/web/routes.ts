@@ -1,10 +1,11 @@
 /** Every route of the page: the answers' own, and those of the verbs, from the table. */
 
 import { basename } from "node:path";
-import { type Fields, type Input, readInput } from "../input.ts";
-import { fieldsOf, type Verb, writes } from "../verb.ts";
+import { MemdirError } from "../errors.ts";
+import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
+import { fieldsOf, type Line, type Said, type Span, type Verb, writes } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
-import { contextOf, get, REF, type Route, type Sent } from "./answer.ts";
+import { contextOf, get, NAME, REF, type Route, type Sent } from "./answer.ts";
 import { ACTIVITY_ROUTES } from "./answer-activity.ts";
 import { CHANGE_ROUTES } from "./answer-change.ts";
 import { HOME_ROUTES } from "./answer-home.ts";
@@ -14,9 +15,7 @@ import { MEMORY_ROUTE } from "./answer-memory.ts";
 import { RECALL_ROUTES } from "./answer-recall.ts";
 import { REVIEW_ROUTES } from "./answer-review.ts";
 import { SETTINGS_ROUTES } from "./answer-settings.ts";
-import { TEAM_ROUTE } from "./answer-team.ts";
-import type { Start } from "./api.ts";
-import { plainOf } from "./said.ts";
+import type { Start, VerbForm } from "./api.ts";
 
 export const ROUTES: readonly Route[] = [
   get("/api/start", {}, async ({ memdir, generation, readOnly, version }): Promise<Start> => {
@@ -31,13 +30,26 @@ export const ROUTES: readonly Route[] = [
       verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary }) => ({ name, summary })),
     };
   }),
+  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
+    const row = findRow(name);
+    if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
+    const verb = await row.load();
+    const form = buildSchema(fieldsOf(verb, "web")) as Pick<VerbForm, "properties" | "required">;
+    return {
+      name,
+      summary: row.summary,
+      about: verb.about ?? "",
+      properties: form.properties,
+      required: form.required,
+    };
+  }),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
-  ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, TEAM_ROUTE, ...SETTINGS_ROUTES],
+  ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, ...SETTINGS_ROUTES],
 ];
 
 /** `POST /api/<name>` for a verb that is for the page, its result in words with `say`; null for any other. A verb is loaded when it is first asked for. */
 export async function findVerbRoute(name: string): Promise<Route | null> {
-  const verb = await VERBS.find((row) => row.name === name && row.on.includes("web"))?.load();
+  const verb = await findRow(name)?.load();
   if (!verb) return null;
   return {
     method: "POST",
@@ -56,6 +68,10 @@ export async function findVerbRoute(name: string): Promise<Route | null> {
   };
 }
 
+function findRow(name: string): (typeof VERBS)[0] | undefined {
+  return VERBS.find((row) => row.name === name && row.on.includes("web"));
+}
+
 /** What a form, which cannot ask, gives besides: without `apply`, prune only says what would go. */
 const IN_FORMS: Readonly<Record<string, Input<Fields>>> = { prune: { suggest: true } };
 
@@ -66,4 +82,28 @@ function readVerbInput(called: string, verb: Verb, { say, ...sent }: Sent): Inpu
     return { ...readInput({ ...others, ...(name && { name }) }, sent), ...(say === true && IN_FORMS[called]) };
   const { directory, file, ...input } = readInput({ ...others, ...REF }, sent);
   return { ...input, name: { directory, file } };
+}
+
+/** What a verb says, as plain text for a box on the page. */
+function plainOf(said: Said): string {
+  return said.map(plainLine).join("\n");
+}
+
+function plainLine(line: Line): string {
+  if (typeof line === "string" || Array.isArray(line) || "text" in (line as object)) return plainSpans(line as Span);
+  const one = line as Exclude<Line, Span | readonly Span[]>;
+  if ("block" in one) return one.block;
+  if ("raw" in one) return one.raw;
+  if ("diff" in one) return one.diff.after;
+  if ("note" in one) return `note: ${one.note}`;
+  if ("warning" in one) return `warning: ${one.warning}`;
+  if ("aside" in one) return plainSpans(one.aside);
+  return one.rows.map((row) => row.map(plainSpans).join("  ")).join("\n");
+}
+
+function plainSpans(spans: Span | readonly Span[]): string {
+  return [spans]
+    .flat()
+    .map((span) => (typeof span === "string" ? span : span.text))
+    .join("");
 }

@@ -29,15 +29,7 @@ export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" |
   watching?: Watching;
 }
 
-export interface PageServer {
-  /** "http://127.0.0.1:41234", without a slash. */
-  url: string;
-  port: number;
-  /** An address that admits one browser, once and within ten minutes; it invalidates the previous one. */
-  newAddress(): string;
-  /** Stops jobs, streams, watchers and connections. May be called twice. */
-  close(): Promise<void>;
-}
+export type PageServer = Awaited<ReturnType<typeof startPage>>;
 
 /** Other machines cannot reach it. */
 const ADDRESS = "127.0.0.1";
@@ -45,7 +37,7 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export async function startPage(options: PageOptions): Promise<PageServer> {
+export async function startPage(options: PageOptions) {
   const { assets, port: wanted, newSecret = makeSecret, routes = ROUTES, works, watching, ...rest } = options;
   const page = openPage(rest);
   const server = createServer({
@@ -88,9 +80,12 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
     await closed;
   };
   return {
+    /** "http://127.0.0.1:41234", without a slash. */
     url,
     port,
+    /** An address that admits one browser, once and within ten minutes; it invalidates the previous one. */
     newAddress: () => `${url}/?token=${guard.issueToken()}`,
+    /** Stops jobs, streams, watchers and connections. May be called twice. */
     close: () => (closing ??= close()),
   };
 }

@@ -26,12 +26,7 @@ export async function compareTexts(before: string | null, after: string | null, 
   return [...fields, ...(await Promise.all(blocks))];
 }
 
-interface Taken {
-  fields: Map<string, { shown: string; lines: string }>;
-  blocks: string[];
-}
-
-function takeApart(given: string | null): Taken {
+function takeApart(given: string | null) {
   const text = (given ?? "").replaceAll("\r\n", "\n");
   const { fields, body } = parseDocument(text);
   const taken = fields.map(

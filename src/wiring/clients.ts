@@ -352,27 +352,23 @@ function readSetting(file: string, ...at: string[]): unknown {
 
 /** Whether a file has neither comments nor trailing commas; Claude Code ignores a settings file that has them. */
 function isStrict(file: string): boolean {
-  try {
-    JSON.parse(readPlain(file).trim() || "{}");
-    return true;
-  } catch (error) {
-    return !(error instanceof SyntaxError);
-  }
+  const text = attempt(() => readPlain(file).trim() || "{}", "{}");
+  return attempt(() => JSON.parse(text) !== undefined, false);
 }
 
 function claudeSettings(machine: Machine): string {
   return join(claudeFolder(machine), "settings.json");
 }
 
-function claudeState(machine: Machine): string {
+export function claudeState(machine: Machine): string {
   return join(machine.env.CLAUDE_CONFIG_DIR ? claudeFolder(machine) : machine.home, ".claude.json");
 }
 
-function codexFolder({ home, env, cwd }: Machine): string {
+export function codexFolder({ home, env, cwd }: Machine): string {
   return env.CODEX_HOME ? resolve(cwd, env.CODEX_HOME) : join(home, ".codex");
 }
 
-function geminiFolder({ home, env }: Machine): string {
+export function geminiFolder({ home, env }: Machine): string {
   return join(env.GEMINI_CLI_HOME || home, ".gemini");
 }
 

@@ -37,19 +37,10 @@ const VERSION_MS = 3_000;
 export function findVersion(machine: Machine, { calls }: Client): string | null {
   const program = calls ? findClient(machine, calls.program) : null;
   if (program === null || !isAbsolute(program) || isInProject(machine, program)) return null;
-  try {
-    const said = execFileSync(program, ["--version"], {
-      cwd: machine.home,
-      env: { ...machine.env, DISABLE_AUTOUPDATER: "1" },
-      timeout: VERSION_MS,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-      windowsHide: true,
-    });
-    return /\d+\.\d+\.\d+/.exec(said)?.[0] ?? null;
-  } catch {
-    return null;
-  }
+  const env = { ...machine.env, DISABLE_AUTOUPDATER: "1" };
+  const how = { cwd: machine.home, env, timeout: VERSION_MS, encoding: "utf8", windowsHide: true } as const;
+  const said = attempt(() => execFileSync(program, ["--version"], { ...how, stdio: ["ignore", "pipe", "ignore"] }), "");
+  return /\d+\.\d+\.\d+/.exec(said)?.[0] ?? null;
 }
 
 /** In the home itself, or above it, programs are the user's own. */
@@ -71,25 +62,20 @@ export function hasRules(machine: Machine, directories: readonly Directory[]): b
   const [first] = directories;
   if (!first) return false;
   const folder = claudeFolder(machine);
-  const paths = [join(folder, "memory"), ...projectsIn(folder).map((name) => join(folder, "projects", name, "memory"))];
-  const others = paths
+  const projects = attempt(() => readdirSync(join(folder, "projects")), []);
+  const others = [join(folder, "memory"), ...projects.map((name) => join(folder, "projects", name, "memory"))]
     .filter((path) => !directories.some((directory) => directory.path === path))
     .map((path) => ({ ...first, path, inRepository: false }));
   return [...directories, ...others].some((directory) => findRule({ ...directory, readOnly: true }));
 }
 
-function projectsIn(folder: string): string[] {
-  return attempt(() => readdirSync(join(folder, "projects")), []);
-}
-
 function findRule(directory: Directory): boolean {
-  try {
+  // One that is not readable is reported by `memdir doctor`.
+  return attempt(() => {
     const peeked = peekForHooks(directory);
     const entries = peeked && peeked.stale.length === 0 ? peeked.entries : listEntries(directory);
     return entries.some((entry) => entry.isForHooks && entry.details.rule !== null);
-  } catch {
-    return false; // not readable, which `memdir doctor` reports
-  }
+  }, false);
 }
 
 /** The form of each hook in a client's files, by event; what cannot be read is reported where it is changed. */

@@ -8,21 +8,18 @@ import { MemdirError } from "../errors.ts";
 import { chooseModel } from "../model/choose.ts";
 import { type Client, type ClientName, MODEL_CLIENTS } from "../model/clients.ts";
 import { setUserEntry } from "../project/owner.ts";
-import { claudeFolder } from "./clients.ts";
+import { claudeFolder, claudeState, codexFolder, geminiFolder } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 
 /** What its login leaves on the disk: a process would take seconds, and might take the question for a prompt. */
 const LOGINS: Readonly<Partial<Record<ClientName, (machine: Machine) => boolean>>> = {
   "claude-code": (machine) => {
-    const { env, home } = machine;
-    const folder = env.CLAUDE_CONFIG_DIR ? claudeFolder(machine) : home;
-    const account = openJson(join(folder, ".claude.json"), []).values.oauthAccount;
-    return (
-      Boolean(env.CLAUDE_CODE_OAUTH_TOKEN || account) || existsSync(join(claudeFolder(machine), ".credentials.json"))
-    );
+    const account = openJson(claudeState(machine), []).values.oauthAccount;
+    const isKnown = Boolean(machine.env.CLAUDE_CODE_OAUTH_TOKEN || account);
+    return isKnown || existsSync(join(claudeFolder(machine), ".credentials.json"));
   },
-  codex: ({ env, home }) => existsSync(join(env.CODEX_HOME || join(home, ".codex"), "auth.json")),
-  "gemini-cli": ({ home }) => existsSync(join(home, ".gemini", "oauth_creds.json")),
+  codex: (machine) => existsSync(join(codexFolder(machine), "auth.json")),
+  "gemini-cli": (machine) => existsSync(join(geminiFolder(machine), "oauth_creds.json")),
 };
 
 /** The first that is logged in. Not OpenCode, which has no model of its own. */

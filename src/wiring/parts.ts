@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { getNodeValue } from "jsonc-parser";
 import * as v from "valibot";
 import { MemdirError } from "../errors.ts";
+import { findMarked, putMarked } from "../text/lines.ts";
 import {
-  eolOf,
   expectType,
   findValue,
   insertChild,
@@ -16,7 +16,6 @@ import {
   removeChild,
   replaceNode,
   restoreNode,
-  splice,
   startJson,
   walk,
 } from "./json-text.ts";
@@ -209,12 +208,7 @@ const END = "<!-- memdir-init:end -->";
 const block: Kind<PartOf<"block">> = {
   add(text, part) {
     const before = text ?? "";
-    const eol = eolOf(before);
-    const lines = `${BEGIN}\n${part.text.trim()}\n${END}`.replaceAll("\n", eol);
-    const range = findBlock(before, part.file);
-    if (range) return splice(before, range.from, range.to, lines);
-    if (before === "") return `${lines}${eol}`;
-    return `${before}${before.endsWith("\n") ? "" : eol}${eol}${lines}${eol}`;
+    return putMarked(before, findBlock(before, part.file), `${BEGIN}\n${part.text.trim()}\n${END}`);
   },
   /** With one blank line before it: the one that was added. */
   remove(text, { file }) {
@@ -390,13 +384,7 @@ function eventsOf(text: string, file: string): string[] {
   return [...new Set((hooks.children ?? []).map((property) => String(property.children?.[0]?.value)))];
 }
 
-function findBlock(text: string, file: string): { from: number; to: number } | null {
-  const from = text.indexOf(BEGIN);
-  const end = text.indexOf(END);
-  if (from < 0 && end < 0) return null;
-  if (from < 0 || end < from || text.indexOf(BEGIN, from + 1) >= 0 || text.indexOf(END, end + 1) >= 0) {
-    const message = `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`;
-    throw new MemdirError("broken", message);
-  }
-  return { from, to: end + END.length };
+function findBlock(text: string, file: string) {
+  const message = `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`;
+  return findMarked(text, new RegExp(BEGIN, "g"), new RegExp(END, "g"), new MemdirError("broken", message));
 }

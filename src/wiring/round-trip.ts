@@ -3,6 +3,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { endGroup } from "../child-group.ts";
+import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
 import type { Server } from "./parts.ts";
 
@@ -123,11 +124,7 @@ function judge(answer: string, { word }: Asked): Outcome {
 
 function parseLines(text: string): { id?: unknown; result?: unknown }[] {
   return text.split("\n").flatMap((line) => {
-    try {
-      const message: unknown = JSON.parse(line);
-      return typeof message === "object" && message !== null ? [message] : [];
-    } catch {
-      return [];
-    }
+    const message = attempt<unknown, null>(() => JSON.parse(line), null);
+    return typeof message === "object" && message !== null ? [message] : [];
   });
 }

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentOf } from "../../src/hooks/consent.ts";
+import { contentOf } from "../../src/hooks/rules.ts";
 import { formatState } from "../../src/team/sync-local.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { BINARY, openSandbox, type Sandbox } from "./run.ts";

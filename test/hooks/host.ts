@@ -2,9 +2,8 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { contentOf } from "../../src/hooks/consent.ts";
 import { type Host, openDeadline } from "../../src/hooks/event.ts";
-import { readSharedRules } from "../../src/hooks/rules.ts";
+import { contentOf, readSharedRules } from "../../src/hooks/rules.ts";
 import { findDirectories, findPlace } from "../../src/project/scopes.ts";
 import type { World } from "../world.ts";
 
