@@ -2,7 +2,7 @@
 
 import { checkGivenType } from "../errors.ts";
 import { lazily } from "./lazy.ts";
-import { FORMATS } from "./secret-formats.ts";
+import { FORMATS, readWords, type Words } from "./secret-formats.ts";
 import {
   holdsName,
   isFiller,
@@ -19,7 +19,6 @@ import {
   type Strength,
   strengthOf,
 } from "./secret-values.ts";
-import { readWords, type Words } from "./secret-words.ts";
 
 /** Where a secret is in a text, and of what kind. Never holds the value. */
 export interface SecretFinding {
