@@ -3,7 +3,7 @@
 import { approximateTokens } from "../context/window.ts";
 import { messageOf } from "../errors.ts";
 import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
-import { type AskError, type Message, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
+import { type AskError, type Message, makeUsage, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
@@ -64,7 +64,9 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   if (problem !== null) state.tell({ type: "problem", message: problem });
   if (result.ended === "done") await learnFromTurn(state, words);
   const { text, ended, error, turns } = result;
-  return { text, ended, ...(error && { error }), usage: spentSince(before, state.usage), memories, steps: turns };
+  // Includes failed attempts, compactions and sub-agents.
+  const usage = makeUsage((kind) => state.usage[kind] - before[kind]);
+  return { text, ended, ...(error && { error }), usage, memories, steps: turns };
 }
 
 type Outcome = Pick<LoopResult, "text" | "ended" | "error" | "turns">;
@@ -191,16 +193,6 @@ function finish(state: AgentState, { ended, text, error }: Outcome): void {
   };
   state.transcript.append(message);
   state.messages = [...state.messages, message];
-}
-
-/** Includes failed attempts, compactions and sub-agents. */
-function spentSince(before: Usage, now: Usage): Usage {
-  return {
-    input: now.input - before.input,
-    output: now.output - before.output,
-    cacheRead: now.cacheRead - before.cacheRead,
-    cacheWrite: now.cacheWrite - before.cacheWrite,
-  };
 }
 
 /** So that a resumed session shows nothing twice. */

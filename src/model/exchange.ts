@@ -2,6 +2,7 @@
 
 import { attempt } from "../errors.ts";
 import {
+  type Ask,
   type AskAnswer,
   type AskError,
   type AskRequest,
@@ -24,17 +25,33 @@ export interface Reading<Event> {
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
-interface Exchange<Event> {
-  endpoint: Endpoint;
+/** A provider: its own server, how a request is sent to one, and how the answer is read. */
+interface Provider<Event> extends Omit<Endpoint, "model" | "apiKey"> {
   maxSilenceMs: number;
-  request: AskRequest;
-  reading: Reading<Event>;
-  send: (watch: ReturnType<typeof watchSilence>) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
+  reading: (request: AskRequest) => Reading<Event>;
+  /** With a client for each request, as its `fetch` watches that one. Everything that the SDK would read from the environment is given. */
+  send: (
+    request: AskRequest,
+    to: Endpoint & { timeout: number; watch: ReturnType<typeof watchSilence> },
+  ) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
 }
 
 /** Must not throw. */
-export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnswer> {
-  const { endpoint, maxSilenceMs, request, reading, send } = options;
+export function openProvider<Event>(
+  { reading, send, maxSilenceMs: usual, ...own }: Provider<Event>,
+  { maxSilenceMs = usual, ...given }: ProviderOptions,
+): Ask {
+  const endpoint: Endpoint = { apiKey: "", ...own, ...given };
+  return (request) => exchange(endpoint, maxSilenceMs, request, reading(request), send);
+}
+
+async function exchange<Event>(
+  endpoint: Endpoint,
+  maxSilenceMs: number,
+  request: AskRequest,
+  reading: Reading<Event>,
+  send: Provider<Event>["send"],
+): Promise<AskAnswer> {
   const watch = watchSilence(maxSilenceMs, request.signal);
   const failed = (error: AskError): AskAnswer => {
     const partial = { text: reading.text(), usage: reading.usage() };
@@ -45,7 +62,7 @@ export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnsw
     return failed(errorOf(thrown, endpoint, { aborted, silentMs: watch.wasSilent() ? maxSilenceMs : null }));
   };
   try {
-    const { data, response } = await send(watch);
+    const { data, response } = await send(request, { ...endpoint, timeout: maxSilenceMs, watch });
     let begun = false;
     for await (const event of data) {
       begun = true;
