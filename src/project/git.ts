@@ -1,10 +1,10 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import { lstatSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
+import { findWorktreeRoot, readGitFile } from "./locate.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -306,13 +306,8 @@ export function findHead(path: string): string | null {
 }
 
 function findGitDir(path: string): string | null {
-  for (let at = path; ; at = dirname(at)) {
-    const stat = lstatSync(join(at, ".git"), { throwIfNoEntry: false });
-    if (stat?.isDirectory()) return join(at, ".git");
-    const target = stat?.isFile() ? /^gitdir:\s*(.+)$/.exec(readLine(join(at, ".git")))?.[1] : undefined;
-    if (target !== undefined) return resolve(at, target);
-    if (dirname(at) === at) return null;
-  }
+  const root = findWorktreeRoot(path);
+  return root && (readGitFile(join(root, ".git")) ?? join(root, ".git"));
 }
 
 function findPacked(file: string, ref: string): string | null {

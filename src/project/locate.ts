@@ -300,7 +300,7 @@ export function scopeProject(project: Project, scope: ProjectScope): Project {
 }
 
 /** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
-function findWorktreeRoot(cwd: string): string | null {
+export function findWorktreeRoot(cwd: string): string | null {
   for (let at = cwd; ; at = path.dirname(at)) {
     const stat = statOrNull(path.join(at, ".git"));
     if (stat?.isFile() || stat?.isDirectory()) return at;
@@ -335,7 +335,7 @@ function checkoutOf(common: string): string {
   return back !== null && realPath(back) === common ? checkout : common;
 }
 
-function readGitFile(file: string): string | null {
+export function readGitFile(file: string): string | null {
   const target = /^gitdir:\s*(.+)$/.exec(readLine(file) ?? "")?.[1];
   return target === undefined ? null : path.resolve(path.dirname(file), target);
 }

@@ -3,17 +3,11 @@
 import { daysSince, shiftBy } from "./calendar.ts";
 import { COUNT, countOf, findNamed, namesOf } from "./day-rules.ts";
 
-/** `isOpen`: a distance is named, but no day to count it from. */
-export interface Distances {
-  text: string;
-  isOpen: boolean;
-}
-
 /**
  * Writes the day after each distance. Calendar days must already be in the text (`writeDates`). `earlier`: the day that it was
- * about before, from which a distance is counted if the text names none.
+ * about before, from which a distance is counted if the text names none. `isOpen`: a distance is named, but no day to count it from.
  */
-export function writeDistances(text: string, earlier: string | null = null): Distances {
+export function writeDistances(text: string, earlier: string | null = null) {
   const dates = findDates(text);
   const found = findDistances(text);
   const moved = new Set<string>();

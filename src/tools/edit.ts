@@ -4,9 +4,9 @@ import { filled, flag, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
-import { missing, readExisting } from "./read.ts";
+import { missing, readExisting, readTarget } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
-import { changeFile, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
+import { changeFile, type Plan, planWrite, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
 const CONTEXT_LINES = 2;
@@ -39,7 +39,7 @@ export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
 }
 
 function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
-  const there = readBase(target);
+  const there = readTarget(target, "written");
   if (wanted.old === "") {
     if (there?.bytes.length) throw new Error(`${target.shown} is not empty: old_string must name the text to replace`);
     return planWrite(bench, target, wanted.fresh);

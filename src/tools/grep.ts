@@ -5,10 +5,10 @@ import ignore from "ignore";
 import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
-import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { compilePattern, SKIPPED, stopIfAborted, timeOf, WALK_LIMITS, walkFiles } from "./glob.ts";
+import { decodeText, isBinary, isPseudo, tryReadFileAt } from "./file.ts";
+import { compilePattern, newestFirst, SKIPPED, stopIfAborted, WALK_LIMITS, walkFiles } from "./glob.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
-import { missing } from "./read.ts";
+import { missing, readTarget } from "./read.ts";
 import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, and shorter than people are willing to wait. */
@@ -168,12 +168,7 @@ function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: bo
 }
 
 function readOne(target: Target): string {
-  let bytes: Buffer | undefined;
-  try {
-    bytes = readFileAt(target.real, MAX_FILE_BYTES)?.bytes;
-  } catch (error) {
-    throw new Error(`${target.shown} cannot be searched: ${reasonOf(error)}`);
-  }
+  const bytes = readTarget(target, "searched", MAX_FILE_BYTES)?.bytes;
   if (!bytes) throw missing(target);
   if (isBinary(bytes)) throw new Error(`${target.shown} cannot be searched: it is a binary file`);
   return decodeText(bytes).text;
@@ -216,10 +211,7 @@ function report(bench: Workbench, wanted: Wanted, hits: Hit[], max: number, note
 
 function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
   if (wanted.output_mode === "count") return hits.map(({ path, count }) => `${showPath(bench, path)}:${count}`);
-  return hits
-    .map(({ path }) => ({ path, time: timeOf(path) }))
-    .sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
-    .map(({ path }) => showPath(bench, path));
+  return newestFirst(hits.map(({ path }) => path)).map((path) => showPath(bench, path));
 }
 
 /** As grep prints them: `:` after the path of a match, `-` after that of a context line, `--` between groups. */

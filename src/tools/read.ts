@@ -48,14 +48,18 @@ export function openRead(bench: Workbench): Tool {
   });
 }
 
+/** Null when nothing is there; throws, with the reason, for what cannot be `done`. */
+export function readTarget(target: Target, done: string, maxBytes = MAX_FILE_BYTES): FileContent | null {
+  try {
+    return readFileAt(target.real, maxBytes);
+  } catch (error) {
+    throw new Error(`${target.shown} cannot be ${done}: ${reasonOf(error)}`);
+  }
+}
+
 /** Throws for missing files, suggesting similar names, and for files that cannot be read. */
 export function readExisting(target: Target): FileContent {
-  let content: FileContent | null;
-  try {
-    content = readFileAt(target.real, MAX_FILE_BYTES);
-  } catch (error) {
-    throw new Error(`${target.shown} cannot be read: ${reasonOf(error)}`);
-  }
+  const content = readTarget(target, "read");
   if (!content) throw missing(target);
   if (!isBinary(content.bytes)) return content;
   const [first, second] = content.bytes;
@@ -64,13 +68,8 @@ export function readExisting(target: Target): FileContent {
   throw new Error(`${target.shown} cannot be read as text: ${what}`);
 }
 
-interface View {
-  shown: string;
-  /** Null means everything, uncut. */
-  seen: { from: number; to: number } | null;
-}
-
-function viewOf(target: Target, bytes: Buffer, from: number, limit: number): View {
+/** `seen` is null for everything, uncut. */
+function viewOf(target: Target, bytes: Buffer, from: number, limit: number) {
   if (bytes.length === 0) return { shown: `${target.shown} is empty`, seen: null };
   const { text, exact } = decodeText(bytes);
   const all = linesOf(text);
