@@ -5,11 +5,10 @@ import { messageOf } from "../errors.ts";
 import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
 import { type AskError, type Message, makeUsage, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
-import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import { keepResult, learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
+import { keepResult, learnFromTurn, noteAnswer, type Recall, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { type AgentState, recordEvent, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { announce } from "./sub-agent.ts";
@@ -72,12 +71,7 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
 type Outcome = Pick<LoopResult, "text" | "ended" | "error" | "turns">;
 
 /** An error here comes from neither the model nor a tool: instructions or memory could not be read. Nothing is sent without them, and the prompt is kept. */
-async function runWhole(
-  state: AgentState,
-  words: string,
-  recall: Prefetch<Recalled> | null,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function runWhole(state: AgentState, words: string, recall: Recall, signal: AbortSignal): Promise<Outcome> {
   const before = shownSoFar(state);
   let content: TextBlock[] | null = null;
   try {
@@ -93,7 +87,7 @@ async function runWhole(
 }
 
 /** The prompt with everything that belongs before and after it. */
-async function prepare(state: AgentState, words: string, recall: Prefetch<Recalled> | null): Promise<TextBlock[]> {
+async function prepare(state: AgentState, words: string, recall: Recall): Promise<TextBlock[]> {
   const { setup } = state;
   // Also for a resumed session: what is on disk now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
@@ -120,11 +114,7 @@ function begin(state: AgentState, words: string, content: readonly TextBlock[], 
   noteShown(state);
 }
 
-async function runToEnd(
-  state: AgentState,
-  recall: Prefetch<Recalled> | null,
-  signal: AbortSignal,
-): Promise<LoopResult> {
+async function runToEnd(state: AgentState, recall: Recall, signal: AbortSignal): Promise<LoopResult> {
   let shortened = false;
   for (let steps = 0; ; ) {
     const result = await runAgentLoop(state.setup.model.ask, {
@@ -145,7 +135,8 @@ async function runToEnd(
       },
       pause: () => {
         noteAnswer(state);
-        return isNearlyFull(state, tokensBehind(state));
+        // And what the last request did not hold yet.
+        return isNearlyFull(state, approximateTokens(JSON.stringify(state.messages.slice(state.sent + 1))));
       },
     });
     steps += result.turns;
@@ -167,11 +158,6 @@ function note(state: AgentState, event: LoopEvent): void {
     state.sent = state.messages.length;
   }
   state.tell(event);
-}
-
-/** The size of what the last request did not hold yet. */
-function tokensBehind({ messages, sent }: AgentState): number {
-  return approximateTokens(JSON.stringify(messages.slice(sent + 1)));
 }
 
 function isNearlyFull(state: AgentState, more: number): boolean {

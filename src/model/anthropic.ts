@@ -21,7 +21,7 @@ export async function openAnthropic(options: ProviderOptions): Promise<Ask> {
       // The API pings about every ten seconds while it thinks: a minute and a half without a byte is a dead connection.
       maxSilenceMs: 90_000,
       reading: ({ onText }) => readAnthropicStream(onText),
-      send: (request, { model, apiKey, baseUrl, timeout, watch: { fetch, signal } }) => {
+      send: (request, { model, apiKey, baseUrl }, { timeout, fetch, signal }) => {
         const server = { apiKey, baseURL: baseUrl, webhookKey: null, openTelemetry: false, logLevel: "off" } as const;
         const client = new Anthropic({ ...server, maxRetries: 0, timeout, fetch });
         return client.messages.create(wellFormed(anthropicBody(model, request)), { signal }).withResponse();

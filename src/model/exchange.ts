@@ -25,6 +25,8 @@ export interface Reading<Event> {
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
+type Transport = Pick<ReturnType<typeof watchSilence>, "fetch" | "signal"> & { timeout: number };
+
 /** A provider: its own server, how a request is sent to one, and how the answer is read. */
 interface Provider<Event> extends Omit<Endpoint, "model" | "apiKey"> {
   maxSilenceMs: number;
@@ -32,53 +34,45 @@ interface Provider<Event> extends Omit<Endpoint, "model" | "apiKey"> {
   /** With a client for each request, as its `fetch` watches that one. Everything that the SDK would read from the environment is given. */
   send: (
     request: AskRequest,
-    to: Endpoint & { timeout: number; watch: ReturnType<typeof watchSilence> },
+    to: Endpoint,
+    by: Transport,
   ) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
 }
 
-/** Must not throw. */
-export function openProvider<Event>(
-  { reading, send, maxSilenceMs: usual, ...own }: Provider<Event>,
-  { maxSilenceMs = usual, ...given }: ProviderOptions,
-): Ask {
-  const endpoint: Endpoint = { apiKey: "", ...own, ...given };
-  return (request) => exchange(endpoint, maxSilenceMs, request, reading(request), send);
-}
-
-async function exchange<Event>(
-  endpoint: Endpoint,
-  maxSilenceMs: number,
-  request: AskRequest,
-  reading: Reading<Event>,
-  send: Provider<Event>["send"],
-): Promise<AskAnswer> {
-  const watch = watchSilence(maxSilenceMs, request.signal);
-  const failed = (error: AskError): AskAnswer => {
-    const partial = { text: reading.text(), usage: reading.usage() };
-    return { ok: false, error, ...(partial.text === "" && usedNothing(partial.usage) ? {} : { partial }) };
-  };
-  const fail = (thrown: unknown) => {
-    const aborted = request.signal?.aborted === true;
-    return failed(errorOf(thrown, endpoint, { aborted, silentMs: watch.wasSilent() ? maxSilenceMs : null }));
-  };
-  try {
-    const { data, response } = await send(request, { ...endpoint, timeout: maxSilenceMs, watch });
-    let begun = false;
-    for await (const event of data) {
-      begun = true;
-      reading.take(event);
+/** Asking it must not throw. */
+export function openProvider<Event>(provider: Provider<Event>, options: ProviderOptions): Ask {
+  const { reading: open, send, ...own } = provider;
+  const { maxSilenceMs, ...endpoint } = { apiKey: "", ...own, ...options };
+  return async (request) => {
+    const reading = open(request);
+    const watch = watchSilence(maxSilenceMs, request.signal);
+    const failed = (error: AskError): AskAnswer => {
+      const partial = { text: reading.text(), usage: reading.usage() };
+      return { ok: false, error, ...(partial.text === "" && usedNothing(partial.usage) ? {} : { partial }) };
+    };
+    const fail = (thrown: unknown) => {
+      const aborted = request.signal?.aborted === true;
+      return failed(errorOf(thrown, endpoint, aborted, watch.wasSilent() ? maxSilenceMs : null));
+    };
+    try {
+      const { data, response } = await send(request, endpoint, { ...watch, timeout: maxSilenceMs });
+      let begun = false;
+      for await (const event of data) {
+        begun = true;
+        reading.take(event);
+      }
+      const answer = reading.answer();
+      if (answer) return answer;
+      // The SDKs end an aborted stream as if it were complete.
+      if (watch.signal.aborted) return fail(null);
+      const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
+      return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
+    } catch (error) {
+      return fail(error);
+    } finally {
+      watch.close();
     }
-    const answer = reading.answer();
-    if (answer) return answer;
-    // The SDKs end an aborted stream as if it were complete.
-    if (watch.signal.aborted) return fail(null);
-    const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
-    return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
-  } catch (error) {
-    return fail(error);
-  } finally {
-    watch.close();
-  }
+  };
 }
 
 /** Detects a server that has gone silent: the SDKs' timeouts end with the headers, and a stream may hang forever after them. */

@@ -22,24 +22,20 @@ export async function openOpenai(options: ProviderOptions): Promise<Ask> {
       // Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long.
       maxSilenceMs: 300_000,
       reading: ({ messages, onText }) => readOpenaiStream(messages.length, onText),
-      send: (request, { model, apiKey, baseUrl, timeout, watch: { fetch, signal } }) => {
+      send: (request, endpoint, { timeout, fetch, signal }) => {
+        const { apiKey, baseUrl } = endpoint;
         // The SDK insists on a key.
         const server = { apiKey: apiKey || "none", baseURL: baseUrl, logLevel: "off", fetch } as const;
         const unset = { adminAPIKey: null, organization: null, project: null, webhookSecret: null };
         const client = new OpenAI({ ...server, ...unset, maxRetries: 0, timeout });
-        return client.chat.completions
-          .create(wellFormed(openaiBody({ model, baseUrl }, request)), { signal })
-          .withResponse();
+        return client.chat.completions.create(wellFormed(openaiBody(endpoint, request)), { signal }).withResponse();
       },
     },
     options,
   );
 }
 
-function openaiBody(
-  { model, baseUrl }: Pick<Endpoint, "model" | "baseUrl">,
-  request: AskRequest,
-): ChatCompletionCreateParamsStreaming {
+function openaiBody({ model, baseUrl }: Endpoint, request: AskRequest): ChatCompletionCreateParamsStreaming {
   const { system, messages, tools = [], maxTokens } = request;
   const instructions = system
     .map(({ text }) => text)

@@ -291,8 +291,9 @@ const HASH = /^[0-9a-f]{40,64}$/;
 /** Null where nothing is committed yet, outside a repository, and for ways of storing refs that this does not know. */
 export function findHead(path: string): string | null {
   try {
-    const gitDir = findGitDir(path);
-    if (gitDir === null) return null;
+    const root = findWorktreeRoot(path);
+    if (root === null) return null;
+    const gitDir = readGitFile(join(root, ".git")) ?? join(root, ".git");
     const head = readLine(join(gitDir, "HEAD"));
     const ref = /^ref: (refs\/[^\0]+)$/.exec(head)?.[1];
     if (ref === undefined) return HASH.test(head) ? head : null;
@@ -303,11 +304,6 @@ export function findHead(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function findGitDir(path: string): string | null {
-  const root = findWorktreeRoot(path);
-  return root && (readGitFile(join(root, ".git")) ?? join(root, ".git"));
 }
 
 function findPacked(file: string, ref: string): string | null {

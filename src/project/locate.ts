@@ -257,17 +257,13 @@ const MAX_NAME_BYTES = 255;
 export function refusedName(name: string): string | null {
   if (name.trim() === "") return "it is empty";
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return "it is too long for a file name";
-  for (const form of [name, name.normalize("NFKC"), percentDecoded(name)]) {
+  for (const form of [name, name.normalize("NFKC"), attempt(() => decodeURIComponent(name), name)]) {
     if (/[/\\]/.test(form)) return "it holds a path separator";
     if (form.includes("..") || form === ".") return "it holds ..";
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this looks for them
     if (/[\0-\x1f\x7f]/.test(form)) return "it holds a control character";
   }
   return null;
-}
-
-function percentDecoded(text: string): string {
-  return attempt(() => decodeURIComponent(text), text);
 }
 
 // --- Which project a directory belongs to: the nearest `.git`, and for a linked worktree the repository it was made from.

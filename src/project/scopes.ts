@@ -185,17 +185,14 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
   const repository = repositoryOf(project);
   const agentScope = asked ?? findAgentScope(name, config, repository);
   const scope = `agent:${name}@${agentScope}`;
-  if (config.scopeLayout === "shared") return { ...sharedDirectory(agentScope, context), scope };
+  if (config.scopeLayout === "shared") {
+    // 004's layout: all agents of a scope share one directory. What is an agent's own never goes to a server.
+    const shared = agentScope === "local" ? teamInRepository(context) : scopeDirectory(agentScope, context);
+    return { ...shared, scope };
+  }
   const dir = agentDirectories(name, config, repository)[agentScope];
   if (agentScope === "user") return { scope, dir, insideRepository: false, committable: false };
   return inRepository(scope, dir, project, agentScope === "project");
-}
-
-/** 004's layout: all agents of a scope share one directory. */
-function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDirectory {
-  // What is an agent's own never goes to a server.
-  if (agentScope === "local") return teamInRepository(context);
-  return scopeDirectory(agentScope, context);
 }
 
 /** A repository could contain `.claude/memory` as a link to any of the user's folders; so its directories must stay inside it. */

@@ -176,12 +176,7 @@ type Written = ReadonlyMap<string, string | null>;
 const SNAPSHOT = "file-history-snapshot";
 
 /** The line of a moment, or of the files added to it since: listing all files each time would grow quadratically. Paths are relative to `cwd`, a real path. */
-export function formatMoment(
-  moment: Moment,
-  news: readonly string[] | null,
-  written: Written,
-  cwd: string,
-): HistoryLine {
+export function formatMoment(moment: Moment, news: readonly string[] | null, written: Written, cwd: string) {
   const { id, at } = moment;
   const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
   const backups = shown.map(([path, backup]) => [
@@ -202,11 +197,7 @@ export function formatMoment(
 }
 
 /** Null for lines of other types and for invalid ones; invalid entries are left out. */
-export function parseHistoryLine(
-  line: unknown,
-  dir: string,
-  cwd: string,
-): { moment: Moment; isUpdate: boolean; written: Written } | null {
+export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
   if (!isRecord(line)) return null;
   const { snapshot } = line;
   if (line.type !== SNAPSHOT || !isRecord(snapshot) || !isRecord(snapshot.trackedFileBackups)) return null;

@@ -104,12 +104,7 @@ export function readHead(path: string, maxBytes: number): string | null {
   return head ?? null;
 }
 
-async function eachLine(
-  fd: number,
-  visit: (line: Line) => void,
-  maxLineBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function eachLine(fd: number, visit: (line: Line) => void, maxLineBytes: number, signal?: AbortSignal) {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   /** Earlier parts of the current line, copied; dropped when there are too many of them. */
   let parts: Buffer[] = [];

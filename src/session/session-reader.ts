@@ -162,7 +162,7 @@ export function makeChain() {
           line.type === "system" && line.subtype === "compact_boundary"
             ? { before: textOrNull(line.logicalParentUuid) }
             : null,
-        results: line.type === "user" ? resultIds(line) : [],
+        results: userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : [])),
       };
       links.push(link);
       byUuid.set(link.uuid, link);
@@ -184,11 +184,7 @@ export function makeChain() {
 }
 
 /** Where a parent is missing, or the chain is circular, the line before it in the file is taken. */
-function followBack(
-  first: Link,
-  links: readonly Link[],
-  byUuid: ReadonlyMap<string, Link>,
-): { links: Link[]; gaps: number } {
+function followBack(first: Link, links: readonly Link[], byUuid: ReadonlyMap<string, Link>) {
   const way: Link[] = [];
   const seen = new Set<Link>();
   let gaps = 0;
@@ -222,8 +218,4 @@ function withStrays(chain: readonly Link[], links: readonly Link[]): Link[] {
     strays.set(link.parent, [...(strays.get(link.parent) ?? []), link]);
   }
   return strays.size === 0 ? [...chain] : chain.flatMap((link) => [link, ...(strays.get(link.uuid) ?? [])]);
-}
-
-function resultIds(line: TranscriptLine): string[] {
-  return userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
 }

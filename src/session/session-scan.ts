@@ -52,11 +52,7 @@ interface ScanOptions {
 const MAX_TITLE_CHARACTERS = 100;
 
 /** Null when nothing was said in it, or it cannot be read. Must not throw. */
-export async function scanSession(
-  path: string,
-  mtimeMs: number,
-  options: ScanOptions = {},
-): Promise<SessionRow | null> {
+export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}): Promise<SessionRow | null> {
   const { onSaid = () => {}, everything = false, signal } = options;
   const scanned = withLines(path, async (lines) => {
     const tally = makeTally();

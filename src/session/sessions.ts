@@ -40,10 +40,7 @@ async function scanAll(files: Iterable<SessionFile>, options: ListOptions = {}):
 }
 
 /** By id, the beginning of an id, or "latest". A complete id is never ambiguous. */
-export async function findSession(
-  places: SessionPlaces,
-  wanted: string,
-): Promise<SessionRow | null | { ambiguous: SessionRow[] }> {
+export async function findSession(places: SessionPlaces, wanted: string) {
   const files = findFiles(places);
   if (wanted === "latest") return findLatest(files);
   const prefix = wanted.toLowerCase();

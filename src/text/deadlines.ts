@@ -101,7 +101,7 @@ function lastMatch(text: string, pattern: RegExp): number {
 function readDay({ year, month, number, day, quarter }: Record<string, string>, base: Date): string | null {
   const named = month && MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
   const at = named || (quarter ? Number(quarter) * 3 : Number(number ?? 12));
-  if (day === undefined) return lastOf(Number(year), at);
+  if (day === undefined) return new Date(Date.UTC(Number(year), at, 0)).toISOString().slice(0, 10);
   return year ? dayOf(Number(year), at, Number(day)) : nextDay(base, at, Number(day));
 }
 
@@ -111,10 +111,6 @@ function dayOf(year: number, month: number, day: number): string | null {
   return iso === `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`
     ? iso
     : null;
-}
-
-function lastOf(year: number, month: number): string {
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }
 
 /** Without a year: the next such day after it was written. */

@@ -20,7 +20,7 @@ const FIELDS = {
 };
 
 export function openBash(bench: Workbench): Tool {
-  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {
+  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, { signal }) => {
     if (command.includes("\0")) throw new Error("the command contains a NUL character");
     await permitCommand(bench, command, description, signal);
     if (signal.aborted) throw new Error("stopped by the user; the command was not run");

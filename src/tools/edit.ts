@@ -27,15 +27,12 @@ interface Wanted {
 }
 
 export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
-  return defineTool(
-    "Edit",
-    EDIT_FIELDS,
-    async ({ file_path, old_string: old, new_string: fresh, replace_all: all = false }, signal) => {
-      if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
-      const target = findTarget(bench, file_path);
-      return changeFile(bench, "Edit", target, () => planEdit(bench, target, { old, fresh, all }), { inTurn, signal });
-    },
-  );
+  return defineTool("Edit", EDIT_FIELDS, async (input, call) => {
+    const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = input;
+    if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
+    const target = findTarget(bench, file_path);
+    return changeFile(bench, call, target, () => planEdit(bench, target, { old, fresh, all }), inTurn);
+  });
 }
 
 function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {

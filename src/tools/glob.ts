@@ -22,21 +22,21 @@ const FIELDS = {
 };
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
-  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, signal) => {
+  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, call) => {
     const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
     const { folder, rest } = splitPattern(pattern);
     if (rest.split(/[/{},]/).includes("..")) {
       throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
     }
     const target = findTarget(bench, joinFolder(path || ".", folder));
-    await permitRead(bench, "Glob", target, signal);
+    await permitRead(bench, call, target);
     if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
       throw new Error(`${target.shown} is not a folder`);
     const compiled = compilePattern(rest);
     const found: string[] = [];
     let cut = "";
     const files = walkFiles(target.real, {
-      signal,
+      signal: call.signal,
       limits,
       enter: (parts) => {
         const name = parts.at(-1) ?? "";
@@ -58,7 +58,7 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
 /** The folder that the pattern starts with, and the rest, which always has the last part. */
 function splitPattern(pattern: string): { folder: string; rest: string } {
   const parts = pattern.split("/");
-  const magic = parts.findIndex(isMagic);
+  const magic = parts.findIndex((part) => /[*?[{\\]/.test(part));
   const at = Math.min(magic < 0 ? parts.length - 1 : magic, parts.length - 1);
   const folder = parts.slice(0, at).join("/");
   return { folder: at > 0 && folder === "" ? "/" : folder, rest: parts.slice(at).join("/") };
@@ -108,11 +108,6 @@ export function compilePattern(text: string) {
     /** The names that it spells out, to decide which skipped folders were meant. */
     names: new Set(globs.flat().flatMap((part) => (part === "**" ? [] : (part.literal ?? [])))),
   };
-}
-
-/** Whether a part of a path is a pattern rather than a name. */
-function isMagic(part: string): boolean {
-  return /[*?[{\\]/.test(part);
 }
 
 type Part = "**" | { test: RegExp /** The name that it spells out, if it does. */; literal: string | null };

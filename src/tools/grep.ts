@@ -42,15 +42,24 @@ const FIELDS = {
 
 type Wanted = Input<typeof FIELDS>;
 
+interface Job {
+  bench: Workbench;
+  target: Target;
+  wanted: Wanted;
+  signal: AbortSignal;
+  /** What the model is told besides what was found. */
+  notes: string[];
+}
+
 interface Hit extends SearchAnswer {
   path: string;
 }
 
 export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
-  return defineTool("Grep", FIELDS, async (wanted, signal) => {
+  return defineTool("Grep", FIELDS, async (wanted, call) => {
     const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
     const target = findTarget(bench, wanted.path || ".");
-    await permitRead(bench, "Grep", target, signal);
+    await permitRead(bench, call, target);
     const max = wanted.head_limit || DEFAULT_LIMIT;
     const isContent = wanted.output_mode === "content";
     const search = openLineSearch(
@@ -64,13 +73,13 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
         maxLines: max + 1,
       },
       limits.maxMs,
-      signal,
+      call.signal,
     );
     const hits: Hit[] = [];
-    const notes: string[] = [];
+    const job: Job = { bench, target, wanted, signal: call.signal, notes: [] };
     try {
       let lines = 0;
-      for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
+      for await (const found of searchFiles(job, search)) {
         hits.push(found);
         lines += found.lines.length;
         if (isContent && lines > max) break;
@@ -78,27 +87,21 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
     } finally {
       search.close();
     }
-    return report(bench, wanted, hits, max, notes);
+    return report(job, hits, max);
   });
 }
 
 /** The files with a match. Ends early, with a note, when the time is up. */
-async function* searchFiles(
-  bench: Workbench,
-  target: Target,
-  wanted: Wanted,
-  search: LineSearch,
-  { signal, notes }: { signal: AbortSignal; notes: string[] },
-): AsyncGenerator<Hit> {
-  for await (const batch of batchesOf(filesOf(bench, target, wanted, { signal, notes }))) {
+async function* searchFiles(job: Job, search: LineSearch): AsyncGenerator<Hit> {
+  for await (const batch of batchesOf(filesOf(job))) {
     const answers = await search.search(batch.map(({ text }) => text));
     for (const [i, answer] of answers.entries()) {
       if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
     }
     const late = batch[answers.length];
     if (!late) continue;
-    const shown = showPath(bench, late.path);
-    notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
+    const shown = showPath(job.bench, late.path);
+    job.notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
     return;
   }
 }
@@ -122,12 +125,7 @@ async function* batchesOf(files: AsyncIterable<Searched>): AsyncGenerator<Search
   if (batch.length > 0) yield batch;
 }
 
-async function* filesOf(
-  bench: Workbench,
-  target: Target,
-  wanted: Wanted,
-  { signal, notes }: { signal: AbortSignal; notes: string[] },
-): AsyncGenerator<Searched> {
+async function* filesOf({ bench, target, wanted, signal, notes }: Job): AsyncGenerator<Searched> {
   const stat = isPseudo(target.real) ? null : lstatOrNull(target.real);
   if (!stat?.isDirectory()) {
     yield { path: target.path, text: readOne(target) };
@@ -200,7 +198,7 @@ function parseGlobs(glob: string | undefined): (parts: readonly string[]) => boo
   return (parts) => pattern.matches(parts) !== negated;
 }
 
-function report(bench: Workbench, wanted: Wanted, hits: Hit[], max: number, notes: string[]): string {
+function report({ bench, wanted, notes }: Job, hits: readonly Hit[], max: number): string {
   const rows = wanted.output_mode === "content" ? contentRows(bench, wanted, hits) : fileRows(bench, wanted, hits);
   const shown = rows.slice(0, max);
   if (rows.length > max)

@@ -36,9 +36,9 @@ const FIELDS = {
 };
 
 export function openRead(bench: Workbench): Tool {
-  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, signal) => {
+  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, call) => {
     const target = findTarget(bench, file_path);
-    await permitRead(bench, "Read", target, signal);
+    await permitRead(bench, call, target);
     const { bytes } = readExisting(target);
     const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
     bench.files.note(target.real, { bytes, lines: view.seen });

@@ -9,7 +9,7 @@ import type { LineEdit } from "../session/file-state.ts";
 import { countOf, type FileContent, isStill, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES, readTarget } from "./read.ts";
-import { defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
+import { type Call, defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
 const FIELDS = {
   file_path: required(filled(text())),
@@ -17,9 +17,9 @@ const FIELDS = {
 };
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
-  return defineTool("Write", FIELDS, async ({ file_path, content }, signal) => {
+  return defineTool("Write", FIELDS, async ({ file_path, content }, call) => {
     const target = findTarget(bench, file_path);
-    return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
+    return changeFile(bench, call, target, () => planWrite(bench, target, content), inTurn);
   });
 }
 
@@ -47,18 +47,12 @@ export interface Plan {
  * `plan` reads the file and returns what it becomes, or throws. It is called twice, as a person may take long to answer; what
  * the second call saw must still be there when the file is replaced.
  */
-export async function changeFile(
-  bench: Workbench,
-  tool: string,
-  target: Target,
-  plan: () => Plan,
-  { inTurn, signal }: { inTurn: InTurn; signal: AbortSignal },
-): Promise<string> {
+export async function changeFile(bench: Workbench, call: Call, target: Target, plan: () => Plan, inTurn: InTurn) {
   const first = plan();
   const detail = diffLines(first.base ? first.base.bytes.toString() : "", first.bytes.toString());
-  await permitEdit(bench, tool, target, detail, signal);
+  await permitEdit(bench, call, target, detail);
   return inTurn(async () => {
-    if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
+    if (call.signal.aborted) throw new Error("stopped by the user; nothing was changed");
     const { base, bytes, edits, result } = plan();
     const notices = await put(bench, target, bytes, base);
     // What is on disk may not be what was sent: a store normalises it.
