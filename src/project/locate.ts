@@ -80,28 +80,22 @@ export function trustKey(project: Project): string {
   return project.gitRoot ?? project.root;
 }
 
-interface Candidate {
-  source: "env" | "settings";
-  via: string;
-  value: string;
-  fromRepository: boolean;
-}
-
-function candidatesOf(config: Config): Candidate[] {
-  const candidates: Candidate[] = [];
-  for (const name of VARIABLES) {
-    const value = config.env[name];
-    if (value) candidates.push({ source: "env", via: name, value, fromRepository: false });
-  }
+function candidatesOf(config: Config) {
+  const named = VARIABLES.map((via) => ({
+    source: "env" as const,
+    via,
+    value: config.env[via],
+    fromRepository: false,
+  }));
   // The client knows only the first key, so in any file it outranks the second.
-  for (const key of ["autoMemoryDirectory", "memoryDir"] as const) {
-    for (const source of SETTING_SOURCES) {
+  const set = (["autoMemoryDirectory", "memoryDir"] as const).flatMap((key) =>
+    SETTING_SOURCES.map((source) => {
       const { file, [key]: value } = config.settings[source];
       const fromRepository = REPOSITORY_SOURCES.has(source);
-      if (value) candidates.push({ source: "settings", via: `${key} in ${file}`, value, fromRepository });
-    }
-  }
-  return candidates;
+      return { source: "settings" as const, via: `${key} in ${file}`, value, fromRepository };
+    }),
+  );
+  return [...named, ...set].flatMap(({ value, ...rest }) => (value ? [{ ...rest, value }] : []));
 }
 
 /** Both arrive with a clone: nothing keeps a repository from committing its local settings. */

@@ -85,10 +85,8 @@ export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
   const files = dirs.flatMap((dir) =>
     namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );
-  const others = (older === null ? [] : namesIn(older, OLDER_ID)).map((id) => ({
-    path: join(older as string, id, "transcript.jsonl"),
-    id,
-  }));
+  const others =
+    older === null ? [] : namesIn(older, OLDER_ID).map((id) => ({ path: join(older, id, "transcript.jsonl"), id }));
   return [...files, ...others].flatMap((file) => {
     const stat = lstatOrNull(file.path);
     return stat?.isFile() ? [{ ...file, mtimeMs: stat.mtimeMs }] : [];

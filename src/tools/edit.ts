@@ -3,6 +3,7 @@
 import { filled, flag, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
+import { lineEnd } from "../text/lines.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { missing, readExisting, readTarget } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
@@ -164,9 +165,9 @@ function groupAt(text: string, matches: readonly Match[], first: number, lineSta
   let fresh = "";
   do {
     // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
-    end = endOfLine(text, end);
+    end = lineEnd(text, end);
     for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
-      end = Math.max(end, endOfLine(text, match.end - 1));
+      end = Math.max(end, lineEnd(text, match.end - 1));
     }
     const moved = matches.slice(first, next).map((match) => ({
       ...match,
@@ -215,10 +216,4 @@ function indexesOf(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
   return found;
-}
-
-/** The offset after the end of the line at `at`. */
-function endOfLine(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  return end < 0 ? text.length : end + 1;
 }
