@@ -64,15 +64,7 @@ export function openFileHistory(
   world: Pick<World, "now" | "log">,
   from: readonly Record<string, unknown>[] = [],
 ): FileHistory {
-  const history: History = {
-    dir,
-    cwd: realPath(cwd),
-    note,
-    world,
-    moments: [],
-    latest: new Map(),
-    written: new Map(),
-  };
+  const history: History = { dir, cwd: realPath(cwd), note, world, moments: [], latest: new Map(), written: new Map() };
   for (const line of from) takeIn(history, line);
   history.moments.splice(0, Math.max(0, history.moments.length - MAX_MOMENTS));
 

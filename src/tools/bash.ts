@@ -13,11 +13,7 @@ const DEFAULT_MS = 120_000;
 /** The longest timeout, whatever the model asks for. */
 const MAX_MS = 600_000;
 
-const FIELDS = {
-  command: required(filled(text())),
-  timeout: number("", { min: 1 }),
-  description: text(),
-};
+const FIELDS = { command: required(filled(text())), timeout: number("", { min: 1 }), description: text() };
 
 export function openBash(bench: Workbench): Tool {
   return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, { signal }) => {

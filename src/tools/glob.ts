@@ -16,10 +16,7 @@ const MAX_NAMES = 100;
 /** Skipped unless named: what is in them is not the user's work. */
 export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
-const FIELDS = {
-  pattern: required(filled(text())),
-  path: text(),
-};
+const FIELDS = { pattern: required(filled(text())), path: text() };
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
   return defineTool("Glob", FIELDS, async ({ pattern: given, path }, call) => {

@@ -29,11 +29,7 @@ const MAX_LINE_CHARS = 2000;
 /** Leaves room for notes: the agent loop would cut a longer result, and more would count as seen than was shown. */
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;
 
-const FIELDS = {
-  file_path: required(filled(text())),
-  offset: number(),
-  limit: number("", { min: 1 }),
-};
+const FIELDS = { file_path: required(filled(text())), offset: number(), limit: number("", { min: 1 }) };
 
 export function openRead(bench: Workbench): Tool {
   return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, call) => {

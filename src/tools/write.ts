@@ -11,10 +11,7 @@ import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES, readTarget } from "./read.ts";
 import { type Call, defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
-const FIELDS = {
-  file_path: required(filled(text())),
-  content: required(text()),
-};
+const FIELDS = { file_path: required(filled(text())), content: required(text()) };
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
   return defineTool("Write", FIELDS, async ({ file_path, content }, call) => {
