@@ -81,12 +81,8 @@ export function trustKey(project: Project): string {
 }
 
 function candidatesOf(config: Config) {
-  const named = VARIABLES.map((via) => ({
-    source: "env" as const,
-    via,
-    value: config.env[via],
-    fromRepository: false,
-  }));
+  const env = { source: "env" as const, fromRepository: false };
+  const named = VARIABLES.map((via) => ({ ...env, via, value: config.env[via] }));
   // The client knows only the first key, so in any file it outranks the second.
   const set = (["autoMemoryDirectory", "memoryDir"] as const).flatMap((key) =>
     SETTING_SOURCES.map((source) => {

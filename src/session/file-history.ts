@@ -147,14 +147,8 @@ function keepMoment(history: History, kind: Moment["kind"], id: string, label: s
       }
     }
   }
-  const moment: Moment = {
-    id,
-    kind,
-    at,
-    label: redactSecrets(label).slice(0, MAX_LABEL).toWellFormed(),
-    backups,
-    unkept,
-  };
+  const shown = redactSecrets(label).slice(0, MAX_LABEL).toWellFormed();
+  const moment: Moment = { id, kind, at, label: shown, backups, unkept };
   noteMoment(history, moment, null);
   history.moments.push(moment);
   for (const [path, backup] of backups) track(history, path, backup);

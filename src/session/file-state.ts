@@ -43,6 +43,8 @@ const MAX_ENTRIES = 4096;
 /** A byte for each line of a partly read file: only very many huge logs come near. */
 const MAX_BYTES = 64 << 20;
 
+type Limits = { maxEntries: number; maxBytes: number };
+
 /** Starts with no file read. */
 export function openFileState({ maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES } = {}): FileState {
   return makeState(new Map(), 0, { maxEntries, maxBytes });
@@ -58,11 +60,7 @@ interface Entry {
 }
 
 /** A Map keeps the order of insertion: the first entry is the oldest. */
-function makeState(
-  seen: Map<string, Entry>,
-  counter: number,
-  limits: { maxEntries: number; maxBytes: number },
-): FileState {
+function makeState(seen: Map<string, Entry>, counter: number, limits: Limits): FileState {
   let bytes = 0;
   for (const [real, entry] of seen) bytes += sizeOf(real, entry);
 

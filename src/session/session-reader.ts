@@ -82,18 +82,8 @@ async function readAll(path: string, lines: OpenedLines): Promise<ResumedSession
   }
   const notes = places.slice(-MAX_NOTES).flatMap((place) => lineAt(place) ?? []);
   const { cwd, title } = facts;
-  const id = sessionIdOf(path);
-  return {
-    id,
-    path,
-    leaf,
-    notes,
-    title: title?.title ?? null,
-    usage: spent.total(),
-    cwd,
-    problems,
-    ...conversation.finish(),
-  };
+  const [id, usage, said] = [sessionIdOf(path), spent.total(), conversation.finish()];
+  return { id, path, leaf, notes, title: title?.title ?? null, usage, cwd, problems, ...said };
 }
 
 function countUsage() {
