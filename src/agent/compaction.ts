@@ -60,7 +60,7 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
   try {
     const found = findNotes(state) ?? (await summarise(state, options));
     if ("problem" in found) return fail(state, found.problem, options.signal);
-    const files = await beginAnew(state, found, { trigger: options.trigger, preTokens: before });
+    const files = await beginAnew(state, found, options.trigger, before);
     const after = approximateTokens(JSON.stringify(state.messages));
     // Not yet counted by the provider, and some servers never count.
     state.contextTokens = 0;
@@ -138,11 +138,7 @@ async function summarise(state: AgentState, options: CompactOptions): Promise<Su
 }
 
 /** Nothing cached survives: the model must be shown what is on disk now. */
-async function beginAnew(
-  state: AgentState,
-  summary: Summary,
-  metadata: { trigger: "manual" | "auto"; preTokens: number },
-): Promise<string[]> {
+async function beginAnew(state: AgentState, summary: Summary, trigger: "manual" | "auto", preTokens: number) {
   const { transcript } = state;
   const seen = state.files.capture();
   state.files.clear();
@@ -167,7 +163,7 @@ async function beginAnew(
   const note = words.length > 0 ? [remind("notice", OPEN_WORDS_NOTE)] : [];
   const content = [...opening, said, ...note, ...words, ...files.blocks, ...state.attachments.take()];
   const message: Message = { role: "user", content };
-  transcript.boundary(metadata);
+  transcript.boundary({ trigger, preTokens });
   transcript.append(message, { isSummary: true });
   for (const kept of summary.tail) transcript.append(kept);
   state.messages = [message, ...summary.tail];
@@ -251,13 +247,10 @@ function keepTail(messages: readonly Message[], maxTokens: number): Message[] {
   let start = messages.length;
   // The first message holds the opening, which is built again.
   for (let i = messages.length - 1; i > 0; i--) {
-    tokens += approximateTokens(JSON.stringify(messages[i]));
+    const { role, content } = messages[i]!;
+    tokens += approximateTokens(JSON.stringify({ role, content }));
     if (tokens > maxTokens) break;
-    if (isPrompt(messages[i])) start = i;
+    if (role === "user" && content.every(({ type }) => type !== "tool_result")) start = i;
   }
   return messages.slice(start);
-}
-
-function isPrompt(message: Message | undefined): boolean {
-  return message?.role === "user" && message.content.every(({ type }) => type !== "tool_result");
 }

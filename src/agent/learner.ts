@@ -71,11 +71,8 @@ const MAX_LOOK_MS = 1_000;
  */
 const MAX_FAILURES = 3;
 
-export function openSessionLearner(
-  learning: Learning,
-  extractor: Extractor,
-  { notes: options, takesNotes, tell }: LearnerOptions,
-): SessionLearner {
+export function openSessionLearner(learning: Learning, extractor: Extractor, given: LearnerOptions): SessionLearner {
+  const { notes: options, takesNotes, tell } = given;
   const { directory, ledger, inbox } = learning;
   const { session } = options;
   const stopping = new AbortController();

@@ -23,17 +23,15 @@ import { ageInDays, formatSource, INDEX_FILE, isMemoryFile } from "../store/stor
 import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
-import type { NotesResult } from "./notes.ts";
 import { type AgentState, sessionFolder } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, which reads the cache, may take this long before the prompt is sent without memories. */
 const GRACE_MS = 150;
 
-export async function startRecall(
-  state: AgentState,
-  words: string,
-  signal: AbortSignal,
-): Promise<Prefetch<Recalled> | null> {
+/** What was started for a prompt; null for nothing. */
+export type Recall = Prefetch<Recalled> | null;
+
+export async function startRecall(state: AgentState, words: string, signal: AbortSignal): Promise<Recall> {
   const { setup, recalled } = state;
   if (!state.memoryOn || asksToIgnore(words)) return null;
   try {
@@ -44,7 +42,7 @@ export async function startRecall(
   }
 }
 
-export async function waitForFast(recall: Prefetch<Recalled> | null, sleep: World["sleep"]): Promise<void> {
+export async function waitForFast(recall: Recall, sleep: World["sleep"]): Promise<void> {
   if (!recall) return;
   const done = new AbortController();
   await Promise.race([recall.fastReady, sleep(GRACE_MS, done.signal)]);
@@ -93,10 +91,7 @@ export async function learnFromTurn(state: AgentState, words: string): Promise<v
 }
 
 /** When the user asks for them. */
-export async function takeNotesNow(
-  state: AgentState,
-  signal?: AbortSignal,
-): Promise<NotesResult | { problem: string }> {
+export async function takeNotesNow(state: AgentState, signal?: AbortSignal) {
   if (!state.learner)
     return { problem: "session notes are part of learning, which is off; change learn.mode or MEMDIR_LEARN" };
   if (state.messages.length === 0) return { problem: "nothing has been said yet" };

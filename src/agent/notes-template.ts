@@ -5,21 +5,6 @@ import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { NOTES_TEMPLATE, type NotesSize } from "../prompts/learning.ts";
 
-interface Section {
-  /** Without the `# `. */
-  heading: string;
-  /** The line in italics right below the heading, if there is one. */
-  hint: string | null;
-  body: string;
-}
-
-interface NotesForm {
-  /** What the notes start as. */
-  template: string;
-  /** The user's own prompt, else null. */
-  prompt: string | null;
-}
-
 /** About what the client we share the file with allows: a section a page and a half, all of them a tenth of a small window. */
 const MAX_SECTION_TOKENS = 2_000;
 const MAX_NOTES_TOKENS = 12_000;
@@ -29,9 +14,9 @@ export const MAX_NOTES_BYTES = 64 * 1024;
 
 /**
  * `configDir`: `session-memory/config` of the user. Must not throw: a file that cannot be used is logged, and the
- * built-in one is used.
+ * built-in one is used. `template` is what the notes start as, `prompt` the user's own, else null.
  */
-export function readNotesForm(configDir: string, log: (message: string) => void): NotesForm {
+export function readNotesForm(configDir: string, log: (message: string) => void) {
   const template = readOwn(join(configDir, "template.md"), log);
   const prompt = readOwn(join(configDir, "prompt.md"), log);
   if (template === null || parseSections(template).length > 0) return { template: template ?? NOTES_TEMPLATE, prompt };
@@ -57,8 +42,8 @@ function readOwn(file: string, log: (message: string) => void): string | null {
   return null;
 }
 
-/** In order. A `# ` inside a fenced block is a comment in code. */
-export function parseSections(text: string): Section[] {
+/** In order: headings without the `# `, the line in italics right below each, if there is one. A `# ` inside a fenced block is a comment in code. */
+export function parseSections(text: string) {
   const sections: { heading: string; lines: string[] }[] = [];
   let open: string | null = null;
   for (const line of text.split(/\r?\n/)) {

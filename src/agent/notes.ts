@@ -17,7 +17,7 @@ import { buildNotesPrompt, buildSizeReminders } from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { applyMatches, EDIT_FIELDS, findMatches, hintFor } from "../tools/edit.ts";
-import { decodeText, encodeText, openFolderAt } from "../tools/file.ts";
+import { decodeText, encodeText, isStill, openFolderAt } from "../tools/file.ts";
 import type { World } from "../world.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
@@ -143,8 +143,7 @@ function writeNotes(options: NotesOptions, base: ReturnType<typeof readBase>, te
   try {
     const target = join(folder.path, FILE);
     // The model took a while: another process or the user may have written in the meantime.
-    const isSame = (path: string) =>
-      base === null ? !lstatSync(path, { throwIfNoEntry: false }) : readRegular(path)?.equals(base.bytes) === true;
+    const isSame = (path: string) => isStill(path, base?.bytes ?? null);
     const bytes = encodeText(text, base?.bom ?? false);
     if (!replaceSame(writeTemporary(folder.path, bytes, PRIVATE_MODE, ".summary"), target, isSame))
       throw new MemdirError("conflict", "the notes were changed in the meantime; that version stays");

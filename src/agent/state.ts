@@ -143,16 +143,11 @@ export function sessionFolder(state: AgentState, ...names: string[]): string {
   return join(dirname(state.transcript.path), state.transcript.id, ...names);
 }
 
-/** `branch` is asked for every line: it is known only when the conversation opens. */
-export function startTranscript(
-  setup: AgentSetup,
-  dir: string,
-  branch: () => string | null,
-  from?: ResumedSession,
-): Transcript {
+/** `gitBranch` is asked for every line: it is known only when the conversation opens. */
+export function startTranscript(setup: AgentSetup, dir: string, gitBranch: () => string | null, from?: ResumedSession) {
   const { version, memdir } = setup;
   const { cwd } = memdir.location.project;
-  return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch: branch }, setup, from);
+  return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch }, setup, from);
 }
 
 export function addSpent(state: AgentState, usage: Usage, requests = 1): void {

@@ -193,18 +193,17 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
     return null;
   }
   const { fields, body, problems: broken } = parseDocument(bytes.toString("utf8"));
-  const value = (key: string) => fields.find((field) => field.key === key)?.value;
-  const name = textOf(value("name"));
+  const name = textIn(fields, "name");
   if (broken.length > 0 || !/^[\w:.-]{1,80}$/.test(name)) {
     problems.push(`${path} is ignored: ${broken[0] ?? "it needs a `name:` made of letters, digits, - and _"}`);
     return null;
   }
-  const memory = textOf(value("memory"));
+  const memory = textIn(fields, "memory");
   return {
     name,
-    description: textOf(value("description")),
+    description: textIn(fields, "description"),
     prompt: body.trim(),
-    tools: toolsOf(value("tools"), memory !== ""),
+    tools: toolsOf(findField(fields, ["tools"])?.value, memory !== ""),
     memory: memory === "user" || memory === "project" || memory === "local" ? memory : null,
     omitInstructions: false,
   };
@@ -213,14 +212,11 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
 /** A list or comma-separated; unknown names are ignored. An agent with its own memory can always read and write it. */
 function toolsOf(value: FieldValue | undefined, hasMemory: boolean): ToolName[] | null {
   if (value === undefined) return null;
-  const named = (Array.isArray(value) ? value.map(String) : textOf(value).split(",")).map((name) => name.trim());
+  const given = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
+  const named = given.map((name) => name.trim());
   if (named.includes("*") || named.every((name) => name === "")) return null;
   const memoryTools = hasMemory ? ["Read", "Write", "Edit"] : [];
   return TOOL_NAMES.filter((name) => named.includes(name) || memoryTools.includes(name));
-}
-
-function textOf(value: FieldValue | undefined): string {
-  return typeof value === "string" ? value.trim() : "";
 }
 
 // --- Tells the model what exists besides its tools: sub-agents, and skills that may help with a prompt.

@@ -3,13 +3,12 @@
 import { approximateTokens } from "../context/window.ts";
 import { messageOf } from "../errors.ts";
 import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
-import { type AskError, type Message, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
+import { type AskError, type Message, makeUsage, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
-import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import { keepResult, learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
+import { keepResult, learnFromTurn, noteAnswer, type Recall, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { type AgentState, recordEvent, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { announce } from "./sub-agent.ts";
@@ -64,18 +63,15 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   if (problem !== null) state.tell({ type: "problem", message: problem });
   if (result.ended === "done") await learnFromTurn(state, words);
   const { text, ended, error, turns } = result;
-  return { text, ended, ...(error && { error }), usage: spentSince(before, state.usage), memories, steps: turns };
+  // Includes failed attempts, compactions and sub-agents.
+  const usage = makeUsage((kind) => state.usage[kind] - before[kind]);
+  return { text, ended, ...(error && { error }), usage, memories, steps: turns };
 }
 
 type Outcome = Pick<LoopResult, "text" | "ended" | "error" | "turns">;
 
 /** An error here comes from neither the model nor a tool: instructions or memory could not be read. Nothing is sent without them, and the prompt is kept. */
-async function runWhole(
-  state: AgentState,
-  words: string,
-  recall: Prefetch<Recalled> | null,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function runWhole(state: AgentState, words: string, recall: Recall, signal: AbortSignal): Promise<Outcome> {
   const before = shownSoFar(state);
   let content: TextBlock[] | null = null;
   try {
@@ -91,7 +87,7 @@ async function runWhole(
 }
 
 /** The prompt with everything that belongs before and after it. */
-async function prepare(state: AgentState, words: string, recall: Prefetch<Recalled> | null): Promise<TextBlock[]> {
+async function prepare(state: AgentState, words: string, recall: Recall): Promise<TextBlock[]> {
   const { setup } = state;
   // Also for a resumed session: what is on disk now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
@@ -118,11 +114,7 @@ function begin(state: AgentState, words: string, content: readonly TextBlock[], 
   noteShown(state);
 }
 
-async function runToEnd(
-  state: AgentState,
-  recall: Prefetch<Recalled> | null,
-  signal: AbortSignal,
-): Promise<LoopResult> {
+async function runToEnd(state: AgentState, recall: Recall, signal: AbortSignal): Promise<LoopResult> {
   let shortened = false;
   for (let steps = 0; ; ) {
     const result = await runAgentLoop(state.setup.model.ask, {
@@ -143,7 +135,8 @@ async function runToEnd(
       },
       pause: () => {
         noteAnswer(state);
-        return isNearlyFull(state, tokensBehind(state));
+        // And what the last request did not hold yet.
+        return isNearlyFull(state, approximateTokens(JSON.stringify(state.messages.slice(state.sent + 1))));
       },
     });
     steps += result.turns;
@@ -167,11 +160,6 @@ function note(state: AgentState, event: LoopEvent): void {
   state.tell(event);
 }
 
-/** The size of what the last request did not hold yet. */
-function tokensBehind({ messages, sent }: AgentState): number {
-  return approximateTokens(JSON.stringify(messages.slice(sent + 1)));
-}
-
 function isNearlyFull(state: AgentState, more: number): boolean {
   if (state.failures >= MAX_FAILURES || state.messages.length < 2) return false;
   const known = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
@@ -191,16 +179,6 @@ function finish(state: AgentState, { ended, text, error }: Outcome): void {
   };
   state.transcript.append(message);
   state.messages = [...state.messages, message];
-}
-
-/** Includes failed attempts, compactions and sub-agents. */
-function spentSince(before: Usage, now: Usage): Usage {
-  return {
-    input: now.input - before.input,
-    output: now.output - before.output,
-    cacheRead: now.cacheRead - before.cacheRead,
-    cacheWrite: now.cacheWrite - before.cacheWrite,
-  };
 }
 
 /** So that a resumed session shows nothing twice. */

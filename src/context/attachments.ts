@@ -93,11 +93,11 @@ function wordsOf({ kind, key, text }: Attachment, isAgain: boolean): string {
  * and files are edited by their exact text, so both stay as they are otherwise; in everything else, tags are neutralised.
  */
 export function remind(kind: string, text: string): TextBlock {
-  return { type: "text", text: KINDS_READY.has(kind) ? text : formatReminder(guard(kind, text)), attachment: kind };
+  // Those are fenced one by one and neutralised by recall.
+  const isReady = kind === "memories";
+  return { type: "text", text: isReady ? text : formatReminder(guard(kind, text)), attachment: kind };
 }
 
-/** Fenced one by one and neutralised by recall. */
-const KINDS_READY: ReadonlySet<string> = new Set(["memories"]);
 /** `buildMemoryPrompt` neutralises the index. */
 const KINDS_VERBATIM: ReadonlySet<string> = new Set(["instructions", "nested-instructions", "file", "memory-index"]);
 

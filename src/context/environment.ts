@@ -108,17 +108,14 @@ interface UserContext {
   today?: string | null;
 }
 
+const FENCED = /^<system-reminder>\n([\s\S]*)\n<\/system-reminder>$/;
+
 /** As reminders, the most stable first, so that a provider's cache holds as far as possible. Empty ones are left out. */
 export function buildUserContext(parts: UserContext): TextBlock[] {
   const today = parts.today?.trim() ? `Today is ${parts.today.trim()}.` : "";
   const place = [parts.environment, parts.git ?? "", today].filter((text) => text.trim() !== "").join("\n\n");
-  const reminders = { instructions: unfence(parts.instructions), "memory-index": parts.index, environment: place };
+  // Instructions rendered for a user message are fenced already, which `remind` would take for a closing fence inside the text.
+  const instructions = FENCED.exec(parts.instructions)?.[1] ?? parts.instructions;
+  const reminders = { instructions, "memory-index": parts.index, environment: place };
   return Object.entries(reminders).flatMap(([kind, text]) => (text.trim() === "" ? [] : [remind(kind, text)]));
-}
-
-const FENCED = /^<system-reminder>\n([\s\S]*)\n<\/system-reminder>$/;
-
-/** Instructions rendered for a user message are fenced already, which `remind` would take for a closing fence inside the text. */
-function unfence(text: string): string {
-  return FENCED.exec(text)?.[1] ?? text;
 }

@@ -46,7 +46,7 @@ export function openInstructions(scope: InstructionScope): Instructions {
   let kept: Promise<Kept> | null = null;
   let rendered: RenderedInstructions | null = null;
   const get = async (): Promise<Kept> => {
-    if (kept && !isCurrent(await kept)) kept = null;
+    if (kept && ![...(await kept).stamps].every(([path, stamp]) => stampOf(path) === stamp)) kept = null;
     kept ??= loadAtStart(scope).then((loaded) => ({
       loaded,
       start: loaded.files.length,
@@ -91,10 +91,6 @@ export function openInstructions(scope: InstructionScope): Instructions {
       rendered = null;
     },
   };
-}
-
-function isCurrent({ stamps }: Kept): boolean {
-  return [...stamps].every(([path, stamp]) => stampOf(path) === stamp);
 }
 
 /** Changes whenever the file does; "" when it does not exist. */

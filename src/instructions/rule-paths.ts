@@ -211,13 +211,6 @@ const MAX_STEPS = 10_000_000;
 /** No system opens a longer path. */
 const MAX_PATH_LENGTH = 4_096;
 
-interface Expanded {
-  /** Without braces and without a trailing `/**`; empty ones are dropped. */
-  patterns: string[];
-  /** As written: these have more alternatives than the budget allows and never match. */
-  refused: string[];
-}
-
 /**
  * Whether `file` matches the patterns. `file` is relative to the patterns' base, with `/` between its parts; anything
  * outside the base (`../x`, `/x`) never matches.
@@ -252,9 +245,12 @@ function isSound(pattern: string): boolean {
   return parts.every((part) => /^(?:\\.|\[(?:\\.|[^\]\\])*\]|[^[\\])*$/s.test(part));
 }
 
-/** The patterns as they are matched: one for each alternative in braces, in the order written. */
-export function expandPatterns(patterns: readonly string[]): Expanded {
-  const expanded: Expanded = { patterns: [], refused: [] };
+/**
+ * The patterns as they are matched: one for each alternative in braces, in the order written, without a trailing `/**`; empty ones
+ * are dropped. `refused`, as written, have more alternatives than the budget allows and never match.
+ */
+export function expandPatterns(patterns: readonly string[]) {
+  const expanded = { patterns: [] as string[], refused: [] as string[] };
   const budget = { characters: MAX_EXPANDED_CHARACTERS };
   for (const pattern of patterns) {
     const alternatives = expandBraces(pattern, budget);

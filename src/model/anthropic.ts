@@ -2,54 +2,33 @@
 
 import type {
   MessageCreateParamsStreaming,
-  MessageDeltaUsage,
   MessageParam,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
-import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
-import { exchange, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
-import type { Endpoint } from "./failure.ts";
-
-/** Without the `/v1`. */
-const ANTHROPIC_URL = "https://api.anthropic.com";
-
-/** The API pings about every ten seconds while it thinks: a minute and a half without a byte is a dead connection. */
-const MAX_SILENCE_MS = 90_000;
+import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, readUsage } from "./ask.ts";
+import { openProvider, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
-export async function openAnthropic({ maxSilenceMs = MAX_SILENCE_MS, ...given }: ProviderOptions): Promise<Ask> {
+export async function openAnthropic(options: ProviderOptions): Promise<Ask> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
-  const endpoint: Endpoint = {
-    title: "Anthropic",
-    apiKey: "",
-    baseUrl: ANTHROPIC_URL,
-    keyVariable: "ANTHROPIC_API_KEY",
-    urlVariable: "ANTHROPIC_BASE_URL",
-    ...given,
-  };
-
-  return (request) =>
-    exchange({
-      endpoint,
-      maxSilenceMs,
-      request,
-      reading: readAnthropicStream(request.onText),
-      send: (watch) => {
-        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
-        const client = new Anthropic({
-          apiKey: endpoint.apiKey,
-          baseURL: endpoint.baseUrl,
-          webhookKey: null,
-          openTelemetry: false,
-          logLevel: "off",
-          maxRetries: 0,
-          timeout: maxSilenceMs,
-          fetch: watch.fetch,
-        });
-        const body = wellFormed(anthropicBody(endpoint.model, request));
-        return client.messages.create(body, { signal: watch.signal }).withResponse();
+  return openProvider(
+    {
+      title: "Anthropic",
+      // Without the `/v1`.
+      baseUrl: "https://api.anthropic.com",
+      keyVariable: "ANTHROPIC_API_KEY",
+      urlVariable: "ANTHROPIC_BASE_URL",
+      // The API pings about every ten seconds while it thinks: a minute and a half without a byte is a dead connection.
+      maxSilenceMs: 90_000,
+      reading: ({ onText }) => readAnthropicStream(onText),
+      send: (request, { model, apiKey, baseUrl }, { timeout, fetch, signal }) => {
+        const server = { apiKey, baseURL: baseUrl, webhookKey: null, openTelemetry: false, logLevel: "off" } as const;
+        const client = new Anthropic({ ...server, maxRetries: 0, timeout, fetch });
+        return client.messages.create(wellFormed(anthropicBody(model, request)), { signal }).withResponse();
       },
-    });
+    },
+    options,
+  );
 }
 
 /** Two cache marks are left for messages: a request may have four, and the system blocks take two at most. */
@@ -127,7 +106,7 @@ function readAnthropicStream(onText: (delta: string) => void = () => {}): Readin
     take: (event) => {
       switch (event.type) {
         case "message_start":
-          usage = mergeUsage(usage, event.message.usage);
+          usage = readUsage(event.message.usage);
           break;
         case "content_block_start":
           blocks.set(event.index, { value: { ...event.content_block } as unknown as Growing["value"], json: "" });
@@ -138,7 +117,8 @@ function readAnthropicStream(onText: (delta: string) => void = () => {}): Readin
           break;
         }
         case "message_delta":
-          usage = mergeUsage(usage, event.usage);
+          // A running total, in which some counts may be missing.
+          usage = readUsage(event.usage, usage);
           stop = event.delta.stop_reason ?? stop;
           break;
       }
@@ -182,14 +162,4 @@ function blockOf({ value, json }: Growing): Block[] {
     return [{ type: "opaque", provider: "anthropic", value }];
   }
   return []; // from tools that run at the provider, and we offer none
-}
-
-/** The counts of later events are running totals; a missing field keeps its value. */
-function mergeUsage(usage: Usage, wire: Partial<MessageDeltaUsage> | undefined): Usage {
-  return {
-    input: wire?.input_tokens ?? usage.input,
-    output: wire?.output_tokens ?? usage.output,
-    cacheRead: wire?.cache_read_input_tokens ?? usage.cacheRead,
-    cacheWrite: wire?.cache_creation_input_tokens ?? usage.cacheWrite,
-  };
 }

@@ -132,17 +132,35 @@ export type Ask = (request: AskRequest) => Promise<AskAnswer>;
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
+export const TOKEN_KINDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+export function makeUsage(countOf: (kind: keyof Usage) => number): Usage {
+  return Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, countOf(kind)])) as unknown as Usage;
+}
+
+/** As Anthropic's API names them. */
+export const WIRE_TOKENS: Readonly<Record<keyof Usage, string>> = {
+  input: "input_tokens",
+  output: "output_tokens",
+  cacheRead: "cache_read_input_tokens",
+  cacheWrite: "cache_creation_input_tokens",
+};
+
+/** What is missing, or not a count, is as it was before. */
+export function readUsage(wire: unknown, before: Usage = NO_USAGE): Usage {
+  const given = (wire ?? {}) as Record<string, unknown>;
+  return makeUsage((kind) => {
+    const count = given[WIRE_TOKENS[kind]];
+    return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : before[kind];
+  });
+}
+
 export function usedNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
   return input + output + cacheRead + cacheWrite === 0;
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-  };
+  return makeUsage((kind) => a[kind] + b[kind]);
 }
 
 export function textOf(content: readonly { type: string; text?: string }[]): string {

@@ -75,7 +75,7 @@ function isApi(text: string): text is Api {
   return APIS.includes(text);
 }
 
-export function isClient(text: string): text is ClientName {
+function isClient(text: string): text is ClientName {
   return Object.hasOwn(MODEL_CLIENTS, text);
 }
 
@@ -202,38 +202,20 @@ function gaveUp(answer: Extract<AskAnswer, { ok: false }>, attempts: number): As
 const MAX_TOKENS = 1024;
 
 /** The model's text, even if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
-export async function askText(
-  ask: Ask,
-  {
-    system,
-    user,
-    maxTokens = MAX_TOKENS,
-    signal,
-    schema,
-  }: Pick<AskRequest, "signal" | "schema"> & { system: string; user: string; maxTokens?: number },
-): Promise<string> {
-  const answer = await ask({
-    system: system === "" ? [] : [{ text: system }],
-    messages: [say(user)],
-    maxTokens,
-    ...(schema && { schema }),
-    signal,
-  });
-  if (!answer.ok) {
-    const { kind, message } = answer.error;
-    // The caller can fix a wrong key or model; everything else is a failure of the environment.
-    const code = kind === "auth" || kind === "bad-request" ? "usage" : "model";
-    throw new MemdirError(code, message, { details: answer.error });
-  }
-  if (answer.stop === "refused") {
-    const details = { kind: "refused" };
-    throw new MemdirError("usage", "the model declined to answer; ask it in other words", { details });
-  }
-  return textOf(answer.content);
-}
-
-/** The same with the signature that recall expects. */
-export function sideQuery(ask: Ask, maxTokens?: number) {
-  return (system: string, user: string, signal?: AbortSignal, schema?: AskRequest["schema"]): Promise<string> =>
-    askText(ask, { system, user, maxTokens, signal, schema });
+export function sideQuery(ask: Ask, maxTokens = MAX_TOKENS) {
+  return async (system: string, user: string, signal?: AbortSignal, schema?: AskRequest["schema"]): Promise<string> => {
+    const request = { system: system === "" ? [] : [{ text: system }], messages: [say(user)], maxTokens, signal };
+    const answer = await ask({ ...request, ...(schema && { schema }) });
+    if (!answer.ok) {
+      const { kind, message } = answer.error;
+      // The caller can fix a wrong key or model; everything else is a failure of the environment.
+      const code = kind === "auth" || kind === "bad-request" ? "usage" : "model";
+      throw new MemdirError(code, message, { details: answer.error });
+    }
+    if (answer.stop === "refused") {
+      const details = { kind: "refused" };
+      throw new MemdirError("usage", "the model declined to answer; ask it in other words", { details });
+    }
+    return textOf(answer.content);
+  };
 }

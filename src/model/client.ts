@@ -7,7 +7,16 @@ import { dirname, isAbsolute, join } from "node:path";
 import { type ChildCall, findProgram, runChild } from "../child-group.ts";
 import { attempt } from "../errors.ts";
 import { CHILD_VARIABLE, type Env } from "../world.ts";
-import { type Ask, type AskAnswer, type AskError, type AskRequest, type Message, textOf, usedNothing } from "./ask.ts";
+import {
+  type Ask,
+  type AskAnswer,
+  type AskError,
+  type AskRequest,
+  type Message,
+  NO_USAGE,
+  textOf,
+  usedNothing,
+} from "./ask.ts";
 import type { Client, ClientCall, Heard } from "./clients.ts";
 import { clean, fault, quoted } from "./failure.ts";
 
@@ -93,11 +102,7 @@ async function askIn(
   const ran = await run(call, client.args(call), promptOf(request.messages), limitMs);
   if (client.tidy) attempt(() => client.tidy?.(call), null);
   const heard = attempt(() => client.read(ran.out, ran.said), null);
-  return answerOf(
-    client,
-    ran,
-    heard ?? { text: "", problem: ran.said, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } },
-  );
+  return answerOf(client, ran, heard ?? { text: "", problem: ran.said, usage: NO_USAGE });
 }
 
 function makeFolder(path: string): string {

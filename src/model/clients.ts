@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
-import { addUsage, NO_USAGE, type Usage } from "./ask.ts";
+import { addUsage, NO_USAGE, readUsage, type Usage } from "./ask.ts";
 import { type Schema, strictSchema } from "./schema.ts";
 
 export type ClientName = "claude-code" | "codex" | "gemini-cli" | "opencode";
@@ -58,7 +58,7 @@ export interface Client {
   /** One folder for all its runs, where it would keep a record of every new one. */
   place?: (env: Env) => string;
   /** How it lists the MCP servers that can only be switched off by name. */
-  servers?: { args: readonly string[]; env?: Env; read: (out: string) => string[] };
+  servers?: { args: readonly string[]; read: (out: string) => string[] };
   args: (call: ClientCall) => string[];
   env: (call: ClientCall) => Env;
   /** Beside the program, in `cwd`: path and text. */
@@ -97,15 +97,9 @@ const claudeCode: Client = {
   read(out) {
     const result = linesOf(out).findLast(({ type }) => type === "result") ?? {};
     const { is_error, subtype, result: text, structured_output, api_error_status, stop_reason } = result;
-    const usage = result.usage as Record<string, unknown> | undefined;
     const heard: Heard = {
       text: structured_output === undefined ? String(text ?? "") : JSON.stringify(structured_output),
-      usage: {
-        input: count(usage?.input_tokens),
-        output: count(usage?.output_tokens),
-        cacheRead: count(usage?.cache_read_input_tokens),
-        cacheWrite: count(usage?.cache_creation_input_tokens),
-      },
+      usage: readUsage(result.usage),
     };
     if (is_error !== false) {
       const problem = String(text ?? subtype ?? "");

@@ -1,6 +1,8 @@
 /** What calls to a model cost: tokens as it reports them, or as they are estimated, and money by the prices that the user has set. */
 
-import { type Ask, NO_USAGE, type Usage, usedNothing } from "./ask.ts";
+import { type Ask, NO_USAGE, TOKEN_KINDS, type Usage, usedNothing } from "./ask.ts";
+
+export { TOKEN_KINDS };
 
 /** Per million tokens of each kind, in the user's currency. */
 export type Price = Readonly<Usage>;
@@ -11,12 +13,9 @@ export type Price = Readonly<Usage>;
  */
 export type Prices = Readonly<Record<string, Price>>;
 
-const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
 /** Models on the user's own machine cost nothing by the token; the user's prices come before these. */
-export const BUILT_IN_PRICES: Prices = { "ollama/*": FREE };
+export const BUILT_IN_PRICES: Prices = { "ollama/*": NO_USAGE };
 
-export const TOKEN_KINDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
 const PRICED_TOKENS = 1_000_000;
 
 /** Null: unknown, which must never be shown or added up as zero. */

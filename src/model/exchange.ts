@@ -2,6 +2,7 @@
 
 import { attempt } from "../errors.ts";
 import {
+  type Ask,
   type AskAnswer,
   type AskError,
   type AskRequest,
@@ -24,44 +25,54 @@ export interface Reading<Event> {
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
-interface Exchange<Event> {
-  endpoint: Endpoint;
+type Transport = Pick<ReturnType<typeof watchSilence>, "fetch" | "signal"> & { timeout: number };
+
+/** A provider: its own server, how a request is sent to one, and how the answer is read. */
+interface Provider<Event> extends Omit<Endpoint, "model" | "apiKey"> {
   maxSilenceMs: number;
-  request: AskRequest;
-  reading: Reading<Event>;
-  send: (watch: ReturnType<typeof watchSilence>) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
+  reading: (request: AskRequest) => Reading<Event>;
+  /** With a client for each request, as its `fetch` watches that one. Everything that the SDK would read from the environment is given. */
+  send: (
+    request: AskRequest,
+    to: Endpoint,
+    by: Transport,
+  ) => Promise<{ data: AsyncIterable<Event>; response: Response }>;
 }
 
-/** Must not throw. */
-export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnswer> {
-  const { endpoint, maxSilenceMs, request, reading, send } = options;
-  const watch = watchSilence(maxSilenceMs, request.signal);
-  const failed = (error: AskError): AskAnswer => {
-    const partial = { text: reading.text(), usage: reading.usage() };
-    return { ok: false, error, ...(partial.text === "" && usedNothing(partial.usage) ? {} : { partial }) };
-  };
-  const fail = (thrown: unknown) => {
-    const aborted = request.signal?.aborted === true;
-    return failed(errorOf(thrown, endpoint, { aborted, silentMs: watch.wasSilent() ? maxSilenceMs : null }));
-  };
-  try {
-    const { data, response } = await send(watch);
-    let begun = false;
-    for await (const event of data) {
-      begun = true;
-      reading.take(event);
+/** Asking it must not throw. */
+export function openProvider<Event>(provider: Provider<Event>, options: ProviderOptions): Ask {
+  const { reading: open, send, ...own } = provider;
+  const { maxSilenceMs, ...endpoint } = { apiKey: "", ...own, ...options };
+  return async (request) => {
+    const reading = open(request);
+    const watch = watchSilence(maxSilenceMs, request.signal);
+    const failed = (error: AskError): AskAnswer => {
+      const partial = { text: reading.text(), usage: reading.usage() };
+      return { ok: false, error, ...(partial.text === "" && usedNothing(partial.usage) ? {} : { partial }) };
+    };
+    const fail = (thrown: unknown) => {
+      const aborted = request.signal?.aborted === true;
+      return failed(errorOf(thrown, endpoint, aborted, watch.wasSilent() ? maxSilenceMs : null));
+    };
+    try {
+      const { data, response } = await send(request, endpoint, { ...watch, timeout: maxSilenceMs });
+      let begun = false;
+      for await (const event of data) {
+        begun = true;
+        reading.take(event);
+      }
+      const answer = reading.answer();
+      if (answer) return answer;
+      // The SDKs end an aborted stream as if it were complete.
+      if (watch.signal.aborted) return fail(null);
+      const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
+      return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
+    } catch (error) {
+      return fail(error);
+    } finally {
+      watch.close();
     }
-    const answer = reading.answer();
-    if (answer) return answer;
-    // The SDKs end an aborted stream as if it were complete.
-    if (watch.signal.aborted) return fail(null);
-    const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
-    return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
-  } catch (error) {
-    return fail(error);
-  } finally {
-    watch.close();
-  }
+  };
 }
 
 /** Detects a server that has gone silent: the SDKs' timeouts end with the headers, and a stream may hang forever after them. */

@@ -22,11 +22,7 @@ export function fault(kind: AskError["kind"], message: string, more: Partial<Ask
 }
 
 /** Must not throw, whatever was thrown. `silentMs` is how long the server sent nothing, if that is why. */
-export function errorOf(
-  thrown: unknown,
-  endpoint: Endpoint,
-  { aborted, silentMs }: { aborted: boolean; silentMs: number | null },
-): AskError {
+export function errorOf(thrown: unknown, endpoint: Endpoint, aborted: boolean, silentMs: number | null): AskError {
   const { title, baseUrl, urlVariable } = endpoint;
   if (aborted) return fault("aborted", "stopped before the model had answered");
   if (silentMs !== null) {
@@ -40,7 +36,7 @@ export function errorOf(
   const { type, said } = readBody(body);
   const known = status ?? STATUS_BY_TYPE[type] ?? null;
   const why = clean(said, endpoint);
-  if (known !== null) return statusError(known, type, why, endpoint, retryAfterMs(headers));
+  if (known !== null) return statusError(known, type, why, endpoint, headers);
   if (thrown instanceof SyntaxError) {
     const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
     return fault("bad-answer", message, { retriable: true });
@@ -81,10 +77,11 @@ function statusError(
   status: number,
   type: string,
   said: string,
-  { title, model, keyVariable, urlVariable, baseUrl }: Endpoint,
-  retryAfterMs: number | undefined,
+  endpoint: Endpoint,
+  headers: Headers | null,
 ): AskError {
-  const after = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const { title, model, keyVariable, urlVariable, baseUrl } = endpoint;
+  const after = readRetryAfter(headers);
   const why = quoted(said);
   // What a server says about a key may quote it, masked or not, so it is not repeated.
   if (status === 401) return fault("auth", `${title} does not accept the key (401); check ${keyVariable}`);
@@ -165,11 +162,11 @@ function readBody(body: unknown): { type: string; said: string } {
 }
 
 /** In the provider's header or in HTTP's: milliseconds, seconds. A date would need a clock, and no model server sends one. */
-function retryAfterMs(headers: Headers | null): number | undefined {
+function readRetryAfter(headers: Headers | null): Pick<AskError, "retryAfterMs"> {
   const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
-  if (ms >= 0) return ms;
+  if (ms >= 0) return { retryAfterMs: ms };
   const seconds = headers?.get("retry-after") ?? "";
-  return /^\s*\d+(\.\d+)?\s*$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+  return /^\s*\d+(\.\d+)?\s*$/.test(seconds) ? { retryAfterMs: Number(seconds) * 1000 } : {};
 }
 
 /** Enough of a server's own words to understand it; some quote the whole request. */

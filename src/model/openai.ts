@@ -6,51 +6,33 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
-import { exchange, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
+import { openProvider, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 
-/** With the `/v1`. */
-const OPENAI_URL = "https://api.openai.com/v1";
-
-/** Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long. */
-const MAX_SILENCE_MS = 300_000;
-
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
-export async function openOpenai({ maxSilenceMs = MAX_SILENCE_MS, ...given }: ProviderOptions): Promise<Ask> {
+export async function openOpenai(options: ProviderOptions): Promise<Ask> {
   const { OpenAI } = await import("openai");
-  const endpoint: Endpoint = {
-    title: "OpenAI",
-    apiKey: "",
-    baseUrl: OPENAI_URL,
-    keyVariable: "OPENAI_API_KEY",
-    urlVariable: "OPENAI_BASE_URL",
-    ...given,
-  };
-
-  return (request) =>
-    exchange({
-      endpoint,
-      maxSilenceMs,
-      request,
-      reading: readOpenaiStream(request.messages.length, request.onText),
-      send: (watch) => {
-        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
-        const client = new OpenAI({
-          apiKey: endpoint.apiKey || "none", // the SDK insists on one
-          adminAPIKey: null,
-          baseURL: endpoint.baseUrl,
-          organization: null,
-          project: null,
-          webhookSecret: null,
-          logLevel: "off",
-          maxRetries: 0,
-          timeout: maxSilenceMs,
-          fetch: watch.fetch,
-        });
-        const body = wellFormed(openaiBody(endpoint, request));
-        return client.chat.completions.create(body, { signal: watch.signal }).withResponse();
+  return openProvider(
+    {
+      title: "OpenAI",
+      // With the `/v1`.
+      baseUrl: "https://api.openai.com/v1",
+      keyVariable: "OPENAI_API_KEY",
+      urlVariable: "OPENAI_BASE_URL",
+      // Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long.
+      maxSilenceMs: 300_000,
+      reading: ({ messages, onText }) => readOpenaiStream(messages.length, onText),
+      send: (request, endpoint, { timeout, fetch, signal }) => {
+        const { apiKey, baseUrl } = endpoint;
+        // The SDK insists on a key.
+        const server = { apiKey: apiKey || "none", baseURL: baseUrl, logLevel: "off", fetch } as const;
+        const unset = { adminAPIKey: null, organization: null, project: null, webhookSecret: null };
+        const client = new OpenAI({ ...server, ...unset, maxRetries: 0, timeout });
+        return client.chat.completions.create(wellFormed(openaiBody(endpoint, request)), { signal }).withResponse();
       },
-    });
+    },
+    options,
+  );
 }
 
 function openaiBody({ model, baseUrl }: Endpoint, request: AskRequest): ChatCompletionCreateParamsStreaming {

@@ -94,11 +94,7 @@ export const MAX_RESULT_CHARS = 50_000;
 const PREVIEW_CHARS = 2000;
 
 /** Must not throw. */
-async function fitResult(
-  call: ToolUse,
-  content: unknown,
-  { maxChars, write }: ResultLimit,
-): Promise<{ content: string; file: string | null }> {
+async function fitResult(call: ToolUse, content: unknown, { maxChars, write }: ResultLimit) {
   const text = typeof content === "string" ? content : String(content ?? "");
   if (text.length <= maxChars) return { content: text, file: null };
   const preview = startOf(text, Math.min(PREVIEW_CHARS, maxChars));

@@ -1,10 +1,10 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import { lstatSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
+import { findWorktreeRoot, readGitFile } from "./locate.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -291,8 +291,9 @@ const HASH = /^[0-9a-f]{40,64}$/;
 /** Null where nothing is committed yet, outside a repository, and for ways of storing refs that this does not know. */
 export function findHead(path: string): string | null {
   try {
-    const gitDir = findGitDir(path);
-    if (gitDir === null) return null;
+    const root = findWorktreeRoot(path);
+    if (root === null) return null;
+    const gitDir = readGitFile(join(root, ".git")) ?? join(root, ".git");
     const head = readLine(join(gitDir, "HEAD"));
     const ref = /^ref: (refs\/[^\0]+)$/.exec(head)?.[1];
     if (ref === undefined) return HASH.test(head) ? head : null;
@@ -302,16 +303,6 @@ export function findHead(path: string): string | null {
     return HASH.test(loose) ? loose : findPacked(join(common, "packed-refs"), ref);
   } catch {
     return null;
-  }
-}
-
-function findGitDir(path: string): string | null {
-  for (let at = path; ; at = dirname(at)) {
-    const stat = lstatSync(join(at, ".git"), { throwIfNoEntry: false });
-    if (stat?.isDirectory()) return join(at, ".git");
-    const target = stat?.isFile() ? /^gitdir:\s*(.+)$/.exec(readLine(join(at, ".git")))?.[1] : undefined;
-    if (target !== undefined) return resolve(at, target);
-    if (dirname(at) === at) return null;
   }
 }
 

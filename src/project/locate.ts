@@ -80,28 +80,18 @@ export function trustKey(project: Project): string {
   return project.gitRoot ?? project.root;
 }
 
-interface Candidate {
-  source: "env" | "settings";
-  via: string;
-  value: string;
-  fromRepository: boolean;
-}
-
-function candidatesOf(config: Config): Candidate[] {
-  const candidates: Candidate[] = [];
-  for (const name of VARIABLES) {
-    const value = config.env[name];
-    if (value) candidates.push({ source: "env", via: name, value, fromRepository: false });
-  }
+function candidatesOf(config: Config) {
+  const env = { source: "env" as const, fromRepository: false };
+  const named = VARIABLES.map((via) => ({ ...env, via, value: config.env[via] }));
   // The client knows only the first key, so in any file it outranks the second.
-  for (const key of ["autoMemoryDirectory", "memoryDir"] as const) {
-    for (const source of SETTING_SOURCES) {
+  const set = (["autoMemoryDirectory", "memoryDir"] as const).flatMap((key) =>
+    SETTING_SOURCES.map((source) => {
       const { file, [key]: value } = config.settings[source];
       const fromRepository = REPOSITORY_SOURCES.has(source);
-      if (value) candidates.push({ source: "settings", via: `${key} in ${file}`, value, fromRepository });
-    }
-  }
-  return candidates;
+      return { source: "settings" as const, via: `${key} in ${file}`, value, fromRepository };
+    }),
+  );
+  return [...named, ...set].flatMap(({ value, ...rest }) => (value ? [{ ...rest, value }] : []));
 }
 
 /** Both arrive with a clone: nothing keeps a repository from committing its local settings. */
@@ -257,17 +247,13 @@ const MAX_NAME_BYTES = 255;
 export function refusedName(name: string): string | null {
   if (name.trim() === "") return "it is empty";
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return "it is too long for a file name";
-  for (const form of [name, name.normalize("NFKC"), percentDecoded(name)]) {
+  for (const form of [name, name.normalize("NFKC"), attempt(() => decodeURIComponent(name), name)]) {
     if (/[/\\]/.test(form)) return "it holds a path separator";
     if (form.includes("..") || form === ".") return "it holds ..";
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this looks for them
     if (/[\0-\x1f\x7f]/.test(form)) return "it holds a control character";
   }
   return null;
-}
-
-function percentDecoded(text: string): string {
-  return attempt(() => decodeURIComponent(text), text);
 }
 
 // --- Which project a directory belongs to: the nearest `.git`, and for a linked worktree the repository it was made from.
@@ -300,7 +286,7 @@ export function scopeProject(project: Project, scope: ProjectScope): Project {
 }
 
 /** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
-function findWorktreeRoot(cwd: string): string | null {
+export function findWorktreeRoot(cwd: string): string | null {
   for (let at = cwd; ; at = path.dirname(at)) {
     const stat = statOrNull(path.join(at, ".git"));
     if (stat?.isFile() || stat?.isDirectory()) return at;
@@ -335,7 +321,7 @@ function checkoutOf(common: string): string {
   return back !== null && realPath(back) === common ? checkout : common;
 }
 
-function readGitFile(file: string): string | null {
+export function readGitFile(file: string): string | null {
   const target = /^gitdir:\s*(.+)$/.exec(readLine(file) ?? "")?.[1];
   return target === undefined ? null : path.resolve(path.dirname(file), target);
 }

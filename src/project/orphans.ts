@@ -23,12 +23,9 @@ const MAX_FOLDERS = 2000;
 
 /** The most certain first, then the largest. Skips what cannot be read. */
 export function findOrphans(options: { config: Config; identity: Identity; dir: string }): Orphan[] {
-  const projects = path.join(options.config.claudeDir, "projects");
   const ours = realPath(options.dir);
   const orphans: Orphan[] = [];
-  for (const entry of listEntries(projects).slice(0, MAX_FOLDERS)) {
-    if (!entry.isDirectory()) continue;
-    const folder = path.join(projects, entry.name);
+  for (const folder of projectFolders(options.config.claudeDir)) {
     for (const [dir, recursive] of [[path.join(folder, "memory"), true] as const, [folder, false] as const]) {
       if (realPath(dir) === ours) continue;
       const orphan = examine(dir, folder, recursive, options.identity);
@@ -36,6 +33,12 @@ export function findOrphans(options: { config: Config; identity: Identity; dir: 
     }
   }
   return orphans.sort((a, b) => Number(b.sure) - Number(a.sure) || b.memories - a.memories);
+}
+
+function projectFolders(claudeDir: string): string[] {
+  const projects = path.join(claudeDir, "projects");
+  const entries = listEntries(projects).slice(0, MAX_FOLDERS);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(projects, name));
 }
 
 function examine(dir: string, folder: string, recursive: boolean, identity: Identity): Orphan | null {
@@ -80,18 +83,14 @@ interface Abandoned {
 
 /** Memory directories of Claude Code whose recorded project is no longer there. Reads one small file for each. */
 export function findAbandoned(claudeDir: string, ownDir: string): Abandoned[] {
-  const projects = path.join(claudeDir, "projects");
-  return listEntries(projects)
-    .slice(0, MAX_FOLDERS)
-    .flatMap((entry): Abandoned[] => {
-      const dir = path.join(projects, entry.name, "memory");
-      if (!entry.isDirectory() || dir === ownDir) return [];
-      const roots = readOwner(dir)?.roots ?? [];
-      const [root] = roots;
-      if (root === undefined || roots.some((each) => fs.existsSync(each))) return [];
-      const memories = countMemories(dir, { recursive: true });
-      return memories > 0 ? [{ dir, root, memories }] : [];
-    });
+  return projectFolders(claudeDir).flatMap((folder): Abandoned[] => {
+    const dir = path.join(folder, "memory");
+    const roots = dir === ownDir ? [] : (readOwner(dir)?.roots ?? []);
+    const [root] = roots;
+    if (root === undefined || roots.some((each) => fs.existsSync(each))) return [];
+    const memories = countMemories(dir, { recursive: true });
+    return memories > 0 ? [{ dir, root, memories }] : [];
+  });
 }
 
 /** The newest sessions are enough. */

@@ -63,10 +63,7 @@ export function compareOwner(owner: Owner | null, identity: Identity, exists: (p
 }
 
 /** Which identity two records share. The first commit survives a change of host; the remote survives rewritten history. */
-export function agreement(
-  a: Pick<Identity, "rootCommit" | "remote">,
-  b: Pick<Identity, "rootCommit" | "remote">,
-): "root-commit" | "remote" | null {
+export function agreement(a: Omit<Identity, "root">, b: Omit<Identity, "root">): "root-commit" | "remote" | null {
   if (a.rootCommit !== null && a.rootCommit === b.rootCommit) return "root-commit";
   if (a.remote !== null && b.remote !== null && remoteKey(a.remote) === remoteKey(b.remote)) return "remote";
   return null;

@@ -185,17 +185,14 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
   const repository = repositoryOf(project);
   const agentScope = asked ?? findAgentScope(name, config, repository);
   const scope = `agent:${name}@${agentScope}`;
-  if (config.scopeLayout === "shared") return { ...sharedDirectory(agentScope, context), scope };
+  if (config.scopeLayout === "shared") {
+    // 004's layout: all agents of a scope share one directory. What is an agent's own never goes to a server.
+    const shared = agentScope === "local" ? teamInRepository(context) : scopeDirectory(agentScope, context);
+    return { ...shared, scope };
+  }
   const dir = agentDirectories(name, config, repository)[agentScope];
   if (agentScope === "user") return { scope, dir, insideRepository: false, committable: false };
   return inRepository(scope, dir, project, agentScope === "project");
-}
-
-/** 004's layout: all agents of a scope share one directory. */
-function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDirectory {
-  // What is an agent's own never goes to a server.
-  if (agentScope === "local") return teamInRepository(context);
-  return scopeDirectory(agentScope, context);
 }
 
 /** A repository could contain `.claude/memory` as a link to any of the user's folders; so its directories must stay inside it. */
@@ -293,27 +290,20 @@ function candidatesOf(config: Config, project: Project): OlderDirectory[] {
   const { cwd, root, worktreeRoot } = project;
   const projects = path.join(config.claudeDir, "projects");
   const mini = path.join(config.home, ".mini-claude", "projects");
-  const nested = (layout: OlderLayout, base: string, name: string): OlderDirectory => ({
-    dir: path.join(base, name, "memory"),
-    layout,
-    recursive: true,
-  });
-  // Claude Code keeps transcripts beside `memory`, so in a flat folder only its own files are memories.
-  const flat = (name: string): OlderDirectory => ({
-    dir: path.join(projects, name),
-    layout: "flat-000",
-    recursive: false,
-  });
-
-  return [
-    nested("slug", projects, slugOf(root)),
-    flat(separatorSlug(root)),
-    flat(slugOf(root)),
-    nested("worktree-slug", projects, slugOf(worktreeRoot ?? root)),
-    nested("cwd-slug", projects, slugOf(cwd)),
-    ...(hasHashes(projects) ? [root, cwd].map((at) => nested("sha256-16", projects, sha256Key(at))) : []),
-    ...(hasHashes(mini) ? [root, cwd].map((at) => nested("mini-claude", mini, sha256Key(at))) : []),
+  const rows: [layout: OlderLayout, base: string, name: string][] = [
+    ["slug", projects, slugOf(root)],
+    ["flat-000", projects, separatorSlug(root)],
+    ["flat-000", projects, slugOf(root)],
+    ["worktree-slug", projects, slugOf(worktreeRoot ?? root)],
+    ["cwd-slug", projects, slugOf(cwd)],
   ];
+  for (const [layout, base] of [["sha256-16", projects] as const, ["mini-claude", mini] as const])
+    if (hasHashes(base)) for (const at of [root, cwd]) rows.push([layout, base, sha256Key(at)]);
+  return rows.map(([layout, base, name]) => {
+    // Claude Code keeps transcripts beside `memory`, so in a flat folder only its own files are memories.
+    const recursive = layout !== "flat-000";
+    return { dir: path.join(base, name, recursive ? "memory" : ""), layout, recursive };
+  });
 }
 
 /** Hashing needs a module that is slow to load: only where a folder has such a name. */

@@ -18,7 +18,9 @@ function projectsFolder({ claudeDir }: Config): string {
 
 /** The folders in which sessions are looked for: this project's, or those of all, and seed 001's folder. */
 export function sessionPlaces(config: Config, project: Project, all = false): { dirs: string[]; older: string } {
-  const dirs = all ? foldersIn(projectsFolder(config)) : [sessionsFolder(config, project)];
+  const projects = projectsFolder(config);
+  const names = all ? attempt(() => readdirSync(projects), []) : [slugOf(project.cwd)];
+  const dirs = names.map((name) => path.join(projects, name));
   return { dirs, older: path.join(config.claudeDir, "sessions") };
 }
 
@@ -29,8 +31,4 @@ export function isSessionHere(
   project: Project,
 ): boolean {
   return session.cwd === null || session.cwd === project.cwd || isWithin(projectsFolder(config), session.path);
-}
-
-function foldersIn(projects: string): string[] {
-  return attempt(() => readdirSync(projects).map((name) => path.join(projects, name)), []);
 }

@@ -97,7 +97,7 @@ export const NO_CUES_NOTICE =
 
 export const NOTHING_RECALLED = "No memory helps with this.";
 
-/** What a person can pick in a host; each becomes the user's message. */
+/** What a person can pick in a host; each becomes the user's message, built from its argument, "" for none. */
 export const MCP_PROMPT_WORDS = {
   remember: {
     title: "Remember this",
@@ -106,54 +106,50 @@ export const MCP_PROMPT_WORDS = {
       name: "what",
       description: "What to remember; by default, what is worth keeping from this conversation",
     },
+    build: (what: string) =>
+      what === ""
+        ? "Look back over this conversation for what a later session should know and could not find out on its own: my corrections and preferences, decisions with their reasons, where things are kept. Use `recall` to see what is already known, then `save` each thing once, with cues. Tell me in one line each what you saved; if nothing is worth it, say so."
+        : `Save this with \`save\`, in the type that fits and with two to five cues. Use \`recall\` first: if a memory already says it, update that one. Then tell me in one line what you saved.\n\n${what}`,
   },
   recall: {
     title: "What do you remember?",
     description: "Looks up what memory says about a topic",
     argument: { name: "about", description: "The topic or question" },
+    build: (about: string) =>
+      `Use \`recall\` and tell me what you remember about this, with the age of each memory. Say what you checked and what may be out of date. If nothing is remembered, say so.\n\n${about || "the task at hand"}`,
   },
   verify: {
     title: "Check the memories",
     description: "Checks memories against the current code",
     argument: { name: "name", description: "One memory; without it, all of them" },
+    build: (name: string) =>
+      `Use \`verify\`${name === "" ? "" : ` on the memory "${name}"`}, then look at the code where it found something. For each memory tell me what still holds and what does not, and propose the corrected text. Change nothing before I agree.`,
   },
   dream: {
     title: "Tidy up the memories",
     description: "Proposes what to merge, rewrite and retire, and does it after you agree",
     argument: null,
+    build: () =>
+      "Use `list` and read what looks related. Propose a plan: which memories say the same and should become one, which are out of date or contradicted, which would be found better with another description or more cues; each with a reason. Corrections that I gave stay unless another memory keeps them. Show me the plan first; after I agree, carry it out with `save` and `forget`.",
   },
   health: {
     title: "How healthy are the memories?",
     description: "Measures all memories together, and says what to do first",
     argument: null,
+    build: () =>
+      "This is how healthy my memories are. Tell me in a few sentences what is wrong and what to do first, and look at those memories with `read` where that helps. Propose what to save again or forget, each with a reason. Change nothing before I agree.\n",
   },
   recent: {
     title: "What was remembered lately?",
     description: "The last changes to memories: what, when and by whom",
     argument: null,
+    build: () =>
+      "These are the last changes to my memories, newest first. Tell me in a few lines what was learnt or removed lately and by whom; use `read` for what matters. Say what looks wrong or was saved twice. Undo nothing before I agree.\n",
   },
 } as const;
 
 export type McpPromptName = keyof typeof MCP_PROMPT_WORDS;
 
-/** `given` is the prompt's argument, "" for none. */
 export function buildMcpPrompt(name: McpPromptName, given: string): string {
-  return BUILDERS[name](given.trim());
+  return MCP_PROMPT_WORDS[name].build(given.trim());
 }
-
-const BUILDERS: Record<McpPromptName, (given: string) => string> = {
-  remember: (what) =>
-    what === ""
-      ? "Look back over this conversation for what a later session should know and could not find out on its own: my corrections and preferences, decisions with their reasons, where things are kept. Use `recall` to see what is already known, then `save` each thing once, with cues. Tell me in one line each what you saved; if nothing is worth it, say so."
-      : `Save this with \`save\`, in the type that fits and with two to five cues. Use \`recall\` first: if a memory already says it, update that one. Then tell me in one line what you saved.\n\n${what}`,
-  recall: (about) =>
-    `Use \`recall\` and tell me what you remember about this, with the age of each memory. Say what you checked and what may be out of date. If nothing is remembered, say so.\n\n${about || "the task at hand"}`,
-  verify: (name) =>
-    `Use \`verify\`${name === "" ? "" : ` on the memory "${name}"`}, then look at the code where it found something. For each memory tell me what still holds and what does not, and propose the corrected text. Change nothing before I agree.`,
-  dream: () =>
-    "Use `list` and read what looks related. Propose a plan: which memories say the same and should become one, which are out of date or contradicted, which would be found better with another description or more cues; each with a reason. Corrections that I gave stay unless another memory keeps them. Show me the plan first; after I agree, carry it out with `save` and `forget`.",
-  health: () =>
-    "This is how healthy my memories are. Tell me in a few sentences what is wrong and what to do first, and look at those memories with `read` where that helps. Propose what to save again or forget, each with a reason. Change nothing before I agree.\n",
-  recent: () =>
-    "These are the last changes to my memories, newest first. Tell me in a few lines what was learnt or removed lately and by whom; use `read` for what matters. Say what looks wrong or was saved twice. Undo nothing before I agree.\n",
-};

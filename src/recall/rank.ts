@@ -1,7 +1,7 @@
 /** The order of memories for a prompt: the finalists, by how likely they are to help (confidence.ts), less for age. */
 
 import { AT, type Bulk, countsFrom, isBulkTime, type RowEntry, TYPES, viewEntry } from "../store/store.ts";
-import { findSorted } from "../text/sorted.ts";
+import { findSorted } from "../text/hash.ts";
 import { hasCjk } from "../text/terms.ts";
 import { confidenceOf, featuresOf, needOf, type Signs, standingOf } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";

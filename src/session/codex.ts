@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { attempt } from "../errors.ts";
 import { converse, type Heard } from "./conversation.ts";
-import { type Head, type HeardSession, isWrapped, plainId, textsOf } from "./foreign.ts";
+import { type Head, type HeardSession, isInjected, plainId, textsOf } from "./foreign.ts";
 import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
 
@@ -205,21 +205,17 @@ const EDITOR_CONTEXT = "# Context from my IDE setup:";
 const EDITOR_REQUEST = /^## My request for Codex:[ \t]*$/m;
 
 function splitText(text: string): CodexPart[] {
-  if (!text.trimStart().startsWith(EDITOR_CONTEXT)) return [{ text, injected: isInjected(text) }];
+  if (!text.trimStart().startsWith(EDITOR_CONTEXT)) return [{ text, injected: isInjected(text, KNOWN) }];
   const heading = EDITOR_REQUEST.exec(text);
   if (!heading) return [{ text, injected: true }];
   const typed = text.slice(heading.index + heading[0].length).trim();
   const context = { text: text.slice(0, heading.index), injected: true };
-  return typed === "" ? [context] : [context, { text: typed, injected: isInjected(typed) }];
+  return typed === "" ? [context] : [context, { text: typed, injected: isInjected(typed, KNOWN) }];
 }
 
 /** Known tags also count when they were cut off; so do the few texts without a tag. */
 const KNOWN =
   /^(?:<(?:environment_context|user_instructions|turn_aborted|user_action|user_shell_command|subagent_notification|skill|hook_prompt|codex_internal_context|goal_context|collaboration_mode|permissions|external_\w+)\b|# AGENTS\.md instructions|Warning: (?:apply_patch was requested via|The maximum number of unified exec|Your account was flagged) )/i;
-
-function isInjected(text: string): boolean {
-  return KNOWN.test(text.trim()) || isWrapped(text);
-}
 
 function call(id: string, name: string, input: Record<string, unknown>): CodexItem {
   return { kind: "answer", blocks: [{ type: "tool_use", id, name, input }] };

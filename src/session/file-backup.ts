@@ -18,7 +18,7 @@ import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
 import { isWithin } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
-import { isRecord } from "./transcript-line.ts";
+import { isRecord, textOrNull } from "./transcript-line.ts";
 
 /** A file at one moment. `content: null` means that it did not exist. */
 export interface Backup {
@@ -176,12 +176,7 @@ type Written = ReadonlyMap<string, string | null>;
 const SNAPSHOT = "file-history-snapshot";
 
 /** The line of a moment, or of the files added to it since: listing all files each time would grow quadratically. Paths are relative to `cwd`, a real path. */
-export function formatMoment(
-  moment: Moment,
-  news: readonly string[] | null,
-  written: Written,
-  cwd: string,
-): HistoryLine {
+export function formatMoment(moment: Moment, news: readonly string[] | null, written: Written, cwd: string) {
   const { id, at } = moment;
   const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
   const backups = shown.map(([path, backup]) => [
@@ -202,11 +197,7 @@ export function formatMoment(
 }
 
 /** Null for lines of other types and for invalid ones; invalid entries are left out. */
-export function parseHistoryLine(
-  line: unknown,
-  dir: string,
-  cwd: string,
-): { moment: Moment; isUpdate: boolean; written: Written } | null {
+export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
   if (!isRecord(line)) return null;
   const { snapshot } = line;
   if (line.type !== SNAPSHOT || !isRecord(snapshot) || !isRecord(snapshot.trackedFileBackups)) return null;
@@ -227,14 +218,9 @@ export function parseHistoryLine(
     const path = pathOf(key, cwd);
     if (path && typeof reason === "string") unkept.set(path, reason);
   }
-  const moment: Moment = {
-    id,
-    kind: line.kind === "rewind" ? "rewind" : "prompt",
-    at: typeof snapshot.timestamp === "string" ? snapshot.timestamp : "",
-    label: typeof line.label === "string" ? line.label : "",
-    backups,
-    unkept,
-  };
+  const kind = line.kind === "rewind" ? "rewind" : "prompt";
+  const [at, label] = [textOrNull(snapshot.timestamp) ?? "", textOrNull(line.label) ?? ""];
+  const moment: Moment = { id, kind, at, label, backups, unkept };
   return { moment, isUpdate: line.isSnapshotUpdate === true, written };
 }
 
@@ -252,7 +238,7 @@ function parseBackup(value: unknown, dir: string): Backup | null {
   if (!isRecord(value)) return null;
   const { backupFileName: name, version, backupTime, hash, mode, size, missingFolders } = value;
   if (!isCount(version)) return null;
-  const backup = { version, at: typeof backupTime === "string" ? backupTime : "", missingFolders: 0 };
+  const backup = { version, at: textOrNull(backupTime) ?? "", missingFolders: 0 };
   if (name === null) return { ...backup, content: null, missingFolders: isCount(missingFolders) ? missingFolders : 0 };
   if (typeof name !== "string" || !BACKUP_NAME.test(name)) return null;
   if (hash === undefined) {

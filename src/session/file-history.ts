@@ -64,15 +64,7 @@ export function openFileHistory(
   world: Pick<World, "now" | "log">,
   from: readonly Record<string, unknown>[] = [],
 ): FileHistory {
-  const history: History = {
-    dir,
-    cwd: realPath(cwd),
-    note,
-    world,
-    moments: [],
-    latest: new Map(),
-    written: new Map(),
-  };
+  const history: History = { dir, cwd: realPath(cwd), note, world, moments: [], latest: new Map(), written: new Map() };
   for (const line of from) takeIn(history, line);
   history.moments.splice(0, Math.max(0, history.moments.length - MAX_MOMENTS));
 
@@ -155,14 +147,8 @@ function keepMoment(history: History, kind: Moment["kind"], id: string, label: s
       }
     }
   }
-  const moment: Moment = {
-    id,
-    kind,
-    at,
-    label: redactSecrets(label).slice(0, MAX_LABEL).toWellFormed(),
-    backups,
-    unkept,
-  };
+  const shown = redactSecrets(label).slice(0, MAX_LABEL).toWellFormed();
+  const moment: Moment = { id, kind, at, label: shown, backups, unkept };
   noteMoment(history, moment, null);
   history.moments.push(moment);
   for (const [path, backup] of backups) track(history, path, backup);

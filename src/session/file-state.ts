@@ -38,19 +38,16 @@ export interface SeenFile {
   at: number;
 }
 
-interface FileStateLimits {
-  maxEntries?: number;
-  maxBytes?: number;
-}
-
 /** More files than a session reads; an evicted file just has to be read again. */
 const MAX_ENTRIES = 4096;
 /** A byte for each line of a partly read file: only very many huge logs come near. */
 const MAX_BYTES = 64 << 20;
 
+type Limits = { maxEntries: number; maxBytes: number };
+
 /** Starts with no file read. */
-export function openFileState(limits: FileStateLimits = {}): FileState {
-  return makeState(new Map(), 0, limits);
+export function openFileState({ maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES } = {}): FileState {
+  return makeState(new Map(), 0, { maxEntries, maxBytes });
 }
 
 /** Immutable, so that clones can share it. */
@@ -63,8 +60,7 @@ interface Entry {
 }
 
 /** A Map keeps the order of insertion: the first entry is the oldest. */
-function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateLimits): FileState {
-  const { maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES } = limits;
+function makeState(seen: Map<string, Entry>, counter: number, limits: Limits): FileState {
   let bytes = 0;
   for (const [real, entry] of seen) bytes += sizeOf(real, entry);
 
@@ -82,7 +78,7 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
     seen.set(real, entry);
     bytes += sizeOf(real, entry);
     for (const oldest of seen.keys()) {
-      if (seen.size <= maxEntries && bytes <= maxBytes) break;
+      if (seen.size <= limits.maxEntries && bytes <= limits.maxBytes) break;
       forget(oldest);
     }
   };

@@ -19,9 +19,9 @@ export function plainId(given: unknown, otherwise: string): string {
   return typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : otherwise;
 }
 
-/** A text wrapped in a tag comes from a program, or is a pasted document. */
-export function isWrapped(text: string): boolean {
-  return /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i.test(text.trim());
+/** Whether a program says it in the user's name. A text wrapped in a tag comes from a program, or is a pasted document. */
+export function isInjected(text: string, known: RegExp): boolean {
+  return known.test(text.trim()) || /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i.test(text.trim());
 }
 
 /** Thinking is left out. */

@@ -5,7 +5,7 @@ import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import type { ToolResult, ToolUse } from "../model/ask.ts";
 import { converse, type Heard } from "./conversation.ts";
-import { type Head, type HeardSession, isWrapped, partsOf, plainId, textsOf } from "./foreign.ts";
+import { type Head, type HeardSession, isInjected, partsOf, plainId, textsOf } from "./foreign.ts";
 import { eachRecord, MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
 
@@ -132,7 +132,7 @@ const HOOKED = /<hook_context>(?:[\s\S]*<\/hook_context>|[\s\S]*)/;
 function split(texts: readonly string[]): { text: string; injected: boolean }[] {
   const parts: { text: string; injected: boolean }[] = [];
   const add = (text: string, injected: boolean) => {
-    if (text.trim() !== "") parts.push({ text, injected: injected || isInjected(text) });
+    if (text.trim() !== "") parts.push({ text, injected: injected || isInjected(text, KNOWN) });
   };
   let isBehind = false;
   for (const text of texts) {
@@ -152,10 +152,6 @@ function split(texts: readonly string[]): { text: string; injected: boolean }[] 
 /** What the client says in the user's name; the first ones also when they were cut off. */
 const KNOWN =
   /^(?:<(?:session_context|state_snapshot|loaded_context)\b|This is the Gemini CLI\. We are|Here is (?:the user's|a summary of changes in the user's) editor context|I ran the following shell command:|I'm currently working in the (?:following )?director|System: Potential loop|Please continue\.$|User has manually exited Plan Mode|User (?:steering update|hints?):)/i;
-
-function isInjected(text: string): boolean {
-  return KNOWN.test(text.trim()) || isWrapped(text);
-}
 
 /** A call is in the record with its result, and in some versions among the parts, too. */
 function heardFromModel({ content, toolCalls }: Record<string, unknown>): Heard[] {

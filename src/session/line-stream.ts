@@ -1,6 +1,7 @@
 /** Reads the lines of a file of any size, one at a time as bytes: only the current line is in memory. */
 
 import { closeSync, read, readSync } from "node:fs";
+import { promisify } from "node:util";
 import { openRegular } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError } from "../errors.ts";
 import { count } from "../text/sanitise.ts";
@@ -12,6 +13,8 @@ const CHUNK_BYTES = 1 << 19;
 export const MAX_LINE_BYTES = 256 << 20;
 
 const NEWLINE = 10;
+
+const readAsync = promisify(read);
 
 interface Line {
   /** Valid only during the call: the memory is reused. Null when the line is longer than `MAX_LINE_BYTES`. */
@@ -101,12 +104,7 @@ export function readHead(path: string, maxBytes: number): string | null {
   return head ?? null;
 }
 
-async function eachLine(
-  fd: number,
-  visit: (line: Line) => void,
-  maxLineBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function eachLine(fd: number, visit: (line: Line) => void, maxLineBytes: number, signal?: AbortSignal) {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   /** Earlier parts of the current line, copied; dropped when there are too many of them. */
   let parts: Buffer[] = [];
@@ -121,7 +119,7 @@ async function eachLine(
   };
 
   while (!signal?.aborted) {
-    const count = await readInto(fd, chunk, position);
+    const { bytesRead: count } = await readAsync(fd, chunk, 0, chunk.length, position);
     if (count === 0) break;
     const bytes = chunk.subarray(0, count);
     let start = 0;
@@ -136,10 +134,4 @@ async function eachLine(
     else if (rest.length > 0) parts.push(Buffer.from(rest));
   }
   if (!signal?.aborted && length > 0) finish(Buffer.alloc(0), false, position - length);
-}
-
-function readInto(fd: number, chunk: Buffer, position: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    read(fd, chunk, 0, chunk.length, position, (error, count) => (error ? reject(error) : resolve(count)));
-  });
 }

@@ -61,11 +61,8 @@ function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Wanted>
 function planStep(history: FileHistory, path: string, wanted: Wanted): RewindStep {
   const status = statusAtReal(path);
   const hash = status.kind === "file" ? status.hash : null;
-  const step: RewindStep = {
-    path,
-    action: "none",
-    outside: status.kind === "other" || hash !== history.lastWritten(path),
-  };
+  const outside = status.kind === "other" || hash !== history.lastWritten(path);
+  const step: RewindStep = { path, action: "none", outside };
   if (status.kind === "other") return refuse(step, `there is ${status.what}`);
   if ("problem" in wanted) return refuse(step, `it could not be kept at that time: ${wanted.problem}`);
   if (isAsKept(wanted.backup, status)) return step;

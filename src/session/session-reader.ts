@@ -82,18 +82,8 @@ async function readAll(path: string, lines: OpenedLines): Promise<ResumedSession
   }
   const notes = places.slice(-MAX_NOTES).flatMap((place) => lineAt(place) ?? []);
   const { cwd, title } = facts;
-  const id = sessionIdOf(path);
-  return {
-    id,
-    path,
-    leaf,
-    notes,
-    title: title?.title ?? null,
-    usage: spent.total(),
-    cwd,
-    problems,
-    ...conversation.finish(),
-  };
+  const [id, usage, said] = [sessionIdOf(path), spent.total(), conversation.finish()];
+  return { id, path, leaf, notes, title: title?.title ?? null, usage, cwd, problems, ...said };
 }
 
 function countUsage() {
@@ -162,7 +152,7 @@ export function makeChain() {
           line.type === "system" && line.subtype === "compact_boundary"
             ? { before: textOrNull(line.logicalParentUuid) }
             : null,
-        results: line.type === "user" ? resultIds(line) : [],
+        results: userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : [])),
       };
       links.push(link);
       byUuid.set(link.uuid, link);
@@ -184,11 +174,7 @@ export function makeChain() {
 }
 
 /** Where a parent is missing, or the chain is circular, the line before it in the file is taken. */
-function followBack(
-  first: Link,
-  links: readonly Link[],
-  byUuid: ReadonlyMap<string, Link>,
-): { links: Link[]; gaps: number } {
+function followBack(first: Link, links: readonly Link[], byUuid: ReadonlyMap<string, Link>) {
   const way: Link[] = [];
   const seen = new Set<Link>();
   let gaps = 0;
@@ -222,8 +208,4 @@ function withStrays(chain: readonly Link[], links: readonly Link[]): Link[] {
     strays.set(link.parent, [...(strays.get(link.parent) ?? []), link]);
   }
   return strays.size === 0 ? [...chain] : chain.flatMap((link) => [link, ...(strays.get(link.uuid) ?? [])]);
-}
-
-function resultIds(line: TranscriptLine): string[] {
-  return userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
 }

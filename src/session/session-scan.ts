@@ -5,7 +5,7 @@ import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { cutLine, sanitise } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { type OpenedLines, withLines } from "./line-stream.ts";
+import { withLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
@@ -52,47 +52,37 @@ interface ScanOptions {
 const MAX_TITLE_CHARACTERS = 100;
 
 /** Null when nothing was said in it, or it cannot be read. Must not throw. */
-export async function scanSession(
-  path: string,
-  mtimeMs: number,
-  options: ScanOptions = {},
-): Promise<SessionRow | null> {
-  // Unreadable, or gone while it was read.
-  return withLines(path, (lines) => scan(lines, path, mtimeMs, options)).catch(() => null);
-}
-
-async function scan(
-  lines: OpenedLines,
-  path: string,
-  mtimeMs: number,
-  options: ScanOptions,
-): Promise<SessionRow | null> {
+export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}): Promise<SessionRow | null> {
   const { onSaid = () => {}, everything = false, signal } = options;
-  const tally = makeTally();
-  await lines.each(
-    ({ bytes }) => {
-      if (!bytes || !isWorthParsing(bytes, everything)) return;
-      const line = parseLine(bytes.toString());
-      if (!line || line.isSidechain === true) return;
-      tally.add(line, onSaid);
-      if (everything) tellTheRest(line, onSaid);
-    },
-    { signal },
-  );
-  if (tally.messages === 0) return null;
-  const notes = findNotes(path);
-  if (notes && notes.text !== "") onSaid("notes", notes.text);
-  const changed = new Date(mtimeMs).toISOString();
-  return {
-    id: sessionIdOf(path),
-    path,
-    at: tally.at ?? changed,
-    started: tally.started ?? tally.at ?? changed,
-    title: makeTitle(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "") || "(no title)",
-    messages: tally.messages,
-    cwd: tally.cwd,
-    bytes: lines.size,
-  };
+  const scanned = withLines(path, async (lines) => {
+    const tally = makeTally();
+    await lines.each(
+      ({ bytes }) => {
+        if (!bytes || !isWorthParsing(bytes, everything)) return;
+        const line = parseLine(bytes.toString());
+        if (!line || line.isSidechain === true) return;
+        tally.add(line, onSaid);
+        if (everything) tellTheRest(line, onSaid);
+      },
+      { signal },
+    );
+    if (tally.messages === 0) return null;
+    const notes = findNotes(path);
+    if (notes && notes.text !== "") onSaid("notes", notes.text);
+    const changed = new Date(mtimeMs).toISOString();
+    return {
+      id: sessionIdOf(path),
+      path,
+      at: tally.at ?? changed,
+      started: tally.started ?? tally.at ?? changed,
+      title: makeTitle(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "") || "(no title)",
+      messages: tally.messages,
+      cwd: tally.cwd,
+      bytes: lines.size,
+    };
+  });
+  // Unreadable, or gone while it was read.
+  return scanned.catch(() => null);
 }
 
 /** More than any secret takes, of a pasted log that may be megabytes. */

@@ -40,10 +40,7 @@ async function scanAll(files: Iterable<SessionFile>, options: ListOptions = {}):
 }
 
 /** By id, the beginning of an id, or "latest". A complete id is never ambiguous. */
-export async function findSession(
-  places: SessionPlaces,
-  wanted: string,
-): Promise<SessionRow | null | { ambiguous: SessionRow[] }> {
+export async function findSession(places: SessionPlaces, wanted: string) {
   const files = findFiles(places);
   if (wanted === "latest") return findLatest(files);
   const prefix = wanted.toLowerCase();
@@ -88,10 +85,8 @@ export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
   const files = dirs.flatMap((dir) =>
     namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );
-  const others = (older === null ? [] : namesIn(older, OLDER_ID)).map((id) => ({
-    path: join(older as string, id, "transcript.jsonl"),
-    id,
-  }));
+  const others =
+    older === null ? [] : namesIn(older, OLDER_ID).map((id) => ({ path: join(older, id, "transcript.jsonl"), id }));
   return [...files, ...others].flatMap((file) => {
     const stat = lstatOrNull(file.path);
     return stat?.isFile() ? [{ ...file, mtimeMs: stat.mtimeMs }] : [];

@@ -1,7 +1,17 @@
 /** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
 import { attempt } from "../errors.ts";
-import { type Block, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
+import {
+  type Block,
+  type Message,
+  NO_USAGE,
+  readUsage,
+  type TextBlock,
+  TOKEN_KINDS,
+  type ToolResult,
+  type Usage,
+  WIRE_TOKENS,
+} from "../model/ask.ts";
 
 /** Anything with a type: most kinds of line belong to other programs and are skipped. */
 export interface TranscriptLine {
@@ -109,7 +119,7 @@ export function answerOf(line: TranscriptLine): { id: string | null; model: stri
   if (line.type !== "assistant" || line.isApiErrorMessage === true || !isRecord(line.message)) return null;
   const { id, model, usage } = line.message;
   if (model === "<synthetic>") return null;
-  return { id: textOrNull(id), model: textOrNull(model), usage: parseUsage(usage) };
+  return { id: textOrNull(id), model: textOrNull(model), usage: readUsage(usage) };
 }
 
 export interface Title {
@@ -184,12 +194,7 @@ function assistantMessage(content: readonly Block[], facts: MessageFacts): Recor
       return { type: "tool_use", id: block.id, name: block.name, input: block.input };
     }),
     stop_reason: stop === undefined ? null : (STOP_REASONS[stop] ?? stop),
-    usage: {
-      input_tokens: usage.input,
-      output_tokens: usage.output,
-      cache_read_input_tokens: usage.cacheRead,
-      cache_creation_input_tokens: usage.cacheWrite,
-    },
+    usage: Object.fromEntries(TOKEN_KINDS.map((kind) => [WIRE_TOKENS[kind], usage[kind]])),
   };
 }
 
@@ -216,15 +221,4 @@ function resultText(content: unknown): string {
     .filter(isRecord)
     .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : `[${String(type)}, not kept]`))
     .join("\n");
-}
-
-function parseUsage(usage: unknown): Usage {
-  if (!isRecord(usage)) return NO_USAGE;
-  const count = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
-  return {
-    input: count(usage.input_tokens),
-    output: count(usage.output_tokens),
-    cacheRead: count(usage.cache_read_input_tokens),
-    cacheWrite: count(usage.cache_creation_input_tokens),
-  };
 }

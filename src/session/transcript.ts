@@ -151,7 +151,7 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
     if (!wanted || waiting.length === 0) return;
     try {
       if (!made) mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-      const { lines, error } = appendLines(path, waiting, { isNew: !made, urgent });
+      const { lines, error } = appendLines(path, waiting, !made, urgent);
       made ||= lines > 0;
       for (const line of waiting.slice(0, lines)) waitingBytes -= line.length;
       waiting = waiting.slice(lines);
@@ -187,11 +187,7 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
 }
 
 /** How many whole lines are on disk now, and the error that stopped it. A partly written line is cut off again. */
-function appendLines(
-  path: string,
-  lines: readonly Buffer[],
-  { isNew, urgent }: { isNew: boolean; urgent: boolean },
-): { lines: number; error: unknown } {
+function appendLines(path: string, lines: readonly Buffer[], isNew: boolean, urgent: boolean) {
   const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
   try {
     const data = Buffer.concat(torn ? [Buffer.from("\n"), ...lines] : lines);

@@ -73,12 +73,7 @@ const READERS = {
 };
 
 /** Null when it did not change since, or belongs to another project; one without a working directory could belong to any. */
-function findAt(
-  agent: TranscriptAgent,
-  path: string,
-  { own, isHere }: TranscriptPlaces,
-  sinceMs: number,
-): FoundTranscript | null {
+function findAt(agent: TranscriptAgent, path: string, { own, isHere }: TranscriptPlaces, sinceMs: number) {
   const changedMs = lstatOrNull(path)?.mtimeMs ?? Number.NEGATIVE_INFINITY;
   if (changedMs < sinceMs) return null;
   if (agent === "claude" && dirname(path) === own) return { agent, id: sessionIdOf(path), path, changedMs };

@@ -3,7 +3,7 @@
  * observed.
  */
 
-import { replaceComments } from "./lines.ts";
+import { lineEnd, replaceComments } from "./lines.ts";
 
 /** The text as the client counts and shows it, not yet trimmed. */
 export function stripForClient(text: string): string {
@@ -94,10 +94,4 @@ function blockEnd(source: string, at: number, line: string, end: number): number
     return blank ? at + blank.index + 1 : source.length;
   }
   return end;
-}
-
-/** The position after the line's break. */
-function lineEnd(source: string, at: number): number {
-  const newline = source.indexOf("\n", at);
-  return newline < 0 ? source.length : newline + 1;
 }

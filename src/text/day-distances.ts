@@ -3,17 +3,11 @@
 import { daysSince, shiftBy } from "./calendar.ts";
 import { COUNT, countOf, findNamed, namesOf } from "./day-rules.ts";
 
-/** `isOpen`: a distance is named, but no day to count it from. */
-export interface Distances {
-  text: string;
-  isOpen: boolean;
-}
-
 /**
  * Writes the day after each distance. Calendar days must already be in the text (`writeDates`). `earlier`: the day that it was
- * about before, from which a distance is counted if the text names none.
+ * about before, from which a distance is counted if the text names none. `isOpen`: a distance is named, but no day to count it from.
  */
-export function writeDistances(text: string, earlier: string | null = null): Distances {
+export function writeDistances(text: string, earlier: string | null = null) {
   const dates = findDates(text);
   const found = findDistances(text);
   const moved = new Set<string>();
@@ -59,7 +53,7 @@ function findDates(text: string): { index: number; day: Date }[] {
     day: toDay(date),
   }));
   const full = [...text.matchAll(FULL)].flatMap(({ index, groups: { date, month, year } = {} }) => {
-    const at = findNamed(namesOf("months"), month!);
+    const at = findNamed(namesOf("months"), month);
     return at < 0 ? [] : [{ index, day: new Date(Number(year), at, Number(date)) }];
   });
   return [...written, ...full]
@@ -91,69 +85,41 @@ const CJK =
   "\\s?(?<count>\\d{1,3}|[一二两兩三四五六七八九十]{1,2})\\s?[个個]?(?<unit>(?<work>工作日)|天|日|[周週]|星期|[礼禮]拜|月)";
 const edged = (source: string) => new RegExp(`(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`, "giu");
 
-/** In this order: what is moved by so many days must not be read as a distance from something. */
-const PATTERNS: readonly { pattern: RegExp; sign: 1 | -1; isMove: boolean }[] = [
-  [
-    `(?:brought forward|moved up|pulled (?:in|forward)|advanced|vorgezogen|vorverlegt|adelant\\p{L}*|avanc\\p{L}*) ${SOME}(?:by |um |de )?${AMOUNT}`,
-    -1,
-    true,
-  ],
-  [
-    `(?:um )?${AMOUNT} (?:early|earlier|sooner|vorgezogen|vorverlegt|nach vorne?|früher|eher|vorlauf|luft|puffer|de (?:margen|antelación|anticipación|adelanto)|(?:of )?(?:lead time|buffer|slack|notice))`,
-    -1,
-    true,
-  ],
-  [`(?:subtract|minus|rest[aá]\\p{L}*) ${AMOUNT}`, -1, false],
-  [
-    `(?:slip\\p{L}*|slid(?:es?|ing)?(?= by)|push\\p{L}*|mov(?:e[sd]?|ing)|delay\\p{L}*|postpon\\p{L}*|shift\\p{L}*|verschieb\\p{L}*|verschoben|verlänger\\p{L}*|extend\\p{L}*|se corr\\p{L}+|rutsch\\p{L}*|vertag\\p{L}*|retras\\p{L}*|aplaz\\p{L}*|posp[ou]\\p{L}*|atras\\p{L}*|demor\\p{L}*|repouss\\p{L}*|reporté\\p{L}*|décal\\p{L}*) ${SOME}(?:by |um |de |en )?${AMOUNT}`,
-    1,
-    true,
-  ],
-  [
-    `(?:um )?${AMOUNT} (?:late|later|behind|delayed|overdue|more|verschoben|verlängert|mehr|nach hinten|später|verspätet|im verzug|más tarde|de retraso|plus tard|de retard)`,
-    1,
-    true,
-  ],
-  [
-    `${AMOUNT}(?=,? (?:before|prior to|ahead of|beforehand|earlier than|vor|bevor|davor|vorher|zuvor|antes|avant)(?![\\p{L}\\p{N}]))`,
-    -1,
-    false,
-  ],
-  [
-    `(?:the|am|den|el) (?<unit>day|tag|día)(?= (?:before|davor|vorher|zuvor|antes|anterior|previo)(?![\\p{L}\\p{N}]))`,
-    -1,
-    false,
-  ],
-  [
-    `(?:the |am |den |el )?(?<day>${WEEKDAYS.join("|")})(?= (?:before|davor|vorher|zuvor|antes|anterior|previo)(?![\\p{L}\\p{N}]))`,
-    -1,
-    false,
-  ],
-  [
-    `(?:the|am|den|el) (?<unit>day|tag|día)(?= (?:after|danach|darauf|después|siguiente)(?! (?:tomorrow|mañana))(?![\\p{L}\\p{N}]))`,
-    1,
-    false,
-  ],
-  [`${AMOUNT}(?= (?:after|following|nach|danach|después|tras|après)(?![\\p{L}\\p{N}]))`, 1, false],
-].map(([source, sign, isMove]) => ({
-  pattern: edged((source as string).replaceAll(" ", "\\s+")),
-  sign: sign as 1 | -1,
-  isMove: isMove as boolean,
-}));
-const CJK_PATTERNS: typeof PATTERNS = [
-  { pattern: new RegExp(`(?:提前|提早|早|往前[挪移推数數]|倒回去|倒推)了?${CJK}`, "gu"), sign: -1, isMove: true },
-  {
-    pattern: new RegExp(`(?:推[迟遲]|延[后後期]|[顺順]延|推[后後]|延[迟遲]|往[后後][挪移推拖]|晚)了?${CJK}`, "gu"),
-    sign: 1,
-    isMove: true,
-  },
-  { pattern: new RegExp(`(?<=\\p{Script=Han}(?:之|以)?前)的?${CJK}`, "gu"), sign: -1, isMove: false },
-  { pattern: new RegExp(`(?<=\\p{Script=Han}(?:之|以)?[后後])的?第?${CJK}`, "gu"), sign: 1, isMove: false },
+/** Each: the way that it counts, whether what was on that day moves, and its words. In this order: what is moved by so many days must not be read as a distance from something. */
+const SPACED = String.raw`
+before moves / (?:brought forward|moved up|pulled (?:in|forward)|advanced|vorgezogen|vorverlegt|adelant\p{L}*|avanc\p{L}*) ${SOME}(?:by |um |de )?${AMOUNT}
+before moves / (?:um )?${AMOUNT} (?:early|earlier|sooner|vorgezogen|vorverlegt|nach vorne?|früher|eher|vorlauf|luft|puffer|de (?:margen|antelación|anticipación|adelanto)|(?:of )?(?:lead time|buffer|slack|notice))
+before / (?:subtract|minus|rest[aá]\p{L}*) ${AMOUNT}
+after moves / (?:slip\p{L}*|slid(?:es?|ing)?(?= by)|push\p{L}*|mov(?:e[sd]?|ing)|delay\p{L}*|postpon\p{L}*|shift\p{L}*|verschieb\p{L}*|verschoben|verlänger\p{L}*|extend\p{L}*|se corr\p{L}+|rutsch\p{L}*|vertag\p{L}*|retras\p{L}*|aplaz\p{L}*|posp[ou]\p{L}*|atras\p{L}*|demor\p{L}*|repouss\p{L}*|reporté\p{L}*|décal\p{L}*) ${SOME}(?:by |um |de |en )?${AMOUNT}
+after moves / (?:um )?${AMOUNT} (?:late|later|behind|delayed|overdue|more|verschoben|verlängert|mehr|nach hinten|später|verspätet|im verzug|más tarde|de retraso|plus tard|de retard)
+before / ${AMOUNT}(?=,? (?:before|prior to|ahead of|beforehand|earlier than|vor|bevor|davor|vorher|zuvor|antes|avant)(?![\p{L}\p{N}]))
+before / (?:the|am|den|el) (?<unit>day|tag|día)(?= (?:before|davor|vorher|zuvor|antes|anterior|previo)(?![\p{L}\p{N}]))
+before / (?:the |am |den |el )?(?<day>${WEEKDAYS.join("|")})(?= (?:before|davor|vorher|zuvor|antes|anterior|previo)(?![\p{L}\p{N}]))
+after / (?:the|am|den|el) (?<unit>day|tag|día)(?= (?:after|danach|darauf|después|siguiente)(?! (?:tomorrow|mañana))(?![\p{L}\p{N}]))
+after / ${AMOUNT}(?= (?:after|following|nach|danach|después|tras|après)(?![\p{L}\p{N}]))
+`;
+const UNSPACED = String.raw`
+before moves / (?:提前|提早|早|往前[挪移推数數]|倒回去|倒推)了?${CJK}
+after moves / (?:推[迟遲]|延[后後期]|[顺順]延|推[后後]|延[迟遲]|往[后後][挪移推拖]|晚)了?${CJK}
+before / (?<=\p{Script=Han}(?:之|以)?前)的?${CJK}
+after / (?<=\p{Script=Han}(?:之|以)?[后後])的?第?${CJK}
+`;
+const readTable = (table: string, compile: (source: string) => RegExp) =>
+  table
+    .trim()
+    .split("\n")
+    .map((row) => {
+      const [way = "", source = ""] = row.split(" / ");
+      return { pattern: compile(source), sign: way.startsWith("before") ? -1 : 1, isMove: way.endsWith("moves") };
+    });
+const PATTERNS = [
+  ...readTable(SPACED, (source) => edged(source.replaceAll(" ", "\\s+"))),
+  ...readTable(UNSPACED, (source) => new RegExp(source, "gu")),
 ];
 
 function findDistances(text: string): Distance[] {
   const found: Distance[] = [];
-  for (const { pattern, sign, isMove } of [...PATTERNS, ...CJK_PATTERNS])
+  for (const { pattern, sign, isMove } of PATTERNS)
     for (const { 0: words, index: start, groups = {} } of text.matchAll(pattern)) {
       const end = start + words.length;
       if (found.some((other) => start < other.end && end > other.start)) continue;

@@ -74,13 +74,6 @@ export function countOf(text = ""): number {
   return Number(text) || (NUMBERS.get(word) ?? 1);
 }
 
-/** By the beginning of the name, which is enough in all of them. */
-function indexIn(names: string, name = ""): number {
-  const all = names.split("|");
-  const whole = all.indexOf(name.toLowerCase());
-  return whole >= 0 ? whole : all.findIndex((full) => full.startsWith(name.toLowerCase().slice(0, 3)));
-}
-
 const stepOf = (which = ""): number => ({ next: 1, last: -1, past: -1 })[which.toLowerCase()] ?? 0;
 const dayAfter = (now: Date, days: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
 
@@ -94,7 +87,7 @@ export const englishRules = lazily((): readonly DayRule[] => {
   const month = `(?<month>${MONTHS.replace(/\b([a-z]{3})([a-z]+)/g, "$1(?:$2)?")})`;
   const unit = "(?<unit>day|week|month|quarter|year)s?";
   const [nth, noYear, about] = ["(?:st|nd|rd|th)", "(?![,.]? \\d{4}|[-/.]\\d)", "(?:(?:about|around|roughly|just) )?"];
-  const [dayOf, monthOf] = [(name?: string) => indexIn(DAYS, name), (name?: string) => indexIn(MONTHS, name)];
+  const [dayOf, monthOf] = [(name?: string) => findNamed([DAYS], name), (name?: string) => findNamed([MONTHS], name)];
   const unitOf = (name: string | undefined) => name![0]!.toLowerCase() as Unit;
   return [
     // "two days before the meeting on Friday": the date of the deadline, that of the meeting follows.
@@ -244,7 +237,7 @@ function latinRules(words: Parts): DayRule[] {
   const any = `${next}|${last}|${words.this}`;
   const [isNext, isLast] = [edged(next!, "iu"), edged(last!, "iu")];
   const step = (which = "") => (/^über/i.test(which) ? 2 : isNext.test(which) ? 1 : isLast.test(which) ? -1 : 0);
-  const [dayOf, monthOf] = [(name?: string) => indexIn(days!, name), (name?: string) => indexIn(months!, name)];
+  const [dayOf, monthOf] = [(name?: string) => findNamed([days!], name), (name?: string) => findNamed([months!], name)];
   const unitOf = (name?: string) => "dwmqy"[words.letters!.indexOf(name![0]!.toLowerCase())] as Unit;
   const noYear = "(?! (?:del? )?\\d{4})";
   // "Dienstag, dem 10. November": the day of the month says which Tuesday.
@@ -422,7 +415,7 @@ export const namesOf = (what: "days" | "months"): readonly string[] => [
 ];
 
 /** By its whole name or at least three letters of it; -1 for what no language calls so. */
-export function findNamed(lists: readonly string[], name: string): number {
+export function findNamed(lists: readonly string[], name = ""): number {
   const known = lists.map((names) => names.split("|"));
   const wanted = name.toLowerCase();
   const isCalled = [(full: string) => full === wanted, (full: string) => wanted.length > 2 && full.startsWith(wanted)];

@@ -10,36 +10,19 @@ export interface Deadline {
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTH =
-  "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\.?";
-const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
-const DATES: readonly [RegExp, (groups: string[], base: Date) => string | null][] = [
-  [
-    /(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?![\d-])/g,
-    ([year, month, day]) => dayOf(Number(year), Number(month), Number(day)),
-  ],
-  [
-    new RegExp(`\\b${MONTH}\\s+${DAY},?\\s+(\\d{4})\\b`, "gi"),
-    ([month, day, year]) => dayOf(Number(year), monthOf(month), Number(day)),
-  ],
-  [
-    new RegExp(`\\b${DAY}\\s+(?:of\\s+)?${MONTH},?\\s+(\\d{4})\\b`, "gi"),
-    ([day, month, year]) => dayOf(Number(year), monthOf(month), Number(day)),
-  ],
-  [
-    new RegExp(`\\b${MONTH}\\s+${DAY}\\b(?!,?\\s+\\d{4}|[\\d:])`, "gi"),
-    ([month, day], base) => nextDay(base, monthOf(month), Number(day)),
-  ],
-  [
-    new RegExp(`\\b${DAY}\\s+(?:of\\s+)?${MONTH}\\b(?!,?\\s+\\d{4})`, "gi"),
-    ([day, month], base) => nextDay(base, monthOf(month), Number(day)),
-  ],
-  [
-    new RegExp(`(?<!\\d(?:st|nd|rd|th)?\\s{1,3}(?:of\\s{1,3})?)\\b${MONTH}\\s+(\\d{4})\\b`, "gi"),
-    ([month, year]) => lastOf(Number(year), monthOf(month)),
-  ],
-  [/\bQ([1-4])[\s/-]*(\d{4})\b/gi, ([quarter, year]) => lastOf(Number(year), Number(quarter) * 3)],
-  [/\bend of (?:the year )?(\d{4})\b/gi, ([year]) => lastOf(Number(year), 12)],
-];
+  "(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\.?";
+const DAY = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
+const YEAR = "(?<year>\\d{4})";
+const DATES: readonly RegExp[] = [
+  `(?<![\\d-])${YEAR}-(?<number>\\d\\d)-(?<day>\\d\\d)(?![\\d-])`,
+  `\\b${MONTH}\\s+${DAY},?\\s+${YEAR}\\b`,
+  `\\b${DAY}\\s+(?:of\\s+)?${MONTH},?\\s+${YEAR}\\b`,
+  `\\b${MONTH}\\s+${DAY}\\b(?!,?\\s+\\d{4}|[\\d:])`,
+  `\\b${DAY}\\s+(?:of\\s+)?${MONTH}\\b(?!,?\\s+\\d{4})`,
+  `(?<!\\d(?:st|nd|rd|th)?\\s{1,3}(?:of\\s{1,3})?)\\b${MONTH}\\s+${YEAR}\\b`,
+  `\\bQ(?<quarter>[1-4])[\\s/-]*${YEAR}\\b`,
+  `\\bend of (?:the year )?${YEAR}\\b`,
+].map((source) => new RegExp(source, "gi"));
 
 /** A year, or a month with a number beside it. */
 const HINT = /\b(?:19|20)\d\d\b|\d[\s,]|\s\d/;
@@ -69,12 +52,11 @@ export function findDeadlines(text: string, base: Date): Deadline[] {
   if (!HINT.test(text) || !YEAR_OR_MONTH.test(text)) return [];
   const taken: [number, number][] = [];
   const found: Deadline[] = [];
-  for (const [pattern, read] of DATES) {
-    for (const match of text.matchAll(pattern)) {
-      const { 0: words, index } = match;
+  for (const pattern of DATES) {
+    for (const { 0: words, index, groups = {} } of text.matchAll(pattern)) {
       const end = index + words.length;
       if (taken.some(([from, to]) => index < to && end > from)) continue;
-      const day = read(match.slice(1), base);
+      const day = readDay(groups, base);
       taken.push([index, end]);
       if (day === null || !isDeadline(text, index, end)) continue;
       found.push({ text: words, at: index, day });
@@ -115,8 +97,12 @@ function lastMatch(text: string, pattern: RegExp): number {
   return found;
 }
 
-function monthOf(word: string | undefined): number {
-  return MONTHS.indexOf((word ?? "").slice(0, 3).toLowerCase()) + 1;
+/** Without a day it is the last of the month, quarter or year. */
+function readDay({ year, month, number, day, quarter }: Record<string, string>, base: Date): string | null {
+  const named = month && MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  const at = named || (quarter ? Number(quarter) * 3 : Number(number ?? 12));
+  if (day === undefined) return new Date(Date.UTC(Number(year), at, 0)).toISOString().slice(0, 10);
+  return year ? dayOf(Number(year), at, Number(day)) : nextDay(base, at, Number(day));
 }
 
 function dayOf(year: number, month: number, day: number): string | null {
@@ -125,10 +111,6 @@ function dayOf(year: number, month: number, day: number): string | null {
   return iso === `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`
     ? iso
     : null;
-}
-
-function lastOf(year: number, month: number): string {
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }
 
 /** Without a year: the next such day after it was written. */

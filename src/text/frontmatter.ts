@@ -58,15 +58,8 @@ export function parseDocument(text: string): Document {
   }
   const problems: string[] = [];
   const fields = parseMap(lines, problems);
-  return {
-    ...whole,
-    hasFrontmatter: true,
-    fields,
-    fenceStart: line.start,
-    bodyStart: line.end,
-    body: text.slice(line.end).trim(),
-    problems,
-  };
+  const body = text.slice(line.end).trim();
+  return { ...whole, hasFrontmatter: true, fields, fenceStart: line.start, bodyStart: line.end, body, problems };
 }
 
 /** The field at a path such as `["metadata", "type"]`, or null. */

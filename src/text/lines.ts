@@ -4,6 +4,12 @@ export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
+/** The offset after the break of the line at `at`. */
+export function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf("\n", at);
+  return newline < 0 ? text.length : newline + 1;
+}
+
 /** Blanks in the place of HTML comments, line breaks kept: what is in a comment is there for no reader. */
 export function blankComments(text: string): string {
   return replaceComments(text, blank);

@@ -81,24 +81,16 @@ function blankFences(text: string): string {
 
 /** Inline code: from a run of backticks to the next run of the same length. */
 function blankSpans(paragraph: string): string {
-  const runs = [...paragraph.matchAll(/`+/g)].map((run) => ({ start: run.index, end: run.index + run[0].length }));
-  const nextOfLength = new Map<number, number>();
-  const partners = runs.map(() => -1);
-  for (let i = runs.length - 1; i >= 0; i--) {
-    const length = runs[i]!.end - runs[i]!.start;
-    partners[i] = nextOfLength.get(length) ?? -1;
-    nextOfLength.set(length, i);
+  const parts = paragraph.split(/(`+)/);
+  const last = new Map(parts.map((part, at) => [part, at]));
+  for (let at = 1; at < parts.length; at += 2) {
+    const run = parts[at]!;
+    if (last.get(run) === at) continue;
+    const end = parts.indexOf(run, at + 1);
+    for (; at < end; at++) parts[at] = blank(parts[at]!);
+    parts[end] = blank(run);
   }
-  let blanked = "";
-  let from = 0;
-  for (let i = 0; i < runs.length; i++) {
-    const partner = partners[i]!;
-    if (partner === -1) continue;
-    blanked += paragraph.slice(from, runs[i]!.start) + blank(paragraph.slice(runs[i]!.start, runs[partner]!.end));
-    from = runs[partner]!.end;
-    i = partner;
-  }
-  return blanked + paragraph.slice(from);
+  return parts.join("");
 }
 
 function blank(code: string): string {

@@ -2,7 +2,7 @@
 
 import { checkGivenType } from "../errors.ts";
 import { lazily } from "./lazy.ts";
-import { FORMATS } from "./secret-formats.ts";
+import { FORMATS, readWords, type Words } from "./secret-formats.ts";
 import {
   holdsName,
   isFiller,
@@ -19,7 +19,6 @@ import {
   type Strength,
   strengthOf,
 } from "./secret-values.ts";
-import { readWords, type Words } from "./secret-words.ts";
 
 /** Where a secret is in a text, and of what kind. Never holds the value. */
 export interface SecretFinding {
@@ -347,31 +346,27 @@ const BEHIND = /^["'`)\]}*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—
 /** Values that look like a credential near a name of one: the more a value looks like it, the looser the two may be bound. */
 function* findNearValues(text: string, words: Words["mixed"], readLabels: () => readonly Label[]): Generator<Span> {
   let next = 0;
-  for (const { from, match } of matchesIn(text, words, CANDIDATE)) {
-    if (!/\d|[a-z][A-Z]|-.*-.*-/.test(match[0].slice(0, JUDGED))) continue;
-    const lead = leadOf(match[0]);
-    const value = cutBare(match[0].slice(lead));
-    const strength = strengthOf(value);
-    if (
-      strength === "none" ||
-      /^(?:\.{2}|…)/.test(match[0].slice(lead + value.length)) ||
-      SEALED_WITHIN.test(match[0].slice(0, lead + 20))
-    )
-      continue;
-    const start = from + match.index + lead;
-    const labels = readLabels();
-    while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
-    // Ids have such a beginning too.
-    const judged = { strength, length: /^[a-z]{2,6}_/.test(value) ? 0 : value.length };
-    const bound = isSelfNamed(value) ? "token" : ruleBefore(text, labels, next, start, judged);
-    const rule = bound ?? ruleBehind(text, labels, next, start + value.length, judged);
-    if (rule) yield span(rule, start, value);
-  }
-}
-
-function* matchesIn(text: string, words: Words["mixed"], pattern: RegExp) {
   for (const { start: from, end } of words)
-    for (const match of text.slice(from, end).matchAll(pattern)) yield { from, match };
+    for (const match of text.slice(from, end).matchAll(CANDIDATE)) {
+      if (!/\d|[a-z][A-Z]|-.*-.*-/.test(match[0].slice(0, JUDGED))) continue;
+      const lead = leadOf(match[0]);
+      const value = cutBare(match[0].slice(lead));
+      const strength = strengthOf(value);
+      if (
+        strength === "none" ||
+        /^(?:\.{2}|…)/.test(match[0].slice(lead + value.length)) ||
+        SEALED_WITHIN.test(match[0].slice(0, lead + 20))
+      )
+        continue;
+      const start = from + match.index + lead;
+      const labels = readLabels();
+      while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
+      // Ids have such a beginning too.
+      const judged = { strength, length: /^[a-z]{2,6}_/.test(value) ? 0 : value.length };
+      const bound = isSelfNamed(value) ? "token" : ruleBefore(text, labels, next, start, judged);
+      const rule = bound ?? ruleBehind(text, labels, next, start + value.length, judged);
+      if (rule) yield span(rule, start, value);
+    }
 }
 
 /** Signs before a value, and the name it is assigned to. */

@@ -101,7 +101,8 @@ function addCompound(terms: string[], compound: string, inCase: Case): void {
   const pieces = compound.split(JOINT).filter((piece) => piece !== "");
   let parts = 0;
   for (const piece of pieces) {
-    const words = splitWords(piece, inCase);
+    // `handleAuth` is handle and Auth, `HTTPServer` HTTP and Server; `v3` and `h100` stay whole.
+    const words = inCase.changes.test(piece) ? piece.split(inCase.between) : [piece];
     parts += words.length;
     for (const word of words) addWord(terms, word);
     if (words.length > 1) addWhole(terms, piece);
@@ -142,11 +143,6 @@ function american(word: string): string {
 function addWhole(terms: string[], whole: string): void {
   const lower = whole.toLowerCase();
   if (lower.length <= MAX_TERM) terms.push(lower);
-}
-
-/** `handleAuth` is handle and Auth, `HTTPServer` HTTP and Server; `v3` and `h100` stay whole. */
-function splitWords(piece: string, { changes, between }: Case): string[] {
-  return changes.test(piece) ? piece.split(between) : [piece];
 }
 
 /** Whether most letters are of scripts that the sentence model and its glossary know. */

@@ -13,30 +13,25 @@ const DEFAULT_MS = 120_000;
 /** The longest timeout, whatever the model asks for. */
 const MAX_MS = 600_000;
 
-const FIELDS = {
-  command: required(filled(text())),
-  timeout: number("", { min: 1 }),
-  description: text(),
-};
+const FIELDS = { command: required(filled(text())), timeout: number("", { min: 1 }), description: text() };
 
 export function openBash(bench: Workbench): Tool {
-  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {
+  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, { signal }) => {
     if (command.includes("\0")) throw new Error("the command contains a NUL character");
     await permitCommand(bench, command, description, signal);
     if (signal.aborted) throw new Error("stopped by the user; the command was not run");
     if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);
     const timeoutMs = Math.min(timeout, MAX_MS);
-    const env = withoutSecrets(bench.env);
-    const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
+    const outcome = await runCommand(command, { cwd: bench.cwd, env: withoutSecrets(bench.env), timeoutMs, signal });
     bench.onTouch({ command });
-    return describe(end);
+    return outcome;
   });
 }
 
 async function permitCommand(bench: Workbench, command: string, description: string | undefined, signal: AbortSignal) {
   const line = oneLine(command, 200);
   const summary = `Bash: ${line}${description ? ` (${oneLine(description, 100)})` : ""}`;
-  for (const kind of kindsOf(command, process.platform === "win32" ? "cmd" : "posix")) {
+  for (const kind of kindsOf(command, SHELL)) {
     const answer = await bench.permit({ kind, tool: "Bash", summary, detail: command }, signal);
     if (!answer.allowed) throw new Error(`the command was not run: ${answer.reason}`);
   }
@@ -59,21 +54,16 @@ export function withoutSecrets(env: Workbench["env"]): Record<string, string> {
 
 const SECRET_NAME = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|_KEY|_PAT|_AUTH)S?$/i;
 
-function findShell(env: Readonly<Record<string, string>>): Shell {
-  if (process.platform === "win32") return { program: env.ComSpec ?? env.COMSPEC ?? "cmd.exe", kind: "cmd" };
-  const folders = [...(env.PATH ?? "").split(":").filter((folder) => folder.startsWith("/")), "/bin", "/usr/bin"];
-  const bash = folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path));
-  return { program: bash ?? "/bin/sh", kind: "posix" };
-}
+const SHELL = process.platform === "win32" ? "cmd" : "posix";
 
-function describe({ output, ended }: CommandEnd): ToolOutcome {
-  const said = output.trimEnd() || "(no output)";
-  const end = typeof ended === "number" ? `exit code ${ended}` : ended;
-  return { content: `${said}\n[${end}]`, ...(ended !== 0 && { isError: true }) };
+function findShell(env: Readonly<Record<string, string>>): string {
+  if (SHELL === "cmd") return env.ComSpec ?? env.COMSPEC ?? "cmd.exe";
+  const folders = [...(env.PATH ?? "").split(":").filter((folder) => folder.startsWith("/")), "/bin", "/usr/bin"];
+  return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
 }
 
 /** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */
-export function kindsOf(command: string, shell: "posix" | "cmd" = "posix"): string[] {
+export function kindsOf(command: string, shell: typeof SHELL = "posix"): string[] {
   const whole = [WHOLE + command.trim()];
   if (command.length > MAX_CHARS || (shell === "cmd" && !CMD_PLAIN.test(command))) return whole;
   const programs = takeApart(command);
@@ -208,24 +198,11 @@ const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);
 
 // --- Runs a command in a shell, in its own process group that does not outlive it.
 
-export interface Shell {
-  program: string;
-  kind: "posix" | "cmd";
-}
-
 interface RunOptions {
-  shell: Shell;
   cwd: string;
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
-}
-
-export interface CommandEnd {
-  /** Standard output and errors in the order they came; the middle is left out when there is too much. */
-  output: string;
-  /** The exit code, or why there is none. */
-  ended: number | string;
 }
 
 /** Time to clean up lock files and the like between SIGTERM and SIGKILL. */
@@ -234,14 +211,14 @@ const GRACE_MS = 500;
 /** A process that left the group keeps the output open; it is not waited for any longer. */
 const DRAIN_MS = 200;
 
-/** Must not throw. */
-export async function runCommand(command: string, options: RunOptions): Promise<CommandEnd> {
-  const { shell, timeoutMs, ...place } = options;
+/** What it printed, standard output and errors in the order they came, and its exit code, or why there is none. Must not throw. */
+async function runCommand(command: string, { timeoutMs, ...place }: RunOptions): Promise<ToolOutcome> {
   const output = openOutput();
-  const isCmd = shell.kind === "cmd";
+  const shell = findShell(place.env);
+  const isCmd = SHELL === "cmd";
   // Both streams through one pipe, so that lines keep the order in which they were printed.
-  const posix = ["-c", 'exec 2>&1; exec "$0" -c "$1"', shell.program, command];
-  const { code, by, cut, problem } = await runChild(shell.program, isCmd ? ["/d", "/s", "/c", `"${command}"`] : posix, {
+  const posix = ["-c", 'exec 2>&1; exec "$0" -c "$1"', shell, command];
+  const { code, by, cut, problem } = await runChild(shell, isCmd ? ["/d", "/s", "/c", `"${command}"`] : posix, {
     ...{ ...place, timeoutMs, graceMs: GRACE_MS, drainMs: DRAIN_MS, windowsVerbatimArguments: isCmd },
     ...{ onOut: output.add, onErr: output.add },
   });
@@ -250,7 +227,9 @@ export async function runCommand(command: string, options: RunOptions): Promise<
     stopped: "stopped by the user",
     "not started": `the command could not be started: ${problem}`,
   };
-  return { output: output.text(), ended: cut ? why[cut] : (code ?? `ended by ${by ?? "a signal"}`) };
+  const end = cut ? why[cut] : code === null ? `ended by ${by ?? "a signal"}` : `exit code ${code}`;
+  const content = `${output.text().trimEnd() || "(no output)"}\n[${end}]`;
+  return { content, ...((cut || code !== 0) && { isError: true }) };
 }
 
 /** 1 MB in all; a conversation is shown less, but the file with the full result may hold it. */

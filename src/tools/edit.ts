@@ -3,10 +3,11 @@
 import { filled, flag, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
+import { lineEnd } from "../text/lines.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
-import { missing, readExisting } from "./read.ts";
+import { missing, readExisting, readTarget } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
-import { changeFile, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
+import { changeFile, type Plan, planWrite, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
 const CONTEXT_LINES = 2;
@@ -27,19 +28,16 @@ interface Wanted {
 }
 
 export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
-  return defineTool(
-    "Edit",
-    EDIT_FIELDS,
-    async ({ file_path, old_string: old, new_string: fresh, replace_all: all = false }, signal) => {
-      if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
-      const target = findTarget(bench, file_path);
-      return changeFile(bench, "Edit", target, () => planEdit(bench, target, { old, fresh, all }), { inTurn, signal });
-    },
-  );
+  return defineTool("Edit", EDIT_FIELDS, async (input, call) => {
+    const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = input;
+    if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
+    const target = findTarget(bench, file_path);
+    return changeFile(bench, call, target, () => planEdit(bench, target, { old, fresh, all }), inTurn);
+  });
 }
 
 function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
-  const there = readBase(target);
+  const there = readTarget(target, "written");
   if (wanted.old === "") {
     if (there?.bytes.length) throw new Error(`${target.shown} is not empty: old_string must name the text to replace`);
     return planWrite(bench, target, wanted.fresh);
@@ -167,9 +165,9 @@ function groupAt(text: string, matches: readonly Match[], first: number, lineSta
   let fresh = "";
   do {
     // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
-    end = endOfLine(text, end);
+    end = lineEnd(text, end);
     for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
-      end = Math.max(end, endOfLine(text, match.end - 1));
+      end = Math.max(end, lineEnd(text, match.end - 1));
     }
     const moved = matches.slice(first, next).map((match) => ({
       ...match,
@@ -218,10 +216,4 @@ function indexesOf(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
   return found;
-}
-
-/** The offset after the end of the line at `at`. */
-function endOfLine(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  return end < 0 ? text.length : end + 1;
 }

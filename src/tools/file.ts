@@ -5,7 +5,7 @@
 
 import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin, type Pin, pinFolder, withRegular } from "../disk/fence.ts";
+import { isWithin, type Pin, pinFolder, readRegular, withRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 
 export interface FileContent {
@@ -69,6 +69,11 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
     pin.close();
     throw error;
   }
+}
+
+/** Whether a file still holds these bytes, or with null is still missing. */
+export function isStill(path: string, bytes: Buffer | null): boolean {
+  return bytes ? readRegular(path)?.equals(bytes) === true : !lstatSync(path, { throwIfNoEntry: false });
 }
 
 /** Files that the kernel makes up: endless, blocking, or holding the secrets of this very process. */
@@ -135,15 +140,8 @@ function lstatQuietly(path: string): Stats | undefined {
   }
 }
 
-interface FileText {
-  /** Without the byte order mark, line ends as they are. */
-  text: string;
-  bom: boolean;
-  /** Whether encoding gives the same bytes again: false when some are not UTF-8. */
-  exact: boolean;
-}
-
-export function decodeText(bytes: Buffer): FileText {
+/** Without the byte order mark, line ends as they are. `exact` is false when some bytes are not UTF-8: encoding would change them. */
+export function decodeText(bytes: Buffer) {
   const text = bytes.toString("utf8");
   const bom = text.startsWith("\ufeff");
   const exact = !text.includes("\ufffd") || Buffer.from(text).equals(bytes);

@@ -16,30 +16,29 @@ const MAX_NAMES = 100;
 /** Skipped unless named: what is in them is not the user's work. */
 export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
-const FIELDS = {
-  pattern: required(filled(text())),
-  path: text(),
-};
+const FIELDS = { pattern: required(filled(text())), path: text() };
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
-  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, signal) => {
+  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, call) => {
     const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
     const { folder, rest } = splitPattern(pattern);
     if (rest.split(/[/{},]/).includes("..")) {
       throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
     }
     const target = findTarget(bench, joinFolder(path || ".", folder));
-    await permitRead(bench, "Glob", target, signal);
+    await permitRead(bench, call, target);
     if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
       throw new Error(`${target.shown} is not a folder`);
     const compiled = compilePattern(rest);
-    const found: { path: string; time: number }[] = [];
+    const found: string[] = [];
     let cut = "";
     const files = walkFiles(target.real, {
-      signal,
+      signal: call.signal,
       limits,
-      enter: (parts) =>
-        compiled.mayHold(parts) && (!SKIPPED.includes(parts.at(-1) ?? "") || isNamed(compiled.names, parts)),
+      enter: (parts) => {
+        const name = parts.at(-1) ?? "";
+        return compiled.mayHold(parts) && (!SKIPPED.includes(name) || compiled.names.has(name));
+      },
       onCut: (reason) => {
         cut = reason;
       },
@@ -47,20 +46,16 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
     for await (const file of files) {
       // Within a fence links are ignored: they may lead out.
       if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
-      found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
+      found.push(join(target.path, ...file.parts));
     }
     return report(bench, pattern, found, cut);
   });
 }
 
-function isNamed(names: ReadonlySet<string>, parts: readonly string[]): boolean {
-  return names.has(parts.at(-1) ?? "");
-}
-
 /** The folder that the pattern starts with, and the rest, which always has the last part. */
 function splitPattern(pattern: string): { folder: string; rest: string } {
   const parts = pattern.split("/");
-  const magic = parts.findIndex(isMagic);
+  const magic = parts.findIndex((part) => /[*?[{\\]/.test(part));
   const at = Math.min(magic < 0 ? parts.length - 1 : magic, parts.length - 1);
   const folder = parts.slice(0, at).join("/");
   return { folder: at > 0 && folder === "" ? "/" : folder, rest: parts.slice(at).join("/") };
@@ -71,54 +66,45 @@ function joinFolder(path: string, folder: string): string {
   return isAbsolute(folder) || folder === "~" || folder.startsWith("~/") ? folder : `${path}/${folder}`;
 }
 
-/** Zero for missing files. */
-export function timeOf(path: string): number {
-  return lstatOrNull(path)?.mtimeMs ?? 0;
+/** Missing files come last. */
+export function newestFirst(paths: readonly string[]): string[] {
+  const timed = paths.map((path) => ({ path, time: lstatOrNull(path)?.mtimeMs ?? 0 }));
+  return timed.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
 }
 
-function report(bench: Workbench, pattern: string, found: { path: string; time: number }[], cut: string): string {
+function report(bench: Workbench, pattern: string, found: readonly string[], cut: string): string {
   const note = cut ? `\n[The search ended ${cut}; look in a smaller folder to see everything.]` : "";
   if (found.length === 0) {
     const hint = pattern.includes("/") || pattern.includes("**") ? "" : `; **/${pattern} looks in folders below, too`;
     return `no files match ${pattern}${hint}${note}`;
   }
-  found.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1));
-  const names = found.slice(0, MAX_NAMES).map(({ path }) => showPath(bench, path));
+  const names = newestFirst(found)
+    .slice(0, MAX_NAMES)
+    .map((path) => showPath(bench, path));
   const more = found.length - names.length;
   const rest = more > 0 ? `\n[${more.toLocaleString("en-US")} more files match; narrow the pattern to see them.]` : "";
   return names.join("\n") + rest + note;
-}
-
-interface Pattern {
-  /** `parts` are the names from the folder that the pattern starts in. */
-  matches(parts: readonly string[]): boolean;
-  /** Whether something below this folder could match. */
-  mayHold(parts: readonly string[]): boolean;
-  /** The names that it spells out, to decide which skipped folders were meant. */
-  names: ReadonlySet<string>;
 }
 
 /** A pattern with more alternatives is a mistake or an attack. */
 const MAX_ALTERNATIVES = 1000;
 
 /** Throws for a pattern with too many alternatives. */
-export function compilePattern(text: string): Pattern {
+export function compilePattern(text: string) {
   const globs = expandBraces(text.normalize("NFC")).map(parseGlob);
   return {
-    matches: (parts) => globs.some((glob) => walkStates(glob, parts).has(glob.length)),
-    mayHold: (parts) =>
+    /** `parts` are the names from the folder that the pattern starts in. */
+    matches: (parts: readonly string[]) => globs.some((glob) => walkStates(glob, parts).has(glob.length)),
+    /** Whether something below this folder could match. */
+    mayHold: (parts: readonly string[]) =>
       globs.some((glob) => {
         const states = walkStates(glob, parts);
         states.delete(glob.length);
         return states.size > 0;
       }),
+    /** The names that it spells out, to decide which skipped folders were meant. */
     names: new Set(globs.flat().flatMap((part) => (part === "**" ? [] : (part.literal ?? [])))),
   };
-}
-
-/** Whether a part of a path is a pattern rather than a name. */
-function isMagic(part: string): boolean {
-  return /[*?[{\\]/.test(part);
 }
 
 type Part = "**" | { test: RegExp /** The name that it spells out, if it does. */; literal: string | null };

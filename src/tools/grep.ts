@@ -5,10 +5,10 @@ import ignore from "ignore";
 import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
-import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { compilePattern, SKIPPED, stopIfAborted, timeOf, WALK_LIMITS, walkFiles } from "./glob.ts";
+import { decodeText, isBinary, isPseudo, tryReadFileAt } from "./file.ts";
+import { compilePattern, newestFirst, SKIPPED, stopIfAborted, WALK_LIMITS, walkFiles } from "./glob.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
-import { missing } from "./read.ts";
+import { missing, readTarget } from "./read.ts";
 import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, and shorter than people are willing to wait. */
@@ -42,15 +42,24 @@ const FIELDS = {
 
 type Wanted = Input<typeof FIELDS>;
 
+interface Job {
+  bench: Workbench;
+  target: Target;
+  wanted: Wanted;
+  signal: AbortSignal;
+  /** What the model is told besides what was found. */
+  notes: string[];
+}
+
 interface Hit extends SearchAnswer {
   path: string;
 }
 
 export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
-  return defineTool("Grep", FIELDS, async (wanted, signal) => {
+  return defineTool("Grep", FIELDS, async (wanted, call) => {
     const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
     const target = findTarget(bench, wanted.path || ".");
-    await permitRead(bench, "Grep", target, signal);
+    await permitRead(bench, call, target);
     const max = wanted.head_limit || DEFAULT_LIMIT;
     const isContent = wanted.output_mode === "content";
     const search = openLineSearch(
@@ -64,13 +73,13 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
         maxLines: max + 1,
       },
       limits.maxMs,
-      signal,
+      call.signal,
     );
     const hits: Hit[] = [];
-    const notes: string[] = [];
+    const job: Job = { bench, target, wanted, signal: call.signal, notes: [] };
     try {
       let lines = 0;
-      for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
+      for await (const found of searchFiles(job, search)) {
         hits.push(found);
         lines += found.lines.length;
         if (isContent && lines > max) break;
@@ -78,27 +87,21 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
     } finally {
       search.close();
     }
-    return report(bench, wanted, hits, max, notes);
+    return report(job, hits, max);
   });
 }
 
 /** The files with a match. Ends early, with a note, when the time is up. */
-async function* searchFiles(
-  bench: Workbench,
-  target: Target,
-  wanted: Wanted,
-  search: LineSearch,
-  { signal, notes }: { signal: AbortSignal; notes: string[] },
-): AsyncGenerator<Hit> {
-  for await (const batch of batchesOf(filesOf(bench, target, wanted, { signal, notes }))) {
+async function* searchFiles(job: Job, search: LineSearch): AsyncGenerator<Hit> {
+  for await (const batch of batchesOf(filesOf(job))) {
     const answers = await search.search(batch.map(({ text }) => text));
     for (const [i, answer] of answers.entries()) {
       if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
     }
     const late = batch[answers.length];
     if (!late) continue;
-    const shown = showPath(bench, late.path);
-    notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
+    const shown = showPath(job.bench, late.path);
+    job.notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
     return;
   }
 }
@@ -122,12 +125,7 @@ async function* batchesOf(files: AsyncIterable<Searched>): AsyncGenerator<Search
   if (batch.length > 0) yield batch;
 }
 
-async function* filesOf(
-  bench: Workbench,
-  target: Target,
-  wanted: Wanted,
-  { signal, notes }: { signal: AbortSignal; notes: string[] },
-): AsyncGenerator<Searched> {
+async function* filesOf({ bench, target, wanted, signal, notes }: Job): AsyncGenerator<Searched> {
   const stat = isPseudo(target.real) ? null : lstatOrNull(target.real);
   if (!stat?.isDirectory()) {
     yield { path: target.path, text: readOne(target) };
@@ -168,12 +166,7 @@ function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: bo
 }
 
 function readOne(target: Target): string {
-  let bytes: Buffer | undefined;
-  try {
-    bytes = readFileAt(target.real, MAX_FILE_BYTES)?.bytes;
-  } catch (error) {
-    throw new Error(`${target.shown} cannot be searched: ${reasonOf(error)}`);
-  }
+  const bytes = readTarget(target, "searched", MAX_FILE_BYTES)?.bytes;
   if (!bytes) throw missing(target);
   if (isBinary(bytes)) throw new Error(`${target.shown} cannot be searched: it is a binary file`);
   return decodeText(bytes).text;
@@ -205,7 +198,7 @@ function parseGlobs(glob: string | undefined): (parts: readonly string[]) => boo
   return (parts) => pattern.matches(parts) !== negated;
 }
 
-function report(bench: Workbench, wanted: Wanted, hits: Hit[], max: number, notes: string[]): string {
+function report({ bench, wanted, notes }: Job, hits: readonly Hit[], max: number): string {
   const rows = wanted.output_mode === "content" ? contentRows(bench, wanted, hits) : fileRows(bench, wanted, hits);
   const shown = rows.slice(0, max);
   if (rows.length > max)
@@ -216,10 +209,7 @@ function report(bench: Workbench, wanted: Wanted, hits: Hit[], max: number, note
 
 function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
   if (wanted.output_mode === "count") return hits.map(({ path, count }) => `${showPath(bench, path)}:${count}`);
-  return hits
-    .map(({ path }) => ({ path, time: timeOf(path) }))
-    .sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
-    .map(({ path }) => showPath(bench, path));
+  return newestFirst(hits.map(({ path }) => path)).map((path) => showPath(bench, path));
 }
 
 /** As grep prints them: `:` after the path of a match, `-` after that of a context line, `--` between groups. */

@@ -29,16 +29,12 @@ const MAX_LINE_CHARS = 2000;
 /** Leaves room for notes: the agent loop would cut a longer result, and more would count as seen than was shown. */
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;
 
-const FIELDS = {
-  file_path: required(filled(text())),
-  offset: number(),
-  limit: number("", { min: 1 }),
-};
+const FIELDS = { file_path: required(filled(text())), offset: number(), limit: number("", { min: 1 }) };
 
 export function openRead(bench: Workbench): Tool {
-  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, signal) => {
+  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, call) => {
     const target = findTarget(bench, file_path);
-    await permitRead(bench, "Read", target, signal);
+    await permitRead(bench, call, target);
     const { bytes } = readExisting(target);
     const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
     bench.files.note(target.real, { bytes, lines: view.seen });
@@ -48,14 +44,18 @@ export function openRead(bench: Workbench): Tool {
   });
 }
 
+/** Null when nothing is there; throws, with the reason, for what cannot be `done`. */
+export function readTarget(target: Target, done: string, maxBytes = MAX_FILE_BYTES): FileContent | null {
+  try {
+    return readFileAt(target.real, maxBytes);
+  } catch (error) {
+    throw new Error(`${target.shown} cannot be ${done}: ${reasonOf(error)}`);
+  }
+}
+
 /** Throws for missing files, suggesting similar names, and for files that cannot be read. */
 export function readExisting(target: Target): FileContent {
-  let content: FileContent | null;
-  try {
-    content = readFileAt(target.real, MAX_FILE_BYTES);
-  } catch (error) {
-    throw new Error(`${target.shown} cannot be read: ${reasonOf(error)}`);
-  }
+  const content = readTarget(target, "read");
   if (!content) throw missing(target);
   if (!isBinary(content.bytes)) return content;
   const [first, second] = content.bytes;
@@ -64,13 +64,8 @@ export function readExisting(target: Target): FileContent {
   throw new Error(`${target.shown} cannot be read as text: ${what}`);
 }
 
-interface View {
-  shown: string;
-  /** Null means everything, uncut. */
-  seen: { from: number; to: number } | null;
-}
-
-function viewOf(target: Target, bytes: Buffer, from: number, limit: number): View {
+/** `seen` is null for everything, uncut. */
+function viewOf(target: Target, bytes: Buffer, from: number, limit: number) {
   if (bytes.length === 0) return { shown: `${target.shown} is empty`, seen: null };
   const { text, exact } = decodeText(bytes);
   const all = linesOf(text);

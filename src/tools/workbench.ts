@@ -7,7 +7,7 @@ import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { FileState } from "../session/file-state.ts";
-import type { Permit } from "./permission.ts";
+import type { PermissionRequest, Permit } from "./permission.ts";
 
 export type ToolName = keyof typeof TOOL_WORDS;
 
@@ -37,15 +37,21 @@ export interface Workbench {
 export function defineTool<const F extends Fields>(
   name: ToolName,
   fields: F,
-  run: (input: Input<F>, signal: AbortSignal) => Promise<ToolOutcome>,
+  run: (input: Input<F>, call: Call) => Promise<ToolOutcome>,
 ): Tool {
   const { description, inputs } = TOOL_WORDS[name];
   return {
     name,
     description,
     schema: buildSchema(fields, inputs),
-    run: async (input, { signal }) => run(readInput(fields, input), signal),
+    run: async (input, { signal }) => run(readInput(fields, input), { tool: name, signal }),
   };
+}
+
+/** The call that a tool is working on. */
+export interface Call {
+  tool: ToolName;
+  signal: AbortSignal;
 }
 
 /** Keeps a copy of a file before it is changed. */
@@ -116,37 +122,29 @@ export function isReadable(bench: Workbench, target: Target): boolean {
 }
 
 /** Throws when permission to read it is denied. */
-export async function permitRead(bench: Workbench, tool: string, target: Target, signal: AbortSignal): Promise<void> {
-  if (isReadable(bench, target)) return;
-  const reason = await askFor(bench, tool, target, { kind: "read outside" }, signal);
-  if (reason !== null) throw new Error(`${target.shown} was not read: ${reason}`);
+export async function permitRead(bench: Workbench, call: Call, target: Target): Promise<void> {
+  if (!isReadable(bench, target)) await ask(bench, call, target, "read", { kind: "read outside" });
 }
 
 /** Throws when permission to change it is denied. Within a fence or a store of its own, none is needed. */
-export async function permitEdit(
-  bench: Workbench,
-  tool: string,
-  target: Target,
-  detail: string,
-  signal: AbortSignal,
-): Promise<void> {
-  if (bench.fence !== null || bench.store?.owns(target.real)) return;
-  const reason = await askFor(bench, tool, target, { kind: "edit", detail }, signal);
-  if (reason !== null) throw new Error(`${target.shown} was not changed: ${reason}`);
+export async function permitEdit(bench: Workbench, call: Call, target: Target, detail: string): Promise<void> {
+  const isFree = bench.fence !== null || bench.store?.owns(target.real);
+  if (!isFree) await ask(bench, call, target, "changed", { kind: "edit", detail });
 }
 
-/** Why it is denied; null when it is allowed. */
-async function askFor(
+type Asked = Pick<PermissionRequest, "kind" | "detail">;
+
+async function ask(
   bench: Workbench,
-  tool: string,
+  { tool, signal }: Call,
   target: Target,
-  asked: { kind: string; detail?: string },
-  signal: AbortSignal,
-): Promise<string | null> {
+  done: string,
+  asked: Asked,
+): Promise<void> {
   const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
   const where = asked.kind === "edit" && isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";
   const answer = await bench.permit({ ...asked, tool, summary: `${tool} ${target.shown}${link}${where}` }, signal);
-  return answer.allowed ? null : answer.reason;
+  if (!answer.allowed) throw new Error(`${target.shown} was not ${done}: ${answer.reason}`);
 }
 
 function withHome(given: string, env: Workbench["env"]): string {

@@ -1,46 +1,33 @@
 /** The Write tool, and how Write and Edit change a file: refuse early, ask, check again, keep a copy, replace, remember. */
 
-import { accessSync, chmodSync, constants, lstatSync } from "node:fs";
+import { accessSync, chmodSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { replaceSame, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
-import { countOf, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
+import { countOf, type FileContent, isStill, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { diffLines } from "./line-diff.ts";
-import { MAX_FILE_BYTES } from "./read.ts";
-import { defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
+import { MAX_FILE_BYTES, readTarget } from "./read.ts";
+import { type Call, defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
-const FIELDS = {
-  file_path: required(filled(text())),
-  content: required(text()),
-};
+const FIELDS = { file_path: required(filled(text())), content: required(text()) };
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
-  return defineTool("Write", FIELDS, async ({ file_path, content }, signal) => {
+  return defineTool("Write", FIELDS, async ({ file_path, content }, call) => {
     const target = findTarget(bench, file_path);
-    return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
+    return changeFile(bench, call, target, () => planWrite(bench, target, content), inTurn);
   });
 }
 
 /** Also for an Edit that creates a file. */
 export function planWrite(bench: Workbench, target: Target, content: string): Plan {
-  const base = readBase(target);
+  const base = readTarget(target, "written");
   refuseUnseen(bench, target, { kind: "write" });
   const bytes = Buffer.from(content);
   if (bytes.length > MAX_FILE_BYTES) throw new Error(`${target.shown} would be larger than 50 MB; write less`);
   const verb = base ? "updated" : "created";
   return { base, bytes, edits: null, result: `${verb} ${target.shown} (${countOf(linesOf(content).length, "line")})` };
-}
-
-/** Null when nothing is there; throws for something that cannot be overwritten. */
-export function readBase(target: Target): FileContent | null {
-  try {
-    return readFileAt(target.real, MAX_FILE_BYTES);
-  } catch (error) {
-    throw new Error(`${target.shown} cannot be written: ${reasonOf(error)}`);
-  }
 }
 
 export interface Plan {
@@ -57,18 +44,12 @@ export interface Plan {
  * `plan` reads the file and returns what it becomes, or throws. It is called twice, as a person may take long to answer; what
  * the second call saw must still be there when the file is replaced.
  */
-export async function changeFile(
-  bench: Workbench,
-  tool: string,
-  target: Target,
-  plan: () => Plan,
-  { inTurn, signal }: { inTurn: InTurn; signal: AbortSignal },
-): Promise<string> {
+export async function changeFile(bench: Workbench, call: Call, target: Target, plan: () => Plan, inTurn: InTurn) {
   const first = plan();
   const detail = diffLines(first.base ? first.base.bytes.toString() : "", first.bytes.toString());
-  await permitEdit(bench, tool, target, detail, signal);
+  await permitEdit(bench, call, target, detail);
   return inTurn(async () => {
-    if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
+    if (call.signal.aborted) throw new Error("stopped by the user; nothing was changed");
     const { base, bytes, edits, result } = plan();
     const notices = await put(bench, target, bytes, base);
     // What is on disk may not be what was sent: a store normalises it.
@@ -117,7 +98,7 @@ function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null):
     // Without a base the mode is what the user's umask makes of it.
     const temporary = writeTemporary(folder.path, bytes, base?.mode ?? 0o666, ".memdir-write");
     if (base) chmodSync(temporary, base.mode);
-    if (replaceSame(temporary, target, (path) => isStill(path, base))) return;
+    if (replaceSame(temporary, target, (path) => isStill(path, base?.bytes ?? null))) return;
     throw new Error(
       base
         ? "it changed just now; nothing was written. Read it again"
@@ -126,8 +107,4 @@ function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null):
   } finally {
     folder.close();
   }
-}
-
-function isStill(path: string, base: FileContent | null): boolean {
-  return base ? readRegular(path)?.equals(base.bytes) === true : !lstatSync(path, { throwIfNoEntry: false });
 }

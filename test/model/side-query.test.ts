@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { askText, sideQuery } from "../../src/model/choose.ts";
+import { sideQuery } from "../../src/model/choose.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { KEY, useTalk } from "./talk.ts";
 
 const talk = useTalk();
 
-describe("askText", () => {
+describe("sideQuery", () => {
   it.each(["anthropic", "openai"] as const)("asks %s one question", async (provider) => {
     talk.server.queue({ text: ["for", "ty-two"] });
-    expect(await askText(talk[provider], { system: "Be brief.", user: "6 × 7?", maxTokens: 9 })).toBe("forty-two");
+    expect(await sideQuery(talk[provider], 9)("Be brief.", "6 × 7?")).toBe("forty-two");
     const { raw } = talk.server.requests[0]!;
     expect(raw).toContain("6 × 7?");
     expect(raw).toContain("Be brief.");
@@ -18,13 +18,13 @@ describe("askText", () => {
 
   it("keeps a text that ran into the limit", async () => {
     talk.server.queue({ text: "cut", stop: "max_tokens" });
-    expect(await askText(talk.anthropic, { system: "", user: "?" })).toBe("cut");
+    expect(await sideQuery(talk.anthropic)("", "?")).toBe("cut");
   });
 
   it("rejects with an error that says what to do", async () => {
     talk.server.queue({ status: 401, message: KEY }, { status: 529 }, { text: "no", stop: "refusal" });
     const errors = [];
-    for (let i = 0; i < 3; i++) errors.push(await askText(talk.anthropic, { system: "", user: "?" }).catch((e) => e));
+    for (let i = 0; i < 3; i++) errors.push(await sideQuery(talk.anthropic)("", "?").catch((e) => e));
     expect(errors.every((error) => error instanceof MemdirError)).toBe(true);
     expect(errors.map(({ code, details }) => [code, details.kind])).toEqual([
       ["usage", "auth"],
