@@ -20,23 +20,20 @@ const LOCK = 6_036_843_722;
 
 /** How many rows went. */
 export async function sweepTeam(tx: Transaction, retention: Retention): Promise<number> {
-  const { sql, caller, now } = tx;
+  const { sql, own, now } = tx;
   const [mine] = await sql("select pg_try_advisory_xact_lock($1) as yes", [LOCK]);
   if (!mine?.yes) return 0;
   const before = (days: number) => new Date(now().getTime() - days * 86_400_000).toISOString();
   let dropped = 0;
   if (retention.auditDays !== null) {
-    const rows = await sql(
-      `delete from memdir_audit where team = $1 and id in (
-         select id from memdir_audit where team = $1 and at < $2::timestamptz order by at limit $3) returning id`,
-      [caller.team, before(retention.auditDays), MOST],
-    );
-    dropped += rows.length;
+    const text = `delete from memdir_audit where team = $1 and id in (
+      select id from memdir_audit where team = $1 and at < $2::timestamptz order by at limit $3) returning id`;
+    dropped += (await own(text, [before(retention.auditDays), MOST])).length;
   }
   if (retention.versionDays !== null) {
     // As every write does, so that none waits for this one crosswise.
-    await sql("select from memdir_repository where team = $1 order by name for no key update", [caller.team]);
-    const [row] = await sql<{ count: string }>(
+    await own("select from memdir_repository where team = $1 order by name for no key update");
+    const [row] = await own<{ count: number }>(
       `with old as (
          select v.repository, v.path, v.revision from memdir_version v join memdir_memory m using (team, repository, path)
          where v.team = $1 and v.at < $2::timestamptz and v.revision < m.revision limit $3
@@ -49,15 +46,15 @@ export async function sweepTeam(tx: Transaction, retention: Retention): Promise<
        ), repository as (
          update memdir_repository r set history = r.history - g.bytes from (select repository, sum(bytes) as bytes from gone group by 1) g
          where r.team = $1 and r.name = g.repository
-       ) select count(*)::text as count from gone`,
-      [caller.team, before(retention.versionDays), MOST],
+       ) select count(*)::float8 as count from gone`,
+      [before(retention.versionDays), MOST],
     );
-    dropped += Number(row?.count);
+    dropped += row?.count ?? 0;
   }
   if (retention.tombstoneDays !== null) {
-    const rows = await sql<{ dropped: number }>(
+    const rows = await own<{ dropped: number }>(
       "select memdir_drop_tombstones($1, r.name, $2::timestamptz, $3) as dropped from memdir_repository r where r.team = $1",
-      [caller.team, before(retention.tombstoneDays), MOST],
+      [before(retention.tombstoneDays), MOST],
     );
     dropped += rows.reduce((sum, row) => sum + row.dropped, 0);
   }

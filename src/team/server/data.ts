@@ -22,15 +22,16 @@ export type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
 export function openTeamData(database: Database, outside: base.Outside) {
   const { run, call, waiting } = base.makeRun(database, outside);
   const { now } = outside;
-  const writer = memories.openWriter(call);
+  const writer = memories.openWriter(call, { now, hasVectors: database.hasVectors });
   const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
-  const verbs = forCallers(run, VERBS);
-  const write = async (caller: base.Caller, asked: memories.AskedWrite, limits: memories.DataLimits) => {
+  const verbs = forCallers(run, (caller: base.Caller) => caller, VERBS);
+  const write: typeof writer.write = (caller, ...asked) => {
     notes.addUse(caller);
-    return writer.write(caller, asked, { now: now(), limits, vectors: await database.hasVectors() });
+    return writer.write(caller, ...asked);
   };
   return {
     ...verbs,
+    ...forCallers(run, base.operatorOf, OPERATOR_VERBS),
     migrate: database.migrate,
     ping: database.ping,
     advise: database.advise,
@@ -42,14 +43,6 @@ export function openTeamData(database: Database, outside: base.Outside) {
     figures: () => ({ ...database.usage(), queued: waiting() + writer.waiting(), auditLost: notes.lost() }),
     teams: () => run(null, people.listTeams),
     counts: () => run(null, people.countAll),
-    /** For the operator, on the machine of the server: a team with its first admin and their token. */
-    createTeam: (team: string, admin: string) => run(base.operatorOf(team), (tx) => people.createTeam(tx, admin)),
-    /** For the operator, when the last admin lost their token. */
-    issueToken: (team: string, person: string, options: people.TokenOptions) =>
-      run(base.operatorOf(team), (tx) => people.issueToken(tx, person, options)),
-    /** For who was identified by a provider (oidc.ts). */
-    signIn: (team: string, identity: people.Identity) =>
-      run(base.operatorOf(team), (tx) => people.signIn(tx, identity)),
     async enter(token: string, repository: string | null, turn: people.Turn | null, since: string | null = null) {
       const entered = await people.enter(call, token, { repository, turn, since }, now());
       if (entered) notes.addUse(entered.caller);
@@ -128,15 +121,22 @@ const VERBS = {
   redact: memories.redact,
 };
 
-type ForCaller<V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
-  ? (caller: base.Caller, ...rest: Rest) => R
+/** Asked for a team: by the operator on the machine of the server, and for who was identified by a provider (oidc.ts). */
+const OPERATOR_VERBS = { createTeam: people.createTeam, issueToken: people.issueToken, signIn: people.signIn };
+
+type For<C, V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
+  ? (who: C, ...rest: Rest) => R
   : never;
 
 /** Each in a transaction of its own, which carries the tenant. */
-function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]: ForCaller<V[K]> } {
+function forCallers<C, V extends object>(
+  run: base.Run,
+  callerOf: (who: C) => base.Caller,
+  verbs: V,
+): { [K in keyof V]: For<C, V[K]> } {
   const bound = Object.entries(verbs).map(([name, verb]) => [
     name,
-    (caller: base.Caller, ...rest: unknown[]) => run(caller, (tx) => verb(tx, ...rest)),
+    (who: C, ...rest: unknown[]) => run(callerOf(who), (tx) => verb(tx, ...rest)),
   ]);
   return Object.fromEntries(bound);
 }
