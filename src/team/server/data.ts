@@ -146,17 +146,10 @@ export type DataSource =
   /** `engine` gives the file of the embedded database's program. */
   | { folder: string; engine: () => Promise<string> };
 
-export interface OpenedData {
-  data: TeamData;
-  /** For messages: never holds a password. */
-  name: string;
-  /** Whether vectors can be stored and compared. */
-  hasVectors: boolean;
-  /** PGlite in a folder, which does not wait for the disk. */
-  isEmbedded: boolean;
-}
+export type OpenedData = Awaited<ReturnType<typeof openServerData>>;
 
-export async function openServerData(source: DataSource, now: () => Date): Promise<OpenedData> {
+/** `name` is for messages and never holds a password. An embedded database, in a folder, does not wait for the disk. */
+export async function openServerData(source: DataSource, now: () => Date) {
   const name = "database" in source ? nameDatabase(source.database) : source.folder;
   const database = await openDatabaseOf(source, now);
   const data = openTeamData(database, { now, randomBytes });

@@ -35,15 +35,7 @@ export interface Timeouts {
   shutdownMs: number;
 }
 
-export interface RunningServer {
-  /** "http://127.0.0.1:7373", without a slash. */
-  url: string;
-  port: number;
-  /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
-  close(): Promise<void>;
-  /** Another certificate for connections from here on. */
-  renew(tls: NonNullable<ServerOptions["tls"]>): void;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** A megabyte over a telephone takes less than half a minute; a head is one packet. */
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, drainMs: 0, shutdownMs: 10_000 };
@@ -53,7 +45,7 @@ const HOUR_MS = 3_600_000;
 const KEEP_ALIVE_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions) {
   const { host = "127.0.0.1", tls = null } = options;
   checkHost(host, Boolean(tls || options.behindTls));
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -77,9 +69,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await options.data.close();
   };
   return {
-    renew: (tls) => (server as SecureServer).setSecureContext?.(tls),
+    /** Another certificate for connections from here on. */
+    renew: (tls: NonNullable<ServerOptions["tls"]>): void => (server as SecureServer).setSecureContext?.(tls),
+    /** "http://127.0.0.1:7373", without a slash. */
     url: `${tls ? "https" : "http"}://${shown}:${port}`,
     port,
+    /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
     close: () => (closing ??= close()),
   };
 }
