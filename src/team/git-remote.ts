@@ -14,7 +14,7 @@ import {
   readTouches,
   revisionOf,
 } from "./git-branch.ts";
-import { damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
+import { Damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
 import { describeClash, findEntryProblem, findTextProblem, openNames, type RemoteEntry } from "./protocol.ts";
 import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
@@ -121,7 +121,7 @@ async function fetchTexts(repository: Repository, { entries }: Branch, wanted: r
   return new Map(
     still.map(({ path, blob }) => {
       const text = texts.get(blob);
-      if (text === undefined) throw damage(`the text of ${path} is missing`);
+      if (text === undefined) throw new Damage(`the text of ${path} is missing`);
       return [path, text];
     }),
   );
@@ -288,7 +288,7 @@ async function makeCommit(repository: Repository, { tip }: Branch, writes: reado
   ].join("");
   const output = await repository.local(["fast-import", "--quiet", "--force", "--date-format=raw"], { input });
   const commit = output.toString("latin1").trim();
-  if (!/^[0-9a-f]{40}$/.test(commit)) throw damage("fast-import named no commit");
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Damage("fast-import named no commit");
   return commit;
 }
 

@@ -39,13 +39,9 @@ export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
   try {
     const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(git, file));
     if (base === undefined || ours === undefined || theirs === undefined) throw new Error("three files are needed");
-    if (call.kind === "index") {
-      writeResult(git, call.ours, mergeIndex(base, ours, theirs));
-      return { code: 0, message: "" };
-    }
-    const merged = mergeMemory(base, ours, theirs);
-    if (!merged.clean) return keepBoth(call, git, theirs);
-    writeResult(git, call.ours, merged.text);
+    const merged = (call.kind === "index" ? mergeIndex : mergeMemory)(base, ours, theirs);
+    if (merged === null) return keepBoth(call, git, theirs);
+    writeResult(git, call.ours, merged);
     return { code: 0, message: "" };
   } catch (error) {
     return mergeByLines(call, git, (error as Error).message);

@@ -4,21 +4,10 @@ import { mergeLines, pickChanged } from "../text/diff.ts";
 import { type Document, type Field, type FieldValue, formatScalar, parseDocument } from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
 
-export interface Merged {
-  /** Theirs where it is not clean: the caller keeps ours beside it. */
-  text: string;
-  /** Both changes are in the text, whole. */
-  clean: boolean;
-}
-
-export function mergeMemory(base: string, ours: string, theirs: string): Merged {
+/** A text with both changes in it, whole; null where there is none: the caller keeps one side beside the other. */
+export function mergeMemory(base: string, ours: string, theirs: string): string | null {
   const simple = pickChanged(base, ours, theirs);
-  if (simple !== null) return { text: simple, clean: true };
-  const text = mergeDocuments(base, ours, theirs);
-  return text === null ? { text: theirs, clean: false } : { text, clean: true };
-}
-
-function mergeDocuments(base: string, ours: string, theirs: string): string | null {
+  if (simple !== null) return simple;
   const documents = [base, ours, theirs].map(parseDocument) as [Document, Document, Document];
   // What is not understood is only compared line by line.
   if (documents.some(({ hasFrontmatter, problems }) => !hasFrontmatter || problems.length > 0)) {

@@ -32,11 +32,11 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
   for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
   await pull(pass, stepsOf("pull"));
   await removeHere(pass, stepsOf("remove-here"));
-  const { clean, conflicts } = await mergeAll(pass, stepsOf("merge"), textOf);
-  await keepBoth(pass, conflicts, local, listed);
+  const meetings = await mergeAll(pass, stepsOf("merge"), textOf);
+  await keepBoth(pass, meetings, local, listed);
   pass.save();
   await push(pass, stepsOf("push"), textOf);
-  await pushMerged(pass, clean);
+  await pushMerged(pass, meetings);
   await removeThere(pass, stepsOf("remove-there"));
 }
 
@@ -105,15 +105,16 @@ interface Meeting {
   step: StepOf<"merge">;
   ours: string;
   theirs: string;
+  /** Null where both cannot hold. */
+  merged: string | null;
 }
 
 async function mergeAll(
   pass: Pass,
   steps: readonly StepOf<"merge">[],
   textOf: (path: string) => string,
-): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
-  const clean: { step: StepOf<"merge">; text: string }[] = [];
-  const conflicts: Meeting[] = [];
+): Promise<Meeting[]> {
+  const meetings: Meeting[] = [];
   const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
@@ -121,11 +122,9 @@ async function mergeAll(
     if (theirs === undefined) continue;
     const ours = textOf(step.path);
     const base = await findBase(pass, step, written.get(step.path));
-    const merged = base === null ? null : mergeMemory(base, ours, theirs);
-    if (merged?.clean) clean.push({ step, text: merged.text });
-    else conflicts.push({ step, ours, theirs });
+    meetings.push({ step, ours, theirs, merged: base === null ? null : mergeMemory(base, ours, theirs) });
   }
-  return { clean, conflicts };
+  return meetings;
 }
 
 /**
@@ -160,7 +159,8 @@ async function keepBoth(
     const others = [files.get(path), there?.deleted ? undefined : there];
     return held.has(path) || others.some((other) => other !== undefined && other.hash !== sha256(text));
   };
-  const groups = meetings.map(({ step: { path, entry, local }, ours, theirs }): Group => {
+  const groups = meetings.flatMap(({ step: { path, entry, local }, ours, theirs, merged }): Group[] => {
+    if (merged !== null) return [];
     const copy = makeConflictCopy(path, ours, isTaken);
     const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
     if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
@@ -172,7 +172,7 @@ async function keepBoth(
       pass.notice(`${path} was changed here and by ${who}: theirs is kept there, yours is in ${copy.path}`);
       pass.again = true;
     };
-    return { writes, done };
+    return [{ writes, done }];
   });
   await writeHere(pass, groups);
 }
@@ -204,9 +204,10 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
-async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; text: string }[]): Promise<void> {
+async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<void> {
   const groups: Group[] = [];
-  const outgoing = merges.map(({ step: { path, local, entry }, text }): Outgoing => {
+  const outgoing = meetings.flatMap(({ step: { path, local, entry }, merged: text }): Outgoing[] => {
+    if (text === null) return [];
     const hash = sha256(text);
     const keep = (revision: string) => {
       agree(pass, path, text, { hash, revision });
@@ -214,11 +215,11 @@ async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; 
     };
     const writes = hash === local ? [] : [{ path, expected: local, text }];
     const done = (revision: string) => groups.push({ writes, done: () => keep(revision) });
-    return { path, text, expected: entry.revision, local, done };
+    return [{ path, text, expected: entry.revision, local, done }];
   });
   await pushTexts(pass, outgoing);
   await writeHere(pass, groups);
-  if (merges.length > 0) pass.save();
+  if (outgoing.length > 0) pass.save();
 }
 
 /** Tombstones for files that are still missing right now. */
