@@ -10,7 +10,7 @@ import { parseIndexLine } from "../store/store.ts";
 import { pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
-import { joinKeys, mergeMemory } from "./merge.ts";
+import { joinKeys, mergeMemory, ofEach } from "./merge.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";
@@ -37,8 +37,7 @@ export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
   const outside = findOutside(call, git);
   if (outside) return { code: 1, message: `memdir: ${call.path} is not merged: ${outside}` };
   try {
-    const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(git, file));
-    if (base === undefined || ours === undefined || theirs === undefined) throw new Error("three files are needed");
+    const [base, ours, theirs] = ofEach([call.base, call.ours, call.theirs], (file) => readSide(git, file));
     const merged = (call.kind === "index" ? mergeIndex : mergeMemory)(base, ours, theirs);
     if (merged === null) return keepBoth(call, git, theirs);
     writeResult(git, call.ours, merged);
@@ -127,7 +126,7 @@ interface Item {
 export function mergeIndex(base: string, ours: string, theirs: string): string {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
-  const [before, our, their] = [base, ours, theirs].map(itemsOf) as [Items, Items, Items];
+  const [before, our, their] = ofEach([base, ours, theirs], itemsOf);
   const merged: Item[] = [];
   for (const key of joinKeys(their, our)) {
     const [b, o, t] = [before.get(key), our.get(key), their.get(key)];

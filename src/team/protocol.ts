@@ -43,14 +43,6 @@ export function readAs<S extends v.GenericSchema>(
   throw fail(`\`${v.getDotPath(issue) ?? "the whole"}\`: ${isMissing ? "it is missing" : own}`);
 }
 
-/** Those that fit the schema. */
-export function readEach<S extends v.GenericSchema>(schema: S, values: readonly unknown[]): v.InferOutput<S>[] {
-  return values.flatMap((value) => {
-    const { success, output } = v.safeParse(schema, value);
-    return success ? [output] : [];
-  });
-}
-
 // --- Names and other single values.
 
 /** Windows refuses longer paths below an ordinary home. */
