@@ -111,17 +111,8 @@ async function answerRoute(
     onCaller(caller);
     const query = readQuery(route, url);
     const body = await readContent(server, route, headers, read);
-    const found = await route.answer(server, {
-      caller,
-      repository,
-      state,
-      listed,
-      params,
-      address,
-      headers,
-      query,
-      body,
-    });
+    const asked = { caller, repository, state, listed, params, address, headers, query, body };
+    const found = await route.answer(server, asked);
     // Where nothing has changed, nothing was read.
     if (method === "GET" && action && found.status !== 304)
       await server.data.audit(caller, [{ action, repository: repository || null, path: path ?? null, outcome: "ok" }]);
