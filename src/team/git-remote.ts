@@ -173,7 +173,8 @@ async function applyChanges(
     }
     for (const [i, verdict] of verdicts.entries()) if (verdict?.kind !== "write") outcomes[i] ??= verdict;
     if (writes.length === 0) return outcomes as RemoteOutcome[];
-    const commit = await makeCommit(repository, branch, writes, `${personOf(who)} ${secondsOf(now())} +0000`);
+    const committer = `${personOf(who)} ${Math.floor(now().getTime() / 1000)} +0000`;
+    const commit = await makeCommit(repository, branch, writes, committer);
     const refused = await pushCommit(repository, commit);
     if (refused === null) {
       for (const { at, change, blob } of writes)
@@ -297,10 +298,6 @@ function personOf({ name, email }: GitRemoteOptions["who"]): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
   const plain = (text: string) => text.replace(/[\x00-\x1f\x7f<>]+/g, " ").trim();
   return `${plain(name) || "memdir"} <${plain(email)}>`;
-}
-
-function secondsOf(at: Date): number {
-  return Math.floor(at.getTime() / 1000);
 }
 
 function formatMessage(writes: readonly Write[]): string {

@@ -15,20 +15,15 @@ export function mergeMemory(base: string, ours: string, theirs: string): string 
       return mergeLines(base, ours, theirs);
     return mergeBodies(base, ours, theirs);
   }
-  const [before, our, their] = documents;
-  const head = mergeFields(before, our, their);
+  const head = mergeFields(...documents);
   if (head === null) return null;
-  const body = mergeBodies(bodyOf(before), bodyOf(our), bodyOf(their));
+  const body = mergeBodies(...ofEach(documents, ({ text, bodyStart }) => text.slice(bodyStart)));
   return body === null ? null : head + body;
 }
 
 /** Sections first, as two that are added at the same place do not conflict; a heading that was reworded needs the whole. */
 function mergeBodies(base: string, ours: string, theirs: string): string | null {
   return pickChanged(base, ours, theirs) ?? mergeSections(base, ours, theirs) ?? mergeLines(base, ours, theirs);
-}
-
-function bodyOf({ text, bodyStart }: Document): string {
-  return text.slice(bodyStart);
 }
 
 interface Section {

@@ -23,20 +23,11 @@ import {
 import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
-/** What a move would do, to show before asking. Valid only as long as nothing changes; `carryOut` checks again. */
-export interface Move {
-  kind: "promote" | "demote";
-  name: string;
-  from: Store;
-  file: string;
-  to: Store;
-  /** The file it becomes. */
-  target: string;
-  /** The same text is there already: an earlier move was stopped half-way, and only its end is left to do. */
-  isThere: boolean;
-  text: string;
-  notices: string[];
-}
+/**
+ * What a move would do, to show before asking; `target` is the file that it becomes. Valid only as long as nothing changes;
+ * `carryOut` checks again.
+ */
+export type Move = ReturnType<typeof planMove>;
 
 export type MoveResult = Awaited<ReturnType<typeof carryOut>>;
 
@@ -84,7 +75,7 @@ export async function carryOut(move: Move, onWritten?: () => void) {
   };
 }
 
-function planMove(kind: Move["kind"], found: Found, to: Store): Move {
+function planMove(kind: "promote" | "demote", found: Found, to: Store) {
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
@@ -93,7 +84,8 @@ function planMove(kind: Move["kind"], found: Found, to: Store): Move {
   refuseBroken(memory);
   const text = data.toString("utf8");
   const { directory: from, file } = found;
-  return { kind, name: memory.name, from, file, to, text, notices: [], ...findTarget(to, memory, text) };
+  const notices: string[] = [];
+  return { kind, name: memory.name, from, file, to, text, notices, ...findTarget(to, memory, text) };
 }
 
 function refuseReadOnly(from: Store): void {
@@ -104,7 +96,10 @@ function refuseReadOnly(from: Store): void {
 /** How many numbered file names are tried. */
 const NUMBERS = 100;
 
-/** The file it has here, if that is free there, else one made from its name. */
+/**
+ * The file it has here, if that is free there, else one made from its name. `isThere`: the same text is there already, as an earlier
+ * move was stopped half-way, and only its end is left to do.
+ */
 function findTarget(to: Store, memory: Memory, text: string): { target: string; isThere: boolean } {
   const there = scan(to).memories.map(({ header }) => header);
   const same = there.filter((header) => !header.unreadable && isSameMemory(header, memory));

@@ -239,12 +239,8 @@ export function syncFile({ path }: Store): StateText {
 /** What was noted about a remote that is not the one of the last sync: it counts again when that one comes back. */
 export function otherState({ path }: Store, id: string) {
   const key = `${OTHERS_FOLDER}/${sha256(id).slice(0, 16)}`;
-  const file = openState(path).text(`${key}.json`, { flush: true });
-  return {
-    read: () => readKept(path, key),
-    write: (state: SyncState) => file.write(formatState(state)),
-    remove: file.remove,
-  };
+  const { write } = openState(path).text(`${key}.json`, { flush: true });
+  return { read: () => readKept(path, key), write: (state: SyncState) => write(formatState(state)) };
 }
 
 const OTHERS_FOLDER = "sync-stores";

@@ -9,10 +9,9 @@ import { openAdmission } from "./admission.ts";
 import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
-import { openMetrics } from "./metrics.ts";
 import { admit, authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
-import { makeRoutes } from "./routes.ts";
+import { makeRoutes, openMetrics } from "./routes.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,

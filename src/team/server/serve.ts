@@ -8,7 +8,7 @@ import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
 import { isLoopback } from "../membership.ts";
 import { type AppOptions, makeApp } from "./app.ts";
-import { RETENTION, type Retention } from "./data-retention.ts";
+import { RETENTION, type Retention } from "./data.ts";
 import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
@@ -24,16 +24,11 @@ export interface ServerOptions extends AppOptions {
   retention?: Retention;
 }
 
-export interface Timeouts {
-  /** For the head of a request. */
-  headersMs: number;
-  /** For the whole of it. */
-  requestMs: number;
-  /** How long /ready says that the server is about to end before it takes no more requests: for a balancer to notice. */
-  drainMs: number;
-  /** For requests under way when the server ends. */
-  shutdownMs: number;
-}
+/**
+ * For the head of a request, and for the whole of it; how long /ready says that the server is about to end before it takes no more
+ * requests, for a balancer to notice; for requests under way when the server ends.
+ */
+type Timeouts = Record<"headersMs" | "requestMs" | "drainMs" | "shutdownMs", number>;
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
