@@ -22,12 +22,8 @@ export interface MergeCall {
   path: string;
 }
 
-/** `code` is git's: 0 for merged, 1 for a conflict. */
-export interface MergeEnd {
-  code: 0 | 1;
-  /** For standard error; "" for nothing to say. */
-  message: string;
-}
+/** `code` is git's: 0 for merged, 1 for a conflict; `message` is for standard error, "" for nothing to say. */
+type MergeEnd = { code: 0 | 1; message: string };
 
 /** Two texts of this size are compared in less than a second. */
 const MAX_BYTES = 1 << 20;

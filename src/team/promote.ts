@@ -102,7 +102,9 @@ const NUMBERS = 100;
  */
 function findTarget(to: Store, memory: Memory, text: string): { target: string; isThere: boolean } {
   const there = scan(to).memories.map(({ header }) => header);
-  const same = there.filter((header) => !header.unreadable && isSameMemory(header, memory));
+  // A memory is known by its type and name together.
+  const isSame = ({ type, name }: Header) => type === memory.type && sameName(name, memory.name);
+  const same = there.filter((header) => !header.unreadable && isSame(header));
   const equal = same.find(({ file }) => findBytes(to, file)?.toString("utf8") === text);
   if (equal) return { target: equal.file, isThere: true };
   const [other] = same;
@@ -122,17 +124,14 @@ function findTarget(to: Store, memory: Memory, text: string): { target: string; 
   return { target, isThere: false };
 }
 
-/** A memory is known by its type and name together. */
-function isSameMemory(header: Header, memory: Memory): boolean {
-  return header.type === memory.type && sameName(header.name, memory.name);
-}
-
 /** Others would follow these into nothing. */
 function findPrivateLinks({ from, to, file, text }: Move): string[] {
   const memory = parseMemory(file, text);
   const own = scan(from).memories.filter(({ header }) => header.file !== file && pointsTo(memory, header));
   if (own.length === 0) return [];
   const shared = scan(to).memories.map(({ header }) => header);
+  const isNamedLike = (one: Header, other: Header) =>
+    sameName(one.name, other.name) || stemOf(one.file) === stemOf(other.file);
   const left = own.filter(({ header }) => !shared.some((other) => isNamedLike(other, header)));
   const stays = "which stays private: others will not find it";
   return left.map(({ header: { name, file } }) => `it links to "${oneLine(name)}" (${file}), ${stays}`);
@@ -154,8 +153,4 @@ function pointsTo({ links, supersedes, body }: Memory, header: Header): boolean 
   const names = [header.name, header.file, stemOf(header.file), header.file.replace(/\.md$/, "")].map(oneLine);
   if ([...links, ...supersedes].some((link) => names.includes(oneLine(link)))) return true;
   return names.some((name) => body.includes(`[[${name}]]`)) || body.includes(`](${header.file})`);
-}
-
-function isNamedLike(other: Header, header: Header): boolean {
-  return sameName(other.name, header.name) || stemOf(other.file) === stemOf(header.file);
 }

@@ -45,7 +45,8 @@ export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {
   const after = addAttributes(before);
   if (after !== before)
     await make("attributes", file, "memories are merged by section, the index by line", async () => {
-      await keepReceipt(checkout, before, after);
+      // On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly.
+      await team.change(() => receiptOf(team).write({ before, after: sha256(after) }));
       writeAttributes(checkout, before, after);
     });
   const settings = await readSettings(checkout);
@@ -169,11 +170,6 @@ function writeAttributes({ team, root }: TeamCheckout, before: string | null, af
 
 /** The file without our lines, null when there was none; and the hash of the file with nothing but our lines added. */
 const Receipt = v.object({ before: v.nullable(v.string()), after: v.string() });
-
-/** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
-async function keepReceipt({ team }: TeamCheckout, before: string | null, after: string): Promise<void> {
-  await team.change(() => receiptOf(team).write({ before, after: sha256(after) }));
-}
 
 function findWayBack({ team }: TeamCheckout, text: string): string | null {
   const receipt = receiptOf(team).read();

@@ -223,12 +223,9 @@ function readKept(path: string, key: string): SyncState | null {
 /** The state as it is written; an equal text need not be written again. */
 export function formatState({ store, agreed, absent, refused, sent }: SyncState): string {
   const maps = { agreed, absent, refused, ...(sent.size > 0 ? { sent } : {}) };
+  const byPath = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
   return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
-}
-
-function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1;
 }
 
 /** Being behind what has happened is harmless. Its time is that of the last pass, also of one that changed nothing: people are shown it. */

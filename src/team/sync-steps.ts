@@ -185,7 +185,8 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     pass.state.sent.set(path, local);
   }
   pass.save();
-  const outgoing = steps.map(({ path, local, expected, why }): Outgoing => {
+  const sendings = steps.flatMap((step) => {
+    const { path, local, why } = step;
     const text = textOf(path);
     const done = (revision: string) => {
       agree(pass, path, text, { hash: local, revision });
@@ -195,9 +196,9 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
       if (why === "lost")
         pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
     };
-    return { path, text, expected, local, done };
+    return offer(pass, step, text, done);
   });
-  await pushTexts(pass, outgoing);
+  await send(pass, "push", sendings);
   // Of the others it is known that the remote has not taken them.
   for (const { path } of steps) pass.state.sent.delete(path);
   pass.save();
@@ -206,7 +207,8 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
 async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<void> {
   const groups: Group[] = [];
-  const outgoing = meetings.flatMap(({ step: { path, local, entry }, merged: text }): Outgoing[] => {
+  const isMerged = meetings.some(({ merged }) => merged !== null);
+  const sendings = meetings.flatMap(({ step: { path, local, entry }, merged: text }) => {
     if (text === null) return [];
     const hash = sha256(text);
     const keep = (revision: string) => {
@@ -215,11 +217,11 @@ async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<voi
     };
     const writes = hash === local ? [] : [{ path, expected: local, text }];
     const done = (revision: string) => groups.push({ writes, done: () => keep(revision) });
-    return [{ path, text, expected: entry.revision, local, done }];
+    return offer(pass, { path, expected: entry.revision, local }, text, done);
   });
-  await pushTexts(pass, outgoing);
+  await send(pass, "push", sendings);
   await writeHere(pass, groups);
-  if (outgoing.length > 0) pass.save();
+  if (isMerged) pass.save();
 }
 
 /** Tombstones for files that are still missing right now. */
@@ -397,27 +399,21 @@ function isAsPlanned(
   return (bytes && sha256(bytes)) === expected;
 }
 
-interface Outgoing {
-  path: string;
-  text: string;
-  expected: string | null;
-  /** The hash of the file here that this comes of: what is not tried again while it stays. */
-  local: string;
-  done(revision: string): void;
-}
-
-async function pushTexts(pass: Pass, outgoing: readonly Outgoing[]): Promise<void> {
+/** Nothing for a text that may not travel. `local` is the hash of the file here that it comes of: it is not tried again while that stays. */
+function offer(
+  pass: Pass,
+  { path, expected, local }: Pick<StepOf<"push">, "path" | "expected" | "local">,
+  text: string,
+  done: Sending["done"],
+): Sending[] {
   const { mayTravel, findSecrets } = pass.options;
-  const sendings = outgoing.flatMap(({ path, text, expected, local, done }): Sending[] => {
-    const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
-    const hold = (reason: string) => pass.refuse(path, "here", local, reason);
-    if (problem !== null) hold(problem);
-    // What may be accepted the next time is only reported: a right that was given should take effect at once.
-    const refused: Sending["refused"] = ({ reason, isPassing }) =>
-      isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
-    return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
-  });
-  await send(pass, "push", sendings);
+  const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
+  const hold = (reason: string) => pass.refuse(path, "here", local, reason);
+  if (problem !== null) hold(problem);
+  // What may be accepted the next time is only reported: a right that was given should take effect at once.
+  const refused: Sending["refused"] = ({ reason, isPassing }) =>
+    isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
+  return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
 }
 
 interface Sending {

@@ -101,11 +101,8 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
   /** From the token itself; from the provider's account of the person where groups are missing there. */
   const readClaims = async ({ id_token, access_token }: v.InferOutput<typeof Tokens>) => {
     const payload = Buffer.from(id_token.split(".")[1] ?? "", "base64url").toString("utf8");
-    const claims = readAs(
-      Claims,
-      attempt(() => JSON.parse(payload), null),
-      misbehaved,
-    );
+    const said: unknown = attempt(() => JSON.parse(payload), null);
+    const claims = readAs(Claims, said, misbehaved);
     const { issuer: own, userinfo_endpoint } = await discover();
     if (claims.iss !== own || ![claims.aud].flat().includes(clientId) || claims.exp * 1000 < world.now().getTime())
       throw misbehaved("its token is for another program, or too old");

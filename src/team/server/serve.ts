@@ -54,14 +54,16 @@ export async function startServer(options: ServerOptions) {
   server.on("error", () => {});
   const { port } = server.address() as AddressInfo;
   const shown = isIP(host) === 6 ? `[${host}]` : host;
-  const sweeping = sweepHourly(options);
+  const { data, retention = RETENTION } = options;
+  // Not a reason for the process to stay; what fails is done in the next round.
+  const sweeping = setInterval(() => void data.sweep(retention).catch(() => {}), HOUR_MS).unref();
   let closing: Promise<void> | null = null;
   const close = async () => {
     ending.is = true;
     clearInterval(sweeping);
     if (timeouts.drainMs > 0) await sleep(timeouts.drainMs);
     await endServer(server, timeouts.shutdownMs);
-    await options.data.close();
+    await data.close();
   };
   return {
     /** Another certificate for connections from here on. */
@@ -72,11 +74,6 @@ export async function startServer(options: ServerOptions) {
     /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
     close: () => (closing ??= close()),
   };
-}
-
-/** Not a reason for the process to stay; what fails is done in the next round. */
-function sweepHourly({ data, retention = RETENTION }: ServerOptions): NodeJS.Timeout {
-  return setInterval(() => void data.sweep(retention).catch(() => {}), HOUR_MS).unref();
 }
 
 function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts): Server {
