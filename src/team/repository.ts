@@ -22,18 +22,22 @@ export interface TeamCheckout extends Git {
   command: readonly string[];
 }
 
-interface TeamChange {
+export interface TeamChange {
   kind: "folder" | "attributes" | "driver";
   /** The file, or the name of git's setting. */
   what: string;
   why: string;
 }
 
-/** `changes` are what was changed, or would be; empty when all of it is there. */
-export type TeamSetup = Awaited<ReturnType<typeof prepareTeam>>;
+export interface TeamSetup {
+  dir: string;
+  /** What was changed, or would be; empty when all of it is there. */
+  changes: TeamChange[];
+  warnings: string[];
+}
 
 /** Only says what it would do with `dryRun`. Running it again changes nothing; stopped half-way, running it again ends it. */
-export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}) {
+export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}): Promise<TeamSetup> {
   const { team, root } = checkout;
   await refuseElsewhere(checkout);
   const { changes, make } = openChanges(dryRun);
