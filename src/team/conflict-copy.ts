@@ -5,10 +5,7 @@ import { editFields, type Field, findField, parseDocument } from "../text/frontm
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem } from "./protocol.ts";
 
-export interface ConflictCopy {
-  path: string;
-  text: string;
-}
+export type ConflictCopy = ReturnType<typeof makeCopy>;
 
 /** Digits of the text's hash in the name: usually few, more when the short name is taken by another text. */
 const DIGITS = [8, 16, 64] as const;
@@ -43,7 +40,7 @@ export function settleText(text: string): string {
 
 const SUFFIX = /-conflict-[0-9a-f]{8,64}$/;
 
-function makeCopy(path: string, text: string, mark: string): ConflictCopy {
+function makeCopy(path: string, text: string, mark: string) {
   // A copy of a copy is another copy of the same memory.
   const whole = path.replace(/\.md$/, "").replace(SUFFIX, "");
   const folder = whole.slice(0, whole.lastIndexOf("/") + 1);

@@ -7,13 +7,10 @@ import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { withRegular } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
-import { parseServer } from "./membership.ts";
+import { type Membership, parseServer } from "./membership.ts";
 
 /** Whose token; one person may be in several teams of a server. */
-interface Audience {
-  server: string;
-  team: string;
-}
+type Audience = Pick<Membership, "server" | "team">;
 
 /** It goes into a header: no spaces, no line breaks. Its length is the server's affair, within reason. */
 const TOKEN = /^[!-~]{16,512}$/;

@@ -6,19 +6,14 @@ import { attempt, MemdirError } from "../errors.ts";
 import { cleanRemote } from "../project/owner.ts";
 import { isLoopback } from "./membership.ts";
 
-export interface GitAddress {
-  /** As git gets it; may hold credentials. */
-  url: string;
-  /** For people and for ids. */
-  name: string;
-  /** The protocols git may use, for GIT_ALLOW_PROTOCOL. */
-  protocols: string;
-  /** A text of git's as it may be shown: one line, short, without credentials. */
-  mask(said: string): string;
-}
+export type GitAddress = ReturnType<typeof parseGitAddress>;
 
-/** `cwd`: what a relative path starts from. Throws `usage` for what could run a program, be taken for an option or be read on the way. */
-export function parseGitAddress(text: string, cwd?: string): GitAddress {
+/**
+ * `url` is as git gets it and may hold credentials, `name` is for people and for ids, `protocols` are those that git may use
+ * (GIT_ALLOW_PROTOCOL), and `mask` makes a text of git's one that may be shown: one line, short, without credentials.
+ * `cwd`: what a relative path starts from. Throws `usage` for what could run a program, be taken for an option or be read on the way.
+ */
+export function parseGitAddress(text: string, cwd?: string) {
   const refuse = (why: string) => new MemdirError("usage", `the git remote ${JSON.stringify(mask(text, text))} ${why}`);
   if (text.trim() === "") throw new MemdirError("usage", "the git remote is empty: name a URL, host:path or a folder");
   if (text.startsWith("-")) throw refuse("begins with a dash: name a URL, host:path or a folder");
@@ -31,7 +26,7 @@ export function parseGitAddress(text: string, cwd?: string): GitAddress {
     throw refuse("would send memories unencrypted: use https or ssh (http only to this machine)");
   if (protocols === "ssh" && /^(ssh:\/\/)?([^/]*@)?-/i.test(text)) throw refuse("has a host that begins with a dash");
   const url = protocols === "file" ? folderOf(text, cwd, refuse) : text;
-  return { url, name: cleanRemote(url), protocols, mask: (said) => mask(said, text) };
+  return { url, name: cleanRemote(url), protocols, mask: (said: string) => mask(said, text) };
 }
 
 /** Why git would not take it as a branch, or null. Stricter than git: what is odd here is a mistake. */

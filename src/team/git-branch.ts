@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import * as v from "valibot";
 import { openStateIn, quietly } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { damage, isDamage, type Repository } from "./git-repository.ts";
+import { Damage, type Repository } from "./git-repository.ts";
 import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 
 export interface BranchEntry extends RemoteEntry {
@@ -29,7 +29,7 @@ export async function readBranch(repository: Repository, tip: string): Promise<B
   const hashes = new Map<string, string>();
   const wanted = new Set(files.flatMap(({ blob, isMemory }) => (isMemory ? [blob] : [])));
   await readBlobs(repository, [...wanted], (blob, bytes) => void hashes.set(blob, isUtf8(bytes) ? sha256(bytes) : ""));
-  if (hashes.size < wanted.size) throw damage("texts are missing");
+  if (hashes.size < wanted.size) throw new Damage("texts are missing");
   const entries = new Map<string, BranchEntry>();
   const others = new Set<string>();
   for (const { path, blob, isMemory } of files) {
@@ -66,27 +66,21 @@ export async function readTexts(repository: Repository, blobs: ReadonlySet<strin
   return texts;
 }
 
-interface TreeFile {
-  path: string;
-  blob: string;
-  isMemory: boolean;
-}
-
 /** Everything in the tree; links, submodules and what is too large are not memories. */
-async function readTree(repository: Repository, tip: string): Promise<TreeFile[]> {
+async function readTree(repository: Repository, tip: string) {
   const output = await repository.local(["ls-tree", "-r", "-z", "--full-tree", "--long", tip]);
-  const files: TreeFile[] = [];
   const tooLarge: string[] = [];
-  for (const raw of output.toString("latin1").split("\0").slice(0, -1)) {
+  const rows = output.toString("latin1").split("\0").slice(0, -1);
+  const files = rows.map((raw) => {
     const line = Buffer.from(raw, "latin1");
     const row = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(line.toString("utf8"));
-    if (!row) throw damage("ls-tree says something else");
+    if (!row) throw new Damage("ls-tree says something else");
     const [, mode = "", , blob = "", size = "", path = ""] = row;
     const isNamed = mode.startsWith("100") && isUtf8(line) && findEntryProblem(path) === null;
     const fits = Number(size) <= LIMITS.memoryBytes;
     if (isNamed && !fits) tooLarge.push(path);
-    files.push({ path, blob, isMemory: isNamed && fits });
-  }
+    return { path, blob, isMemory: isNamed && fits };
+  });
   if (tooLarge.length > 0)
     repository.log(
       `${tooLarge.length} files on ${repository.address.name} are larger than ${LIMITS.memoryBytes} bytes and were skipped: ${tooLarge.slice(0, 5).join(", ")}`,
@@ -108,7 +102,7 @@ async function readBlobs(
     let at = 0;
     for (const blob of wanted) {
       const end = output.indexOf(10, at);
-      if (end < 0) throw damage("cat-file ended early");
+      if (end < 0) throw new Damage("cat-file ended early");
       const size = /^[0-9a-f]+ blob (\d+)$/.exec(output.toString("latin1", at, end))?.[1];
       at = end + 1;
       if (size === undefined) continue;
@@ -137,7 +131,9 @@ async function readHistory(repository: Repository, tip: string): Promise<Touches
   const kept = record.read();
   const known = new Map(kept?.touches);
   if (kept?.tip === tip) return known;
-  const touches = (kept && (await readSince(repository, kept.tip, known, tip))) ?? (await readAll(repository, tip));
+  const touches =
+    (kept && (await readSince(repository, kept.tip, known, tip))) ??
+    addCommits(new Map(), parseLog(await repository.local([...LOG, MOST, tip, "--"])));
   if (!quietly(() => record.write({ tip, touches: [...touches] })))
     repository.log(`the history of ${repository.address.name} cannot be cached in ${repository.cache}`);
   return touches;
@@ -184,10 +180,6 @@ const LOG = [
   ...["--root", "--encoding=UTF-8", "--format=%x01%H%x02%P%x02%an%x02%ae%x02%at%x02"],
 ];
 
-async function readAll(repository: Repository, tip: string): Promise<Touches> {
-  return addCommits(new Map(), parseLog(await repository.local([...LOG, MOST, tip, "--"])));
-}
-
 /** Null where the kept commit is not one that this one grew out of. */
 async function readSince(repository: Repository, before: string, known: Touches, tip: string): Promise<Touches | null> {
   try {
@@ -195,7 +187,7 @@ async function readSince(repository: Repository, before: string, known: Touches,
     return commits.at(-1)?.parent === before ? addCommits(known, commits) : null;
   } catch (error) {
     // The kept commit is not here any more.
-    if (isDamage(error)) return null;
+    if (error instanceof Damage) return null;
     throw error;
   }
 }
@@ -208,13 +200,7 @@ function addCommits(touches: Touches, newestFirst: Commit[]): Touches {
   return touches;
 }
 
-interface Commit {
-  commit: string;
-  parent: string;
-  author: string;
-  at: string;
-  changes: { path: string; blob: string }[];
-}
+type Commit = NonNullable<ReturnType<typeof parseHead>>;
 
 /** With -z: fields of the format, then for every file ":modes ids status" NUL path NUL. */
 function parseLog(output: Buffer): Commit[] {
@@ -235,7 +221,7 @@ function parseLog(output: Buffer): Commit[] {
   return commits;
 }
 
-function parseHead(part: string): Commit | null {
+function parseHead(part: string) {
   const fields = part.slice(part.indexOf("\x01") + 1).split("\x02");
   const [commit = "", parents = "", name = "", email = "", seconds = ""] = fields;
   if (!/^[0-9a-f]{40}$/.test(commit)) return null;
@@ -245,6 +231,6 @@ function parseHead(part: string): Commit | null {
     parent: parents.split(" ")[0] ?? "",
     author: name.trim() || email.trim(),
     at: Number.isNaN(at.getTime()) ? "" : at.toISOString(),
-    changes: [],
+    changes: [] as { path: string; blob: string }[],
   };
 }

@@ -14,7 +14,7 @@ import {
   readTouches,
   revisionOf,
 } from "./git-branch.ts";
-import { damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
+import { Damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
 import { describeClash, findEntryProblem, findTextProblem, openNames, type RemoteEntry } from "./protocol.ts";
 import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
@@ -121,7 +121,7 @@ async function fetchTexts(repository: Repository, { entries }: Branch, wanted: r
   return new Map(
     still.map(({ path, blob }) => {
       const text = texts.get(blob);
-      if (text === undefined) throw damage(`the text of ${path} is missing`);
+      if (text === undefined) throw new Damage(`the text of ${path} is missing`);
       return [path, text];
     }),
   );
@@ -173,7 +173,8 @@ async function applyChanges(
     }
     for (const [i, verdict] of verdicts.entries()) if (verdict?.kind !== "write") outcomes[i] ??= verdict;
     if (writes.length === 0) return outcomes as RemoteOutcome[];
-    const commit = await makeCommit(repository, branch, writes, `${personOf(who)} ${secondsOf(now())} +0000`);
+    const committer = `${personOf(who)} ${Math.floor(now().getTime() / 1000)} +0000`;
+    const commit = await makeCommit(repository, branch, writes, committer);
     const refused = await pushCommit(repository, commit);
     if (refused === null) {
       for (const { at, change, blob } of writes)
@@ -288,7 +289,7 @@ async function makeCommit(repository: Repository, { tip }: Branch, writes: reado
   ].join("");
   const output = await repository.local(["fast-import", "--quiet", "--force", "--date-format=raw"], { input });
   const commit = output.toString("latin1").trim();
-  if (!/^[0-9a-f]{40}$/.test(commit)) throw damage("fast-import named no commit");
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Damage("fast-import named no commit");
   return commit;
 }
 
@@ -297,10 +298,6 @@ function personOf({ name, email }: GitRemoteOptions["who"]): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
   const plain = (text: string) => text.replace(/[\x00-\x1f\x7f<>]+/g, " ").trim();
   return `${plain(name) || "memdir"} <${plain(email)}>`;
-}
-
-function secondsOf(at: Date): number {
-  return Math.floor(at.getTime() / 1000);
 }
 
 function formatMessage(writes: readonly Write[]): string {

@@ -11,7 +11,7 @@ import { openStateIn } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { GitAddress } from "./git-address.ts";
 
-export interface RepositoryOptions {
+interface RepositoryOptions {
   address: GitAddress;
   branch: string;
   /** The folder that holds it, with its lock; other remotes may use the same one. */
@@ -23,15 +23,7 @@ export interface RepositoryOptions {
 }
 
 /** One held lock on a repository that is there. */
-export interface Repository extends RepositoryOptions {
-  /** Apart for every remote and branch: names of refs and files. */
-  key: string;
-  signal: AbortSignal | undefined;
-  /** A command that needs no remote. Throws Damage when git fails: all that it needs is here. */
-  local(args: readonly string[], call?: GitCall): Promise<Buffer>;
-  /** Whatever came of it; `local` is the one to use where failure has no meaning. */
-  ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
-}
+export type Repository = ReturnType<typeof describeRepository>;
 
 /** What the transport knows of a branch is in these refs: `tip` as the remote last had it, `pending` not yet accepted. */
 export function refOf(repository: Repository, kind: "tip" | "pending" | `before/${string}`): string {
@@ -39,13 +31,7 @@ export function refOf(repository: Repository, kind: "tip" | "pending" | `before/
 }
 
 /** Marks failures that a fresh repository fixes: everything in it can be fetched again. */
-interface Damage {
-  damaged: string;
-}
-
-export function isDamage(error: unknown): error is Damage {
-  return typeof error === "object" && error !== null && "damaged" in error;
-}
+export class Damage extends Error {}
 
 /** Runs `work` with the lock held; if the repository turns out to be damaged, once more with a new one. */
 export async function withRepository<T>(
@@ -68,8 +54,8 @@ export async function withRepository<T>(
         await makeRepository(repository);
         return await work(repository);
       } catch (error) {
-        if (!isDamage(error) || signal?.aborted) throw error;
-        const message = `git fails in ${cache} (${error.damaged}): remove that folder and try again`;
+        if (!(error instanceof Damage) || signal?.aborted) throw error;
+        const message = `git fails in ${cache} (${error.message}): remove that folder and try again`;
         if (attempt > 1) throw new MemdirError("disk", message);
         log(`the copy of ${address.name} in ${cache} is damaged; it is fetched again`);
         clearRepository(repository);
@@ -84,7 +70,7 @@ export async function withRepository<T>(
   }
 }
 
-function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {
+function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined) {
   const { cache, env, address, branch } = options;
   const git = { root: cache, directory: join(cache, FOLDER), env, protocols: address.protocols, signal };
   const ask = async (args: readonly string[], call: GitCall = {}) => {
@@ -94,19 +80,19 @@ function describeRepository(options: RepositoryOptions, signal: AbortSignal | un
   };
   return {
     ...options,
+    /** Apart for every remote and branch: names of refs and files. */
     key: sha256(`${address.name}\n${branch}`).slice(0, 16),
     signal,
+    /** Whatever came of it; `local` is the one to use where failure has no meaning. */
     ask,
-    async local(args, call) {
+    /** A command that needs no remote. Throws Damage when git fails: all that it needs is here. */
+    async local(args: readonly string[], call?: GitCall): Promise<Buffer> {
       const answer = await ask(args, call);
-      if (answer.code !== 0) throw damage(address.mask(answer.said) || `git ${args[0]}: ${answer.cut ?? answer.code}`);
+      if (answer.code !== 0)
+        throw new Damage(address.mask(answer.said) || `git ${args[0]}: ${answer.cut ?? answer.code}`);
       return answer.output;
     },
   };
-}
-
-export function damage(reason: string): Damage {
-  return { damaged: reason };
 }
 
 const FOLDER = "repository.git";
@@ -115,7 +101,7 @@ async function makeRepository(repository: Repository): Promise<void> {
   const { cache, signal, address } = repository;
   const directory = join(cache, FOLDER);
   if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects"))) {
-    if (!keepPlain(directory)) throw damage("its configuration is not that of a repository");
+    if (!keepPlain(directory)) throw new Damage("its configuration is not that of a repository");
     return;
   }
   clearRepository(repository);
@@ -160,7 +146,7 @@ export async function readTip(repository: Repository): Promise<string | null> {
   // A ref that names something that is not there fails too, with words.
   if (answer.code === 0) return answer.output.toString("latin1").trim();
   if (answer.code === 1 && answer.said.trim() === "") return null;
-  throw damage(repository.address.mask(answer.said) || "a ref cannot be read");
+  throw new Damage(repository.address.mask(answer.said) || "a ref cannot be read");
 }
 
 /** Asks the remote. Null when it has no such branch. */
@@ -180,7 +166,7 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
   if (before === tip) return tip;
   await tidy(repository);
   const isRewritten =
-    before !== null && tip !== null && (await repository.ask([...IS_ANCESTOR, before, tip])).code !== 0;
+    before !== null && tip !== null && (await repository.ask(["merge-base", "--is-ancestor", before, tip])).code !== 0;
   if (isRewritten) await keepLost(repository, before, false);
   return tip;
 }
@@ -205,8 +191,6 @@ export async function pushCommit(repository: Repository, commit: string): Promis
 /** The words of git and of its servers for "the branch is not what you think it is". */
 const FASTER =
   /non-fast-forward|fetch first|stale info|failed to update ref|cannot lock ref|failed to lock|reference already exists|incorrect old value|needs force/i;
-
-const IS_ANCESTOR = ["merge-base", "--is-ancestor"];
 
 /** What the remote does not have any more stays in the cache, for a person to look at. */
 async function keepLost(repository: Repository, lost: string, isGone: boolean): Promise<void> {
@@ -235,7 +219,7 @@ function failure(repository: Repository, answer: GitAnswer, doing: string, refus
   if (answer.cut === "timeout") return new MemdirError("network", late);
   // A folder as remote has troubles of its own, which come as the words of the other side.
   if (refused === undefined && OWN_TROUBLE.test(answer.said) && !/^remote: (fatal|error)/m.test(answer.said))
-    return damage(reasonOf(repository, answer.said));
+    return new Damage(reasonOf(repository, answer.said));
   const reason = refused ? address.mask(refused) : reasonOf(repository, answer.said);
   return new MemdirError("network", `cannot ${doing} ${address.name}: ${reason}; ${remedyFor(answer.said)}`);
 }

@@ -35,15 +35,7 @@ export interface HttpAnswer {
   text: string;
 }
 
-export interface Http extends Pick<World, "log"> {
-  /** In messages. */
-  readonly url: string;
-  /**
-   * Any answer that is the server's last word: 2xx, 304, 4xx other than 401 and 429. Everything else is a MemdirError
-   * "network"; every request may have happened then, and must be one that may happen twice.
-   */
-  send(request: HttpRequest): Promise<HttpAnswer>;
-}
+export type Http = ReturnType<typeof openHttp>;
 
 /** A large list over a slow line; a server that takes longer is asked again by the next pass. */
 const TIMEOUT_MS = 30_000;
@@ -60,9 +52,14 @@ const FIRST_WAIT_MS = 300;
 /** A server that asks for more has more trouble than a pass should sit through. */
 const LONGEST_WAIT_MS = 15_000;
 
-export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_MS }: HttpOptions): Http {
+/** `url` is for messages. */
+export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_MS }: HttpOptions) {
   const url = parseServer(server);
   const { log } = network;
+  /**
+   * Any answer that is the server's last word: 2xx, 304, 4xx other than 401 and 429. Everything else is a MemdirError
+   * "network"; every request may have happened then, and must be one that may happen twice.
+   */
   const send = async (request: HttpRequest): Promise<HttpAnswer> => {
     for (let attempt = 1; ; attempt++) {
       const beginMs = attempt === 1 ? Math.min(timeoutMs, FIRST_TIMEOUT_MS) : timeoutMs;

@@ -81,12 +81,8 @@ function checkEmpty({ path }: Store): void {
   if (names.length > 0) throw new MemdirError("conflict", message);
 }
 
-export interface Membership {
-  /** Without a slash at its end. */
-  server: string;
-  team: string;
-  repository: string;
-}
+/** The server without a slash at its end. */
+export type Membership = Omit<v.InferOutput<typeof Marker>, "person">;
 
 /** What the server takes for the name of a team or repository; nothing in it means anything in a URL or a path. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$/;

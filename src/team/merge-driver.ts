@@ -10,7 +10,7 @@ import { parseIndexLine } from "../store/store.ts";
 import { pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
-import { joinKeys, mergeMemory } from "./merge.ts";
+import { joinKeys, mergeMemory, ofEach } from "./merge.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";
@@ -22,12 +22,8 @@ export interface MergeCall {
   path: string;
 }
 
-/** `code` is git's: 0 for merged, 1 for a conflict. */
-export interface MergeEnd {
-  code: 0 | 1;
-  /** For standard error; "" for nothing to say. */
-  message: string;
-}
+/** `code` is git's: 0 for merged, 1 for a conflict; `message` is for standard error, "" for nothing to say. */
+type MergeEnd = { code: 0 | 1; message: string };
 
 /** Two texts of this size are compared in less than a second. */
 const MAX_BYTES = 1 << 20;
@@ -37,15 +33,10 @@ export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
   const outside = findOutside(call, git);
   if (outside) return { code: 1, message: `memdir: ${call.path} is not merged: ${outside}` };
   try {
-    const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(git, file));
-    if (base === undefined || ours === undefined || theirs === undefined) throw new Error("three files are needed");
-    if (call.kind === "index") {
-      writeResult(git, call.ours, mergeIndex(base, ours, theirs));
-      return { code: 0, message: "" };
-    }
-    const merged = mergeMemory(base, ours, theirs);
-    if (!merged.clean) return keepBoth(call, git, theirs);
-    writeResult(git, call.ours, merged.text);
+    const [base, ours, theirs] = ofEach([call.base, call.ours, call.theirs], (file) => readSide(git, file));
+    const merged = (call.kind === "index" ? mergeIndex : mergeMemory)(base, ours, theirs);
+    if (merged === null) return keepBoth(call, git, theirs);
+    writeResult(git, call.ours, merged);
     return { code: 0, message: "" };
   } catch (error) {
     return mergeByLines(call, git, (error as Error).message);
@@ -131,7 +122,7 @@ interface Item {
 export function mergeIndex(base: string, ours: string, theirs: string): string {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
-  const [before, our, their] = [base, ours, theirs].map(itemsOf) as [Items, Items, Items];
+  const [before, our, their] = ofEach([base, ours, theirs], itemsOf);
   const merged: Item[] = [];
   for (const key of joinKeys(their, our)) {
     const [b, o, t] = [before.get(key), our.get(key), their.get(key)];

@@ -4,42 +4,26 @@ import { mergeLines, pickChanged } from "../text/diff.ts";
 import { type Document, type Field, type FieldValue, formatScalar, parseDocument } from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
 
-export interface Merged {
-  /** Theirs where it is not clean: the caller keeps ours beside it. */
-  text: string;
-  /** Both changes are in the text, whole. */
-  clean: boolean;
-}
-
-export function mergeMemory(base: string, ours: string, theirs: string): Merged {
+/** A text with both changes in it, whole; null where there is none: the caller keeps one side beside the other. */
+export function mergeMemory(base: string, ours: string, theirs: string): string | null {
   const simple = pickChanged(base, ours, theirs);
-  if (simple !== null) return { text: simple, clean: true };
-  const text = mergeDocuments(base, ours, theirs);
-  return text === null ? { text: theirs, clean: false } : { text, clean: true };
-}
-
-function mergeDocuments(base: string, ours: string, theirs: string): string | null {
-  const documents = [base, ours, theirs].map(parseDocument) as [Document, Document, Document];
+  if (simple !== null) return simple;
+  const documents = ofEach([base, ours, theirs], parseDocument);
   // What is not understood is only compared line by line.
   if (documents.some(({ hasFrontmatter, problems }) => !hasFrontmatter || problems.length > 0)) {
     if (documents.some(({ hasFrontmatter, problems }) => hasFrontmatter || problems.length > 0))
       return mergeLines(base, ours, theirs);
     return mergeBodies(base, ours, theirs);
   }
-  const [before, our, their] = documents;
-  const head = mergeFields(before, our, their);
+  const head = mergeFields(...documents);
   if (head === null) return null;
-  const body = mergeBodies(bodyOf(before), bodyOf(our), bodyOf(their));
+  const body = mergeBodies(...ofEach(documents, ({ text, bodyStart }) => text.slice(bodyStart)));
   return body === null ? null : head + body;
 }
 
 /** Sections first, as two that are added at the same place do not conflict; a heading that was reworded needs the whole. */
 function mergeBodies(base: string, ours: string, theirs: string): string | null {
   return pickChanged(base, ours, theirs) ?? mergeSections(base, ours, theirs) ?? mergeLines(base, ours, theirs);
-}
-
-function bodyOf({ text, bodyStart }: Document): string {
-  return text.slice(bodyStart);
 }
 
 interface Section {
@@ -52,7 +36,7 @@ interface Section {
 
 /** Null where both changed the same lines, one changed what the other removed, or both reordered the sections. */
 function mergeSections(base: string, ours: string, theirs: string): string | null {
-  const [before, our, their] = [base, ours, theirs].map(sectionsOf) as [Sections, Sections, Sections];
+  const [before, our, their] = ofEach([base, ours, theirs], sectionsOf);
   const order = mergeOrder(before, our, their);
   if (order === null) return null;
   const merged: Section[] = [];
@@ -107,9 +91,9 @@ function sectionsOf(body: string): Sections {
 function mergeOrder(base: Sections, ours: Sections, theirs: Sections): string[] | null {
   const common = [...base.keys()].filter((key) => ours.has(key) && theirs.has(key));
   const isCommon = new Set(common);
-  const [before, our, their] = [base, ours, theirs].map((side) =>
+  const [before, our, their] = ofEach([base, ours, theirs], (side) =>
     [...side.keys()].filter((key) => isCommon.has(key)).join("\0"),
-  ) as [string, string, string];
+  );
   const chosen = pickChanged(before, our, their);
   if (chosen === null) return null;
   const [lead, other] = chosen === their ? [theirs, ours] : [ours, theirs];
@@ -140,64 +124,67 @@ function joinSections(sections: readonly Section[], eol: string): string {
     .join("");
 }
 
-/** A field's lines, with the comments and blank lines that follow it. */
+/** A field's lines, with the comments and blank lines that follow it; `blocks` are those of the fields in it, and `opening` is what comes before them. */
 interface Block {
   field: Field;
   raw: string;
+  opening: string;
+  blocks: Blocks;
 }
 
 /** Everything up to the body; null where both changed one field in ways that cannot both hold. */
 function mergeFields(base: Document, ours: Document, theirs: Document): string | null {
-  const [before, our, their] = [base, ours, theirs].map((document) => ({
-    opening: document.text.slice(0, document.fields[0]?.start ?? document.fenceStart),
-    blocks: blocksOf(document.text, document.fields, document.fenceStart),
-    fence: document.text.slice(document.fenceStart, document.bodyStart),
-  })) as [Head, Head, Head];
+  const [before, our, their] = ofEach([base, ours, theirs], ({ text, fields, fenceStart, bodyStart }) => ({
+    opening: text.slice(0, fields[0]?.start ?? fenceStart),
+    blocks: blocksOf(text, fields, fenceStart),
+    fence: text.slice(fenceStart, bodyStart),
+  }));
   const opening = pickChanged(before.opening, our.opening, their.opening) ?? their.opening;
   const fence = pickChanged(before.fence, our.fence, their.fence) ?? their.fence;
   const blocks = mergeBlocks(before.blocks, our.blocks, their.blocks, theirs.eol);
   return blocks === null ? null : opening + blocks + fence;
 }
 
-interface Head {
-  opening: string;
-  blocks: Map<string, Block>;
-  fence: string;
-}
-
-function blocksOf(text: string, fields: readonly Field[], end: number): Map<string, Block> {
-  return new Map(
-    fields.map((field, i) => [field.key, { field, raw: text.slice(field.start, fields[i + 1]?.start ?? end) }]),
-  );
+/** The same of all three sides. */
+export function ofEach<T, R>(sides: readonly [T, T, T], make: (side: T) => R): [R, R, R] {
+  return sides.map((side) => make(side)) as [R, R, R];
 }
 
 type Blocks = ReadonlyMap<string, Block>;
 
+function blocksOf(text: string, fields: readonly Field[], end: number): Blocks {
+  return new Map(
+    fields.map((field, i) => {
+      const stop = fields[i + 1]?.start ?? end;
+      const opening = text.slice(field.start, field.fields[0]?.start ?? stop);
+      const blocks = blocksOf(text, field.fields, stop);
+      return [field.key, { field, raw: text.slice(field.start, stop), opening, blocks }];
+    }),
+  );
+}
+
 function mergeBlocks(base: Blocks, ours: Blocks, theirs: Blocks, eol: string): string | null {
   const merged = new Map<string, string>();
   for (const key of joinKeys(theirs, ours)) {
-    const raw = mergeField(key, base.get(key), ours.get(key), theirs.get(key), eol);
+    const raw = mergeField(key, [base.get(key), ours.get(key), theirs.get(key)], eol);
     if (raw === null) return null;
     merged.set(key, raw);
   }
   return [...merged.values()].join("");
 }
 
+/** One field of base, ours and theirs. */
+type Sides = readonly [Block | undefined, Block | undefined, Block | undefined];
+
 /** The field's lines, "" when it goes; null for a conflict. */
-function mergeField(
-  key: string,
-  base: Block | undefined,
-  ours: Block | undefined,
-  theirs: Block | undefined,
-  eol: string,
-): string | null {
+function mergeField(key: string, sides: Sides, eol: string): string | null {
+  const [base, ours, theirs] = sides;
   const simple = pickChanged(base?.raw ?? "", ours?.raw ?? "", theirs?.raw ?? "");
   if (simple !== null) return simple;
-  const [before, our, their] = [base, ours, theirs].map((block) => block?.field.value);
+  const [before, our, their] = ofEach(sides, (block) => block?.field.value);
   if (ours && theirs && JSON.stringify(our) === JSON.stringify(their)) return theirs.raw;
   if (isDated(key, our) || isDated(key, their)) return laterOf(ours, theirs);
-  if ([before, our, their].every((value) => value === undefined || isList(value)))
-    return mergeLists(key, base, ours, theirs, eol);
+  if ([before, our, their].every((value) => value === undefined || isList(value))) return mergeLists(key, sides, eol);
   return ours && theirs ? mergeMaps(base, ours, theirs, eol) : null;
 }
 
@@ -232,18 +219,9 @@ function isList(value: FieldValue): value is string[] {
 }
 
 /** Items that either side removed go, items that either side added come. */
-function mergeLists(
-  key: string,
-  base: Block | undefined,
-  ours: Block | undefined,
-  theirs: Block | undefined,
-  eol: string,
-): string {
-  const [before, our, their] = [base, ours, theirs].map((block) => (block?.field.value ?? []) as string[]) as [
-    string[],
-    string[],
-    string[],
-  ];
+function mergeLists(key: string, sides: Sides, eol: string): string {
+  const [, ours, theirs] = sides;
+  const [before, our, their] = ofEach(sides, (block) => (block?.field.value ?? []) as string[]);
   const gone = before.filter((item) => !our.includes(item) || !their.includes(item));
   const all = [...new Set([...their, ...our])].filter((item) => !gone.includes(item));
   for (const block of [theirs, ours]) {
@@ -257,16 +235,7 @@ function mergeLists(
 
 /** `metadata:`, under which clients keep fields of their own. */
 function mergeMaps(base: Block | undefined, ours: Block, theirs: Block, eol: string): string | null {
-  const [before, our, their] = [base, ours, theirs].map((block) => {
-    const fields = block?.field.fields ?? [];
-    const first = fields[0];
-    if (!block || !first) return null;
-    // Spans count from the start of the text, the block begins at its field.
-    const shift = block.field.start;
-    const moved = fields.map((field) => ({ ...field, start: field.start - shift, end: field.end - shift }));
-    return { opening: block.raw.slice(0, first.start - shift), blocks: blocksOf(block.raw, moved, block.raw.length) };
-  });
-  if (!our || !their || (base && !before)) return null;
-  const blocks = mergeBlocks(before?.blocks ?? new Map(), our.blocks, their.blocks, eol);
-  return blocks === null ? null : their.opening + blocks;
+  if ([base, ours, theirs].some((block) => block?.blocks.size === 0)) return null;
+  const blocks = mergeBlocks(base?.blocks ?? new Map(), ours.blocks, theirs.blocks, eol);
+  return blocks === null ? null : theirs.opening + blocks;
 }

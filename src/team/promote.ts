@@ -23,20 +23,11 @@ import {
 import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
-/** What a move would do, to show before asking. Valid only as long as nothing changes; `carryOut` checks again. */
-export interface Move {
-  kind: "promote" | "demote";
-  name: string;
-  from: Store;
-  file: string;
-  to: Store;
-  /** The file it becomes. */
-  target: string;
-  /** The same text is there already: an earlier move was stopped half-way, and only its end is left to do. */
-  isThere: boolean;
-  text: string;
-  notices: string[];
-}
+/**
+ * What a move would do, to show before asking; `target` is the file that it becomes. Valid only as long as nothing changes;
+ * `carryOut` checks again.
+ */
+export type Move = ReturnType<typeof planMove>;
 
 export interface MoveResult {
   kind: Move["kind"];
@@ -91,7 +82,7 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   };
 }
 
-function planMove(kind: Move["kind"], found: Found, to: Store): Move {
+function planMove(kind: "promote" | "demote", found: Found, to: Store) {
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
@@ -100,7 +91,8 @@ function planMove(kind: Move["kind"], found: Found, to: Store): Move {
   refuseBroken(memory);
   const text = data.toString("utf8");
   const { directory: from, file } = found;
-  return { kind, name: memory.name, from, file, to, text, notices: [], ...findTarget(to, memory, text) };
+  const notices: string[] = [];
+  return { kind, name: memory.name, from, file, to, text, notices, ...findTarget(to, memory, text) };
 }
 
 function refuseReadOnly(from: Store): void {
@@ -111,10 +103,15 @@ function refuseReadOnly(from: Store): void {
 /** How many numbered file names are tried. */
 const NUMBERS = 100;
 
-/** The file it has here, if that is free there, else one made from its name. */
+/**
+ * The file it has here, if that is free there, else one made from its name. `isThere`: the same text is there already, as an earlier
+ * move was stopped half-way, and only its end is left to do.
+ */
 function findTarget(to: Store, memory: Memory, text: string): { target: string; isThere: boolean } {
   const there = scan(to).memories.map(({ header }) => header);
-  const same = there.filter((header) => !header.unreadable && isSameMemory(header, memory));
+  // A memory is known by its type and name together.
+  const isSame = ({ type, name }: Header) => type === memory.type && sameName(name, memory.name);
+  const same = there.filter((header) => !header.unreadable && isSame(header));
   const equal = same.find(({ file }) => findBytes(to, file)?.toString("utf8") === text);
   if (equal) return { target: equal.file, isThere: true };
   const [other] = same;
@@ -134,17 +131,14 @@ function findTarget(to: Store, memory: Memory, text: string): { target: string; 
   return { target, isThere: false };
 }
 
-/** A memory is known by its type and name together. */
-function isSameMemory(header: Header, memory: Memory): boolean {
-  return header.type === memory.type && sameName(header.name, memory.name);
-}
-
 /** Others would follow these into nothing. */
 function findPrivateLinks({ from, to, file, text }: Move): string[] {
   const memory = parseMemory(file, text);
   const own = scan(from).memories.filter(({ header }) => header.file !== file && pointsTo(memory, header));
   if (own.length === 0) return [];
   const shared = scan(to).memories.map(({ header }) => header);
+  const isNamedLike = (one: Header, other: Header) =>
+    sameName(one.name, other.name) || stemOf(one.file) === stemOf(other.file);
   const left = own.filter(({ header }) => !shared.some((other) => isNamedLike(other, header)));
   const stays = "which stays private: others will not find it";
   return left.map(({ header: { name, file } }) => `it links to "${oneLine(name)}" (${file}), ${stays}`);
@@ -166,8 +160,4 @@ function pointsTo({ links, supersedes, body }: Memory, header: Header): boolean 
   const names = [header.name, header.file, stemOf(header.file), header.file.replace(/\.md$/, "")].map(oneLine);
   if ([...links, ...supersedes].some((link) => names.includes(oneLine(link)))) return true;
   return names.some((name) => body.includes(`[[${name}]]`)) || body.includes(`](${header.file})`);
-}
-
-function isNamedLike(other: Header, header: Header): boolean {
-  return sameName(other.name, header.name) || stemOf(other.file) === stemOf(header.file);
 }

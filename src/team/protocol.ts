@@ -43,14 +43,6 @@ export function readAs<S extends v.GenericSchema>(
   throw fail(`\`${v.getDotPath(issue) ?? "the whole"}\`: ${isMissing ? "it is missing" : own}`);
 }
 
-/** Those that fit the schema. */
-export function readEach<S extends v.GenericSchema>(schema: S, values: readonly unknown[]): v.InferOutput<S>[] {
-  return values.flatMap((value) => {
-    const { success, output } = v.safeParse(schema, value);
-    return success ? [output] : [];
-  });
-}
-
 // --- Names and other single values.
 
 /** Windows refuses longer paths below an ordinary home. */
@@ -206,15 +198,11 @@ export const ListAnswer = v.object({
 });
 export type ListAnswer = v.InferOutput<typeof ListAnswer>;
 
+const TOO_MANY = `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`;
+
 /** POST …/fetch. What is not visible, gone or redacted is left out. */
 export const FetchRequest = v.object({
-  paths: v.pipe(
-    v.array(v.string()),
-    v.maxLength(
-      LIMITS.fetchPaths,
-      `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`,
-    ),
-  ),
+  paths: v.pipe(v.array(v.string()), v.maxLength(LIMITS.fetchPaths, TOO_MANY)),
   had: v.optional(
     v.pipe(
       v.array(v.object({ path: PATH, revision: REVISION, hash: HASH })),

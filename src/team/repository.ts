@@ -40,25 +40,23 @@ export interface TeamSetup {
 export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}): Promise<TeamSetup> {
   const { team, root } = checkout;
   await refuseElsewhere(checkout);
-  const changes: TeamChange[] = [];
-  if (!existsSync(join(team.path, INDEX_FILE))) {
-    changes.push({ kind: "folder", what: join(team.path, INDEX_FILE), why: "the index of what the team remembers" });
-    if (!dryRun) await editIndex(team, null, EMPTY_INDEX);
-  }
+  const { changes, make } = openChanges(dryRun);
+  const index = join(team.path, INDEX_FILE);
+  if (!existsSync(index))
+    await make("folder", index, "the index of what the team remembers", () => editIndex(team, null, EMPTY_INDEX));
   const file = attributesFile(root);
   const before = readAttributes(file);
   const after = addAttributes(before);
-  if (after !== before) {
-    changes.push({ kind: "attributes", what: file, why: "memories are merged by section, the index by line" });
-    if (!dryRun) await keepReceipt(checkout, before, after);
-    if (!dryRun) writeAttributes(checkout, before, after);
-  }
+  if (after !== before)
+    await make("attributes", file, "memories are merged by section, the index by line", async () => {
+      // On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly.
+      await team.change(() => receiptOf(team).write({ before, after: sha256(after) }));
+      writeAttributes(checkout, before, after);
+    });
   const settings = await readSettings(checkout);
-  for (const [name, value] of Object.entries(wantedSettings(checkout.command))) {
-    if (settings.get(name) === value) continue;
-    changes.push({ kind: "driver", what: name, why: `in this clone: ${value}` });
-    if (!dryRun) await setSetting(checkout, name, value);
-  }
+  for (const [name, value] of Object.entries(wantedSettings(checkout.command)))
+    if (settings.get(name) !== value)
+      await make("driver", name, `in this clone: ${value}`, () => setSetting(checkout, name, value));
   const warning = await findIgnoreWarning(checkout);
   return { dir: team.path, changes, warnings: warning ? [warning.message] : [] };
 }
@@ -71,20 +69,27 @@ export async function removeTeam(
   checkout: TeamCheckout,
   { dryRun = false, onlyClone = false }: { dryRun?: boolean; onlyClone?: boolean } = {},
 ): Promise<TeamSetup> {
-  const { team, root } = checkout;
-  const changes: TeamChange[] = [];
-  const file = attributesFile(root);
+  const { changes, make } = openChanges(dryRun);
+  const file = attributesFile(checkout.root);
   const before = onlyClone ? null : readAttributes(file);
   const after = before === null ? null : findWayBack(checkout, before);
-  if (after !== before) {
-    changes.push({ kind: "attributes", what: file, why: after === null ? "removed: it was memdir's" : "as it was" });
-    if (!dryRun) writeAttributes(checkout, before, after);
-  }
-  for (const name of (await readSettings(checkout)).keys()) {
-    changes.push({ kind: "driver", what: name, why: "removed from git's settings of this clone" });
-    if (!dryRun) await runGit({ root, env: checkout.env }, ["config", "--local", "--unset-all", name]);
-  }
-  return { dir: team.path, changes, warnings: [] };
+  const why = after === null ? "removed: it was memdir's" : "as it was";
+  if (after !== before) await make("attributes", file, why, () => writeAttributes(checkout, before, after));
+  for (const name of (await readSettings(checkout)).keys())
+    await make("driver", name, "removed from git's settings of this clone", () =>
+      runGit(checkout, ["config", "--local", "--unset-all", name]),
+    );
+  return { dir: checkout.team.path, changes, warnings: [] };
+}
+
+/** Notes each change, and makes it unless it is only asked for. */
+function openChanges(dryRun: boolean) {
+  const changes: TeamChange[] = [];
+  const make = async (kind: TeamChange["kind"], what: string, why: string, change: () => unknown) => {
+    changes.push({ kind, what, why });
+    if (!dryRun) await change();
+  };
+  return { changes, make };
 }
 
 /** So that people who find it in the repository know what it is. */
@@ -93,14 +98,14 @@ const EMPTY_INDEX = "# Team memory\n";
 /** Two people who edit different sections do not meet; `binary` keeps our drivers out of ancestors that git makes up for itself. */
 export function wantedSettings(command: readonly string[]): Record<string, string> {
   const start = command.map(quote).join(" ");
-  const files = "%O %A %B %P";
+  const settingsOf = (driver: string, kind: string, name: string) => ({
+    [`merge.${driver}.name`]: `memdir: ${name}`,
+    [`merge.${driver}.driver`]: `${start} merge-driver ${kind} %O %A %B %P`,
+    [`merge.${driver}.recursive`]: "binary",
+  });
   return {
-    [`merge.${MEMORY_DRIVER}.name`]: "memdir: a memory, by fields and sections",
-    [`merge.${MEMORY_DRIVER}.driver`]: `${start} merge-driver memory ${files}`,
-    [`merge.${MEMORY_DRIVER}.recursive`]: "binary",
-    [`merge.${INDEX_DRIVER}.name`]: "memdir: the index of memories, by lines",
-    [`merge.${INDEX_DRIVER}.driver`]: `${start} merge-driver index ${files}`,
-    [`merge.${INDEX_DRIVER}.recursive`]: "binary",
+    ...settingsOf(MEMORY_DRIVER, "memory", "a memory, by fields and sections"),
+    ...settingsOf(INDEX_DRIVER, "index", "the index of memories, by lines"),
   };
 }
 
@@ -170,11 +175,6 @@ function writeAttributes({ team, root }: TeamCheckout, before: string | null, af
 /** The file without our lines, null when there was none; and the hash of the file with nothing but our lines added. */
 const Receipt = v.object({ before: v.nullable(v.string()), after: v.string() });
 
-/** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
-async function keepReceipt({ team }: TeamCheckout, before: string | null, after: string): Promise<void> {
-  await team.change(() => receiptOf(team).write({ before, after: sha256(after) }));
-}
-
 function findWayBack({ team }: TeamCheckout, text: string): string | null {
   const receipt = receiptOf(team).read();
   if (receipt?.after === sha256(text)) return receipt.before;
@@ -221,29 +221,21 @@ export function hasAttributes(text: string): boolean {
   return places.every((place, at) => place >= 0 && (at === 0 || place > (places[0] as number)));
 }
 
-interface IgnoreWarning {
-  /** Where the rule is and how it reads: `.gitignore:3: .claude/`. */
-  rule: string;
-  message: string;
-}
-
 /** Inside the folder, and beside it. */
 const FOLDER = ".claude/memory";
 const INSIDE = `${FOLDER}/x.md`;
 const INDEX = `${FOLDER}/MEMORY.md`;
 const BESIDE = ".claude/x.json";
 
-/** The exact rule and how to lift it, or null. Never throws. */
-export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarning | null> {
+/** The exact rule, as `.gitignore:3: .claude/`, and how to lift it, or null. Never throws. */
+export async function findIgnoreWarning({ root, env }: Git) {
   const { output } = await runGit({ root, env }, ["check-ignore", "-v", "--no-index", "--", INSIDE, INDEX, BESIDE]);
   const rules = parseRules(output.toString("utf8"));
   const found = rules.get(INSIDE) ?? rules.get(INDEX);
   if (!found) return null;
   const rule = `${found.source}:${found.line}: ${found.pattern}`;
-  return {
-    rule,
-    message: `git ignores .claude/memory (${rule}), so no one else sees it; ${remedy(found, rules)}`,
-  };
+  const message = `git ignores .claude/memory (${rule}), so no one else sees it; ${remedy(found, rules)}`;
+  return { rule, message };
 }
 
 interface Rule {

@@ -1,7 +1,7 @@
 /** The team server as a remote, and what its admins ask it for: the client's half of protocol.ts. What the server says is checked before it is believed. */
 
 import * as v from "valibot";
-import { MemdirError } from "../errors.ts";
+import { type ErrorCode, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import {
   expectAnswer,
@@ -40,7 +40,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
       const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const { state = "", since, ...rows } = expectRows(http, protocol.ListAnswer, "entries", answer);
+      const { state = "", since, ...rows } = expectRows(http, ListAnswer, answer);
       const listed = readListing(http, rows);
       // Only what changed since; everything where the server does not know that state, or knows no states.
       const isPart = last !== null && since !== undefined && since === last.state && listed.id === last.listing.id;
@@ -84,8 +84,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
             return null;
           });
         if (answer === null || answer.status === 404) break;
-        const { versions, more } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
-        const page = protocol.readEach(protocol.Version, versions);
+        const { versions: page, more } = expectRows(http, VersionsAnswer, answer);
         pages.unshift(page.map(({ revision, author, at, text }) => ({ revision, author, at, text })));
         characters += answer.text.length;
         // A server that repeats itself is not asked again.
@@ -139,8 +138,7 @@ async function fetchSome(
     return fetchSome(http, entries.slice(half), texts, signal);
   }
   const wanted = new Map(entries.map((entry) => [entry.path, entry]));
-  const { memories } = expectRows(http, protocol.FetchAnswer, "memories", answer);
-  for (const { path, revision, text } of protocol.readEach(protocol.Fetched, memories)) {
+  for (const { path, revision, text } of expectRows(http, FetchAnswer, answer).memories) {
     const entry = wanted.get(path);
     // Not asked for, or changed since it was listed.
     if (revision !== entry?.revision) continue;
@@ -229,24 +227,34 @@ const WORDS: Record<number, string> = {
   422: "the server does not accept this text",
 };
 
-/** The answer with its rows as they came: one that is not as agreed is left out, and the rest is taken. */
-function expectRows<K extends string>(
-  http: Http,
-  { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
-  key: K,
-  answer: HttpAnswer,
-): { [Key in K]: unknown[] } & { id?: string; state?: string; since?: string; more?: boolean } {
+/** Rows of an answer: one that is not as agreed is left out, and the rest is taken. */
+function rowsOf<S extends v.GenericSchema>(row: S) {
+  const fit = (value: unknown) => {
+    const { success, output } = v.safeParse(row, value);
+    return success ? [output] : [];
+  };
+  return v.pipe(
+    v.array(v.unknown()),
+    v.transform((values) => values.flatMap(fit)),
+  );
+}
+
+const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: v.array(v.unknown()) });
+const FetchAnswer = v.object({ ...protocol.FetchAnswer.entries, memories: rowsOf(protocol.Fetched) });
+const VersionsAnswer = v.object({ ...protocol.VersionsAnswer.entries, versions: rowsOf(protocol.Version) });
+
+function expectRows<S extends v.GenericSchema>(http: Http, form: S, answer: HttpAnswer): v.InferOutput<S> {
   const { message } = problemOf(answer);
   if (answer.status === 403 || answer.status === 404) {
     const said = message || WORDS[answer.status];
     throw new MemdirError("network", `${http.url}: ${said}; check the name, or ask an admin of the team for a role`);
   }
   if (answer.status !== 200) throw misbehaved(http.url, `answered ${answer.status}${message ? ` (${message})` : ""}`);
-  return expectAnswer(http.url, v.object({ ...entries, [key]: v.array(v.unknown()) }), answer) as never;
+  return expectAnswer(http.url, form, answer);
 }
 
 /** Entries that no file here could be are left out, and nothing is known of them. */
-function readListing(http: Http, { id, entries }: { id?: string; entries: unknown[] }): RemoteListing {
+function readListing(http: Http, { id, entries }: { id: string; entries: unknown[] }): RemoteListing {
   const byPath = new Map<string, protocol.RemoteEntry>();
   for (const item of entries) {
     const { success, output, issues } = v.safeParse(protocol.RemoteEntry, item);
@@ -326,9 +334,35 @@ export function openAdministration(network: Network, options: HttpOptions & { te
   };
 }
 
-const CODES: Record<number, "not-found" | "conflict" | "usage"> = {
-  404: "not-found",
-  409: "conflict",
-  400: "usage",
-  422: "usage",
-};
+const CODES: Record<number, ErrorCode> = { 404: "not-found", 409: "conflict", 400: "usage", 422: "usage" };
+
+/** These requests need none, and every request of ours sends one. */
+const NO_TOKEN = "signing-in-without-one";
+
+/**
+ * Signing in where people come from an identity provider: `show` is told what to open and which code to compare, and the token is
+ * given when the person has confirmed.
+ */
+export async function signIn(
+  network: Network,
+  { server, team }: Pick<Membership, "server" | "team">,
+  show: (lines: readonly string[]) => void,
+  signal?: AbortSignal,
+): Promise<string> {
+  const http = openHttp(network, { server, token: NO_TOKEN });
+  const path = `/v1/teams/${encodeURIComponent(team)}/login`;
+  const ask = async <S extends v.GenericSchema>(form: S, below: string, body: object): Promise<v.InferOutput<S>> => {
+    const answer = await http.send({ method: "POST", path: path + below, body, signal });
+    if (answer.status === 200) return expectAnswer(http.url, form, answer);
+    throw new MemdirError("usage", problemOf(answer).message || `${http.url} answered ${answer.status}`);
+  };
+  const { handle, url, userCode, seconds, interval } = await ask(protocol.LoginAnswer, "", {});
+  show([`open ${url} in a browser and confirm the code ${userCode}`]);
+  const until = network.now().getTime() + seconds * 1000;
+  while (network.now().getTime() < until) {
+    await network.sleep(Math.max(1, interval) * 1000, signal);
+    const { token } = await ask(protocol.LoginFinished, "/finish", { handle });
+    if (token !== undefined) return token;
+  }
+  throw new MemdirError("network", "signing in took too long: run it again");
+}

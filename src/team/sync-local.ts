@@ -223,12 +223,9 @@ function readKept(path: string, key: string): SyncState | null {
 /** The state as it is written; an equal text need not be written again. */
 export function formatState({ store, agreed, absent, refused, sent }: SyncState): string {
   const maps = { agreed, absent, refused, ...(sent.size > 0 ? { sent } : {}) };
+  const byPath = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
   return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
-}
-
-function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1;
 }
 
 /** Being behind what has happened is harmless. Its time is that of the last pass, also of one that changed nothing: people are shown it. */
@@ -239,12 +236,8 @@ export function syncFile({ path }: Store): StateText {
 /** What was noted about a remote that is not the one of the last sync: it counts again when that one comes back. */
 export function otherState({ path }: Store, id: string) {
   const key = `${OTHERS_FOLDER}/${sha256(id).slice(0, 16)}`;
-  const file = openState(path).text(`${key}.json`, { flush: true });
-  return {
-    read: () => readKept(path, key),
-    write: (state: SyncState) => file.write(formatState(state)),
-    remove: file.remove,
-  };
+  const { write } = openState(path).text(`${key}.json`, { flush: true });
+  return { read: () => readKept(path, key), write: (state: SyncState) => write(formatState(state)) };
 }
 
 const OTHERS_FOLDER = "sync-stores";

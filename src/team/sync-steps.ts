@@ -32,11 +32,11 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
   for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
   await pull(pass, stepsOf("pull"));
   await removeHere(pass, stepsOf("remove-here"));
-  const { clean, conflicts } = await mergeAll(pass, stepsOf("merge"), textOf);
-  await keepBoth(pass, conflicts, local, listed);
+  const meetings = await mergeAll(pass, stepsOf("merge"), textOf);
+  await keepBoth(pass, meetings, local, listed);
   pass.save();
   await push(pass, stepsOf("push"), textOf);
-  await pushMerged(pass, clean);
+  await pushMerged(pass, meetings);
   await removeThere(pass, stepsOf("remove-there"));
 }
 
@@ -105,15 +105,16 @@ interface Meeting {
   step: StepOf<"merge">;
   ours: string;
   theirs: string;
+  /** Null where both cannot hold. */
+  merged: string | null;
 }
 
 async function mergeAll(
   pass: Pass,
   steps: readonly StepOf<"merge">[],
   textOf: (path: string) => string,
-): Promise<{ clean: { step: StepOf<"merge">; text: string }[]; conflicts: Meeting[] }> {
-  const clean: { step: StepOf<"merge">; text: string }[] = [];
-  const conflicts: Meeting[] = [];
+): Promise<Meeting[]> {
+  const meetings: Meeting[] = [];
   const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
@@ -121,11 +122,9 @@ async function mergeAll(
     if (theirs === undefined) continue;
     const ours = textOf(step.path);
     const base = await findBase(pass, step, written.get(step.path));
-    const merged = base === null ? null : mergeMemory(base, ours, theirs);
-    if (merged?.clean) clean.push({ step, text: merged.text });
-    else conflicts.push({ step, ours, theirs });
+    meetings.push({ step, ours, theirs, merged: base === null ? null : mergeMemory(base, ours, theirs) });
   }
-  return { clean, conflicts };
+  return meetings;
 }
 
 /**
@@ -160,7 +159,8 @@ async function keepBoth(
     const others = [files.get(path), there?.deleted ? undefined : there];
     return held.has(path) || others.some((other) => other !== undefined && other.hash !== sha256(text));
   };
-  const groups = meetings.map(({ step: { path, entry, local }, ours, theirs }): Group => {
+  const groups = meetings.flatMap(({ step: { path, entry, local }, ours, theirs, merged }): Group[] => {
+    if (merged !== null) return [];
     const copy = makeConflictCopy(path, ours, isTaken);
     const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
     if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
@@ -172,7 +172,7 @@ async function keepBoth(
       pass.notice(`${path} was changed here and by ${who}: theirs is kept there, yours is in ${copy.path}`);
       pass.again = true;
     };
-    return { writes, done };
+    return [{ writes, done }];
   });
   await writeHere(pass, groups);
 }
@@ -185,7 +185,8 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     pass.state.sent.set(path, local);
   }
   pass.save();
-  const outgoing = steps.map(({ path, local, expected, why }): Outgoing => {
+  const sendings = steps.flatMap((step) => {
+    const { path, local, why } = step;
     const text = textOf(path);
     const done = (revision: string) => {
       agree(pass, path, text, { hash: local, revision });
@@ -195,18 +196,20 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
       if (why === "lost")
         pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
     };
-    return { path, text, expected, local, done };
+    return offer(pass, step, text, done);
   });
-  await pushTexts(pass, outgoing);
+  await send(pass, "push", sendings);
   // Of the others it is known that the remote has not taken them.
   for (const { path } of steps) pass.state.sent.delete(path);
   pass.save();
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
-async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; text: string }[]): Promise<void> {
+async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<void> {
   const groups: Group[] = [];
-  const outgoing = merges.map(({ step: { path, local, entry }, text }): Outgoing => {
+  const isMerged = meetings.some(({ merged }) => merged !== null);
+  const sendings = meetings.flatMap(({ step: { path, local, entry }, merged: text }) => {
+    if (text === null) return [];
     const hash = sha256(text);
     const keep = (revision: string) => {
       agree(pass, path, text, { hash, revision });
@@ -214,11 +217,11 @@ async function pushMerged(pass: Pass, merges: readonly { step: StepOf<"merge">; 
     };
     const writes = hash === local ? [] : [{ path, expected: local, text }];
     const done = (revision: string) => groups.push({ writes, done: () => keep(revision) });
-    return { path, text, expected: entry.revision, local, done };
+    return offer(pass, { path, expected: entry.revision, local }, text, done);
   });
-  await pushTexts(pass, outgoing);
+  await send(pass, "push", sendings);
   await writeHere(pass, groups);
-  if (merges.length > 0) pass.save();
+  if (isMerged) pass.save();
 }
 
 /** Tombstones for files that are still missing right now. */
@@ -396,27 +399,21 @@ function isAsPlanned(
   return (bytes && sha256(bytes)) === expected;
 }
 
-interface Outgoing {
-  path: string;
-  text: string;
-  expected: string | null;
-  /** The hash of the file here that this comes of: what is not tried again while it stays. */
-  local: string;
-  done(revision: string): void;
-}
-
-async function pushTexts(pass: Pass, outgoing: readonly Outgoing[]): Promise<void> {
+/** Nothing for a text that may not travel. `local` is the hash of the file here that it comes of: it is not tried again while that stays. */
+function offer(
+  pass: Pass,
+  { path, expected, local }: Pick<StepOf<"push">, "path" | "expected" | "local">,
+  text: string,
+  done: Sending["done"],
+): Sending[] {
   const { mayTravel, findSecrets } = pass.options;
-  const sendings = outgoing.flatMap(({ path, text, expected, local, done }): Sending[] => {
-    const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
-    const hold = (reason: string) => pass.refuse(path, "here", local, reason);
-    if (problem !== null) hold(problem);
-    // What may be accepted the next time is only reported: a right that was given should take effect at once.
-    const refused: Sending["refused"] = ({ reason, isPassing }) =>
-      isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
-    return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
-  });
-  await send(pass, "push", sendings);
+  const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
+  const hold = (reason: string) => pass.refuse(path, "here", local, reason);
+  if (problem !== null) hold(problem);
+  // What may be accepted the next time is only reported: a right that was given should take effect at once.
+  const refused: Sending["refused"] = ({ reason, isPassing }) =>
+    isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
+  return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
 }
 
 interface Sending {

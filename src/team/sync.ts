@@ -117,14 +117,10 @@ function changeRemote({ state, notice, options }: Pass, id: string) {
 
 type Listed = ReadonlyMap<string, RemoteEntry>;
 
-interface Listing {
-  listed: Listed;
-  names: ReturnType<typeof openNames>;
-  /** Why an entry cannot be on every disk beside the others. */
-  clashes: ReadonlyMap<string, string>;
-}
+type Listing = ReturnType<typeof readListed>;
 
-function readListed({ result, state }: Pass, { entries }: RemoteListing): Listing {
+/** `clashes`: why an entry cannot be on every disk beside the others. */
+function readListed({ result, state }: Pass, { entries }: RemoteListing) {
   const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
     const problem = findEntryProblem(entry.path);

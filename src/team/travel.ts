@@ -62,7 +62,7 @@ function findPersonalProblem(memory: Memory): string | null {
   const words = [memory.name, memory.description, ...memory.when, memory.body].join("\n").replace(CODE, " ");
   const person = PERSON.exec(words)?.[0];
   if (person !== undefined)
-    return `it is feedback and mentions one person ("${oneWord(person)}"), so it may be a personal preference; if it is a convention of the project, ${ALLOW}`;
+    return `it is feedback and mentions one person ("${person.replace(/\s+/g, " ")}"), so it may be a personal preference; if it is a convention of the project, ${ALLOW}`;
   if (TEAM.test(words)) return null;
   return `it is feedback, and nothing in it says that it is a convention of the project ("we", "this repository", "convention", "CI"); if it is one, ${ALLOW}`;
 }
@@ -76,10 +76,6 @@ const TEAM =
 
 const PERSON =
   /(?<![\w/])(I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)(?![\w/])|\b([Tt]he user|[Uu]ser (prefers|wants|likes|dislikes|asked|said)|[Pp]refers?|[Hh]is|[Hh]er|[Hh]e|[Ss]he)\b/;
-
-function oneWord(text: string): string {
-  return text.replace(/\s+/g, " ");
-}
 
 export type Share = "yes" | "no" | "unclear" | "unsaid";
 

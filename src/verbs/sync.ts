@@ -9,7 +9,7 @@ import { type GitSync, joinTeam, leaveTeam, openGitSync, openNetwork, openTeam }
 import { checkToken, findGivenToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership, parseMembership } from "../team/membership.ts";
-import { signIn } from "../team/sign-in.ts";
+import { signIn } from "../team/server-remote.ts";
 import type { SyncResult } from "../team/sync-pass.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
 import { bold, type Context, dim, flag, good, type Input, notes, number, text, verb, warn } from "../verb.ts";

@@ -8,16 +8,7 @@ export interface RateLimit {
   seconds: number;
 }
 
-export interface Admission {
-  /** Whose it was when it was valid before; null where it has to be looked up first. */
-  knownAs(hash: string): Caller | null;
-  /** Seconds to wait, or 0. A token that is not known counts against its address and against all that are wrong. */
-  waitFor(hash: string, address: string, bytes: number): number;
-  /** For what is asked without a token. */
-  waitForAddress(address: string): number;
-  /** What the database said of it. */
-  settle(hash: string, address: string, caller: Caller | null): void;
-}
+export type Admission = ReturnType<typeof openAdmission>;
 
 /**
  * Wrong tokens from one address, and from all addresses that sent one, in ten seconds: a person types one or two, a script that
@@ -31,19 +22,23 @@ const MOST = 50_000;
 const BYTES_PER_REQUEST = 5_000;
 
 /** Counted in this process only: reads do not write, and clocks of several servers need not agree. */
-export function openAdmission(limit: RateLimit, now: World["now"]): Admission {
+export function openAdmission(limit: RateLimit, now: World["now"]) {
   const known = new Map<string, Caller>();
   const tokens = makeBuckets(limit, now);
   const addresses = makeBuckets(WRONG, now);
   const all = makeBuckets(WRONG_IN_ALL, now);
   return {
-    knownAs: (hash) => known.get(hash) ?? null,
-    waitFor: (hash, address, bytes) =>
+    /** Whose it was when it was valid before; null where it has to be looked up first. */
+    knownAs: (hash: string): Caller | null => known.get(hash) ?? null,
+    /** Seconds to wait, or 0. A token that is not known counts against its address and against all that are wrong. */
+    waitFor: (hash: string, address: string, bytes: number): number =>
       known.has(hash)
         ? tokens.take(hash, 1 + Math.floor(bytes / BYTES_PER_REQUEST))
         : addresses.wait(networkOf(address)) || (addresses.isFull(networkOf(address)) ? 0 : all.wait("")),
-    waitForAddress: (address) => addresses.take(networkOf(address), 1),
-    settle(hash, address, caller) {
+    /** For what is asked without a token. */
+    waitForAddress: (address: string): number => addresses.take(networkOf(address), 1),
+    /** What the database said of it. */
+    settle(hash: string, address: string, caller: Caller | null): void {
       if (caller === null) {
         known.delete(hash);
         addresses.take(networkOf(address), 1);

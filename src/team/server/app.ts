@@ -9,10 +9,9 @@ import { openAdmission } from "./admission.ts";
 import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
-import { openMetrics } from "./metrics.ts";
 import { admit, authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
-import { makeRoutes } from "./routes.ts";
+import { makeRoutes, openMetrics } from "./routes.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,
@@ -41,21 +40,22 @@ export function makeApp(options: AppOptions): Hono {
     const began = now().getTime();
     let caller: Caller | null = null;
     metrics.begin();
+    const note = (line: object) => {
+      const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
+      log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
+    };
     const answer = await find((found) => {
       caller = found;
     }).catch((error) => {
       if (error instanceof Refusal) return error.answer;
       const failed = refuseFailure(error, id).answer;
-      const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
-      if (failed.status >= 500)
-        log(formatLine({ ...describeFailure(error, id, now().toISOString()), team, person: personId }));
+      if (failed.status >= 500) note(describeFailure(error));
       return failed;
     });
     const status = answer.status ?? route?.reply[0] ?? 200;
     const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
     metrics.end(line);
-    const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
-    log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
+    note(line);
     return toResponse({ ...answer, status }, id);
   };
 
@@ -104,14 +104,19 @@ async function answerRoute(
   if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? "")))
     throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
   checkForm(server, route, url, headers);
-  const { repository = "" } = params;
+  const { repository = "", path } = params;
+  const { access, joins, method, action } = route;
   const answer = async ({ caller, state, listed }: Pick<Entered, "caller" | "state" | "listed">) => {
     onCaller(caller);
     const query = readQuery(route, url);
     const body = await readContent(server, route, headers, read);
-    return route.answer(server, { caller, repository, state, listed, params, address, headers, query, body });
+    const asked = { caller, repository, state, listed, params, address, headers, query, body };
+    const found = await route.answer(server, asked);
+    // Where nothing has changed, nothing was read.
+    if (method === "GET" && action && found.status !== 304)
+      await server.data.audit(caller, [{ action, repository: repository || null, path: path ?? null, outcome: "ok" }]);
+    return found;
   };
-  const { access, joins } = route;
   if (access.to === "open") return answer(NOBODY);
   const admitted = admit(server, headers, address);
   const since = joins === "list" ? /[?&]since=([\w.-]{1,200})(?:&|$)/.exec(url)?.[1] : undefined;
@@ -176,7 +181,7 @@ function refuseFailure(error: unknown, id: string): Refusal {
  * One for each request and each failure, with patterns and ids: no contents, tokens, paths, queries or names of people. Plain
  * ASCII: nothing in a value can begin a line, move a cursor, or look like something else.
  */
-function formatLine(line: Record<string, unknown>): string {
+function formatLine(line: object): string {
   return JSON.stringify(line).replace(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -189,14 +194,12 @@ function detailsOf(error: unknown): { sqlState?: string; isProvider?: boolean } 
 }
 
 /** Where it came from; messages of databases quote values, ours about the database and the identity provider do not. */
-function describeFailure(error: unknown, id: string, time: string): Record<string, unknown> {
+function describeFailure(error: unknown): object {
   const known = error instanceof Error ? error : null;
   const code = detailsOf(error)?.sqlState || ((error ?? {}) as { code?: unknown }).code;
   const isOurs = error instanceof MemdirError && (error.code === "network" || error.code === "disk");
   const frames = known?.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
   return {
-    time,
-    id,
     failure: known?.name ?? typeof error,
     code: typeof code === "string" && /^[\w-]{1,40}$/.test(code) ? code : null,
     ...(isOurs && { reason: error.message }),

@@ -21,6 +21,8 @@ export type Outside = Pick<World, "now"> & { randomBytes(bytes: number): Uint8Ar
 /** The caller's team is all that it can see and change. */
 export interface Transaction extends Outside, Pick<World, "newId">, Pick<Database, "hasVectors"> {
   sql: Sql;
+  /** The same about the caller's team, which is $1. */
+  own: Sql;
   caller: Caller;
 }
 
@@ -70,9 +72,11 @@ export function makeRun(database: Database, outside: Outside): { run: Run; call:
     waiting: () => lanes.main.waiting() + lanes.search.waiting(),
     run: (asking, work, options = {}) => {
       const caller = asking ?? operatorOf("");
-      return patiently(options.lane ?? "main", caller, () =>
-        transaction(asking && caller.team, (sql) => work({ ...outside, newId, hasVectors, sql, caller }), options),
-      );
+      const begin = (sql: Sql) => {
+        const own: Sql = (text, values = []) => sql(text, [caller.team, ...values]);
+        return work({ ...outside, newId, hasVectors, sql, own, caller });
+      };
+      return patiently(options.lane ?? "main", caller, () => transaction(asking && caller.team, begin, options));
     },
     call: (caller, text, values) => patiently("main", caller, () => database.call(text, values)),
   };
@@ -91,13 +95,24 @@ export function iso(column: string, name = column): string {
 export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
   Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
 
-export async function audit({ sql, caller, now }: Transaction, entries: readonly AuditEntry[]): Promise<void> {
-  for (const { action, repository = null, path = null, revision = null, outcome } of entries)
-    await sql(
-      `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
-       values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
-      [caller.team, now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
-    );
+export interface Noted extends AuditEntry, Pick<Caller, "person" | "tokenId"> {
+  at: string;
+}
+
+export async function audit(tx: Transaction, entry: AuditEntry): Promise<void> {
+  const { person, tokenId } = tx.caller;
+  await writeAudit(tx, [{ ...entry, at: tx.now().toISOString(), person, tokenId }]);
+}
+
+/** Nothing is written for a team that there is not: a token may name one. */
+export async function writeAudit({ own }: Transaction, rows: readonly Noted[]): Promise<void> {
+  await own(
+    `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
+     select t.team, n.at, n.person, n."tokenId", n.action, n.repository, n.path, n.revision, n.outcome from memdir_team t,
+       jsonb_to_recordset($2::jsonb) as n (at timestamptz, person text, "tokenId" text, action text, repository text, path text, revision text, outcome text)
+     where t.team = $1`,
+    [JSON.stringify(rows)],
+  );
 }
 
 /** Newest first, `before` an earlier row's `at`. */
@@ -109,27 +124,30 @@ export async function readAudit(
     throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
   if (!(await isTeamAdmin(tx))) return [];
   // With everything that happened in the same millisecond: the next page begins before it, and would miss the rest.
-  return tx.sql<AuditRow>(
+  return tx.own<AuditRow>(
     `select ${iso("at")}, person, token_id as "tokenId", action, repository, path, revision, outcome from (
        select * from memdir_audit where team = $1 and ($2::timestamptz is null or at < $2::timestamptz)
        order by at desc fetch first ($3::int) rows with ties
      ) page order by page.at desc, id desc`,
-    [tx.caller.team, before === null ? null : new Date(before).toISOString(), limit],
+    [before === null ? null : new Date(before).toISOString(), limit],
   );
 }
 
-/** Those that the caller may read, each with their role in it. */
-export async function repositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
-  const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
-    `select r.name, r.memories, r.bytes::text as bytes, p.role as team, x.role as own from memdir_repository r
+/** Those that the caller may read, each with the stronger of their role in the team and in it; with a name that one. */
+export async function findReadable({ own, caller }: Transaction, named: string | null = null) {
+  const rows = await own<{ id: string; name: string; memories: number; bytes: number } & Roles>(
+    `select r.id, r.name, r.memories, r.bytes::float8 as bytes, p.role as team_role, x.role as own_role from memdir_repository r
      join memdir_person p on p.team = r.team and p.id = $2 and p.removed is null
      left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
-     where r.team = $1 and (p.role is not null or x.role is not null) order by r.name limit 10000`,
-    [caller.team, caller.personId],
+     where r.team = $1 and (p.role is not null or x.role is not null) and ($3::text is null or r.name = $3) order by r.name`,
+    [caller.personId, named],
   );
-  return rows.map(({ name, memories, bytes, team, own }) => {
-    return { name, memories, bytes: Number(bytes), role: strongest(team, own) as Role };
-  });
+  return rows.map((row) => ({ ...row, role: strongest(row) as Role }));
+}
+
+export async function repositories(tx: Transaction): Promise<RepositoryAnswer[]> {
+  const rows = (await findReadable(tx)).slice(0, 10_000);
+  return rows.map(({ name, memories, bytes, role }) => ({ name, memories, bytes, role }));
 }
 
 /** Changes with every write in the repository, and differs for another repository of the same name. */
@@ -137,31 +155,23 @@ export function formState({ id, state }: { id?: unknown; state?: unknown }): str
   return `${id}-${state}`;
 }
 
-/** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
-export async function roleOf({ sql, caller }: Transaction, repository: string): Promise<Role | null> {
-  const [row] = await sql<{ team: Role | null; own: Role | null }>(
-    `select p.role as team, x.role as own from memdir_repository r
-     join memdir_person p on p.team = r.team and p.id = $3 and p.removed is null
-     left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
-     where r.team = $1 and r.name = $2`,
-    [caller.team, repository, caller.personId],
-  );
-  return row ? strongest(row.team, row.own) : null;
+/** Null: none, or no such repository (the caller does not learn which). */
+export async function roleOf(tx: Transaction, repository: string): Promise<Role | null> {
+  return (await findReadable(tx, repository))[0]?.role ?? null;
 }
 
-export async function teamRoleOf({ sql, caller }: Transaction): Promise<Role | null> {
-  const key = [caller.team, caller.personId];
-  const [row] = await sql<{ role: Role | null }>(
-    "select role from memdir_person where team = $1 and id = $2 and removed is null",
-    key,
-  );
-  return row?.role ?? null;
+export async function teamRoleOf({ own, caller }: Transaction): Promise<Role | null> {
+  const text = "select role from memdir_person where team = $1 and id = $2 and removed is null";
+  return (await own<{ role: Role | null }>(text, [caller.personId]))[0]?.role ?? null;
 }
 
 export async function isTeamAdmin(tx: Transaction): Promise<boolean> {
   return covers(await teamRoleOf(tx), "admin");
 }
 
-export function strongest(one: Role | null, other: Role | null): Role | null {
+/** In the whole team, and in one repository. */
+export type Roles = Record<"team_role" | "own_role", Role | null>;
+
+export function strongest({ team_role: one, own_role: other }: Roles): Role | null {
   return other === null || covers(one, other) ? one : other;
 }

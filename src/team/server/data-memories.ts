@@ -43,12 +43,8 @@ export async function listMemories(
   since: string | null = null,
 ): Promise<ListAnswer & { state: string }> {
   const { team, personId } = caller;
-  const [row] = await call<ListRow>(caller, "select * from memdir_list($1, $2, $3, $4)", [
-    team,
-    personId,
-    repository,
-    since,
-  ]);
+  const values = [team, personId, repository, since];
+  const [row] = await call<ListRow>(caller, "select * from memdir_list($1, $2, $3, $4)", values);
   if (!row) throw missing(repository);
   return formListed(team, repository, row);
 }
@@ -67,12 +63,12 @@ export function formListed(team: string, repository: string, row: ListRow) {
 
 export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {
   await mustRead(tx, repository);
-  const rows = await tx.sql<Fetched>(
+  const rows = await tx.own<Fetched>(
     `select m.path, m.revision::text as revision, m.hash, '.' || v.text as text
      from memdir_memory m join memdir_version v using (team, repository, path, revision)
      where m.team = $1 and m.repository = $2 and m.path = any($3::text[]) and not m.deleted and v.text is not null
      order by m.path`,
-    [tx.caller.team, repository, paths],
+    [repository, paths],
   );
   return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
 }
@@ -83,14 +79,14 @@ export async function fetchMemories(tx: Transaction, repository: string, paths: 
  */
 export async function findLost(tx: Transaction, repository: string, had: readonly Had[]): Promise<string[]> {
   await mustRead(tx, repository);
-  const rows = await tx.sql<{ path: string }>(
+  const rows = await tx.own<{ path: string }>(
     `select had.path from unnest($3::text[], $4::text[], $5::text[]) as had (path, revision, hash)
        join memdir_repository r on r.team = $1 and r.name = $2
        left join memdir_memory m on m.team = $1 and m.repository = $2 and m.path = had.path
        left join memdir_version v on v.team = $1 and v.repository = $2 and v.path = had.path and v.revision::text = had.revision
      where (m.path is null and had.revision::numeric > r.floor) or (v.path is null and m.revision::numeric < had.revision::numeric)
        or (v.hash <> had.hash and not v.redacted)`,
-    [tx.caller.team, repository, had.map(({ path }) => path), had.map(numberOf), had.map(({ hash }) => hash)],
+    [repository, had.map(({ path }) => path), had.map(numberOf), had.map(({ hash }) => hash)],
   );
   return rows.map(({ path }) => path);
 }
@@ -118,7 +114,7 @@ export async function versions(
   { before, hash, limit, bytes }: VersionsQuery,
 ): Promise<VersionsAnswer> {
   await mustRead(tx, repository);
-  const rows = await tx.sql<Version & { more: boolean }>(
+  const rows = await tx.own<Version & { more: boolean }>(
     `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted, place < all_of_them as more
      from memdir_version v join (
        select revision, place, all_of_them from (
@@ -127,16 +123,10 @@ export async function versions(
            and ($5::text is null or hash = $5) window newest as (order by revision desc)) counted
        where place <= $6::int and (place = 1 or size <= $7::bigint)) page using (revision)
      where team = $1 and repository = $2 and path = $3 order by v.revision`,
-    [tx.caller.team, repository, path, before ?? null, hash ?? null, limit, bytes],
+    [repository, path, before ?? null, hash ?? null, limit, bytes],
   );
   const found = rows.map(({ more: _, ...row }) => ({ ...row, text: row.text && wholeText(row.text) }));
   return { versions: found, more: rows[0]?.more ?? false };
-}
-
-export interface WriteOptions {
-  now: Date;
-  limits: DataLimits;
-  vectors: boolean;
 }
 
 /** `memory` null: a removal. */
@@ -146,8 +136,6 @@ export interface AskedWrite {
   expected: string | null;
   memory: SharedMemory | null;
 }
-
-export type Write = (caller: Caller, asked: AskedWrite, options: WriteOptions) => Promise<RemoteOutcome>;
 
 /** What one call of memdir_write takes. */
 type Values = [asked: string, text: string | null, terms: string | null, vector: string | null];
@@ -162,7 +150,7 @@ const TOGETHER_PER_TOKEN = 4;
  * Writes of one repository wait for one another in the database. So they wait here, and those that came while one was under way go
  * together: one statement, one commit, and one connection for each repository at most.
  */
-export function openWriter(call: Call): { write: Write; waiting(): number } {
+export function openWriter(call: Call, { now, hasVectors }: Pick<Transaction, "now" | "hasVectors">) {
   interface Waiting {
     caller: Caller;
     values: Values;
@@ -229,19 +217,17 @@ export function openWriter(call: Call): { write: Write; waiting(): number } {
   };
   return {
     waiting: () => waiting,
-    async write(caller, { repository, path, expected, memory }, { now, limits, vectors }) {
+    async write(caller: Caller, asked: AskedWrite, limits: DataLimits): Promise<RemoteOutcome> {
+      const { repository, path, expected, memory } = asked;
       const problem = findEntryProblem(path);
       if (problem) return { kind: "refused", path, reason: problem };
       const { team, person, tokenId: token_id } = caller;
       const { text = null, hash = "", name = "", description = "", vector = null } = memory ?? {};
       const said = { repository, path, expected, hash, name: clean(name), description: clean(description) };
-      const asked = { ...limits, ...said, ...namesOf(path), team, person, token_id, at: now.toISOString() };
-      const done = await ask(caller, repository, [
-        JSON.stringify(asked),
-        text,
-        memory && formatTerms(team, memory),
-        vectors && vector?.length === VECTOR_WIDTH ? formatVector(vector) : null,
-      ]);
+      const all = { ...limits, ...said, ...namesOf(path), team, person, token_id, at: now().toISOString() };
+      const meaning = (await hasVectors()) && vector?.length === VECTOR_WIDTH ? formatVector(vector) : null;
+      const terms = memory && formatTerms(team, memory);
+      const done = await ask(caller, repository, [JSON.stringify(all), text, terms, meaning]);
       if (done.kind === "missing") throw missing(repository);
       if (done.kind !== "refused") return { ...done, path };
       const reasons = {
@@ -280,24 +266,15 @@ export async function redact(
   revision: string,
   limits: DataLimits,
 ): Promise<boolean> {
-  const { sql, caller } = tx;
   if (!covers(await roleOf(tx, repository), "admin")) return false;
-  const taken = await sql(
-    `update memdir_version set text = null, hash = '', redacted = true
-     where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
-    [caller.team, repository, path, revision],
-  );
-  if (taken.length === 0) return false;
-  const [current] = await sql(
-    "select 1 from memdir_memory where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted",
-    [caller.team, repository, path, revision],
-  );
-  if (current) {
-    const { write } = openWriter((_, text, values) => sql(text, values));
-    const options = { now: tx.now(), limits, vectors: await tx.hasVectors() };
-    await write(caller, { repository, path, expected: revision, memory: null }, options);
-  }
-  await audit(tx, [{ action: "redact", repository, path, revision, outcome: "done" }]);
+  const where = "where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted";
+  const key = [repository, path, revision];
+  const redaction = `update memdir_version set text = null, hash = '', redacted = true ${where} returning path`;
+  if ((await tx.own(redaction, key)).length === 0) return false;
+  const [current] = await tx.own(`select 1 from memdir_memory ${where}`, key);
+  const { write } = openWriter((_, text, values) => tx.sql(text, values), tx);
+  if (current) await write(tx.caller, { repository, path, expected: revision, memory: null }, limits);
+  await audit(tx, { action: "redact", repository, path, revision, outcome: "done" });
   return true;
 }
 

@@ -3,7 +3,7 @@
 import { sha256 } from "../../text/hash.ts";
 import { termsOf } from "../../text/terms.ts";
 import type { SearchHit } from "../protocol.ts";
-import { iso, type Transaction } from "./data-base.ts";
+import { findReadable, iso, type Transaction } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 
 /** A tsvector holds a megabyte at most and counts positions up to here. */
@@ -35,12 +35,7 @@ export interface SearchQuery extends Pick<SharedMemory, "terms" | "vector"> {
 
 /** Visibility is part of the query. Vectors only where the extension is there and one is given. */
 export async function search(tx: Transaction, query: SearchQuery): Promise<SearchHit[]> {
-  const visible = await tx.sql<Visible>(
-    `select r.id, r.name, r.memories from memdir_repository r join memdir_person p on p.team = r.team and p.id = $2 and p.removed is null
-     left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
-     where r.team = $1 and (p.role is not null or x.role is not null)`,
-    [tx.caller.team, tx.caller.personId],
-  );
+  const visible = await findReadable(tx);
   if (visible.length === 0 || query.limit < 1) return [];
   const meant = await findByMeaning(tx, visible, query);
   const said = await findByTerms(tx, visible, query, meant ? FUSED : query.limit);
@@ -48,12 +43,8 @@ export async function search(tx: Transaction, query: SearchQuery): Promise<Searc
   return describe(tx, visible, ranked.slice(0, query.limit));
 }
 
-/** A repository that the caller may read. */
-interface Visible {
-  id: string;
-  name: string;
-  memories: number;
-}
+/** The repositories that the caller may read. */
+type Visible = Awaited<ReturnType<typeof findReadable>>;
 
 interface Ranked {
   memory: string;
@@ -62,7 +53,7 @@ interface Ranked {
 
 async function findByTerms(
   { sql, caller: { team } }: Transaction,
-  visible: readonly Visible[],
+  visible: Visible,
   query: SearchQuery,
   most: number,
 ): Promise<Ranked[]> {
@@ -77,15 +68,15 @@ async function findByTerms(
 
 /** Null where meaning cannot be compared, so that terms alone decide. */
 async function findByMeaning(
-  { sql, caller: { team }, hasVectors }: Transaction,
-  visible: readonly Visible[],
+  { own, hasVectors }: Transaction,
+  visible: Visible,
   { vector }: SearchQuery,
 ): Promise<Ranked[] | null> {
   if (vector?.length !== VECTOR_WIDTH || !(await hasVectors())) return null;
-  return sql<Ranked>(
+  return own<Ranked>(
     `select m.id::text as memory, 1 - (vector <=> $3::vector) as score from memdir_vector v join memdir_memory m using (team, repository, path)
      where team = $1 and repository = any($2::text[]) order by vector <=> $3::vector, repository, path limit $4::int`,
-    [team, visible.map(({ name }) => name), formatVector(vector), FUSED],
+    [visible.map(({ name }) => name), formatVector(vector), FUSED],
   );
 }
 
@@ -99,12 +90,12 @@ function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
 }
 
 /** Numbers become memories here, in a transaction that sees those of its team only. */
-async function describe(tx: Transaction, visible: readonly Visible[], places: readonly Ranked[]): Promise<SearchHit[]> {
+async function describe({ own }: Transaction, visible: Visible, places: readonly Ranked[]): Promise<SearchHit[]> {
   if (places.length === 0) return [];
-  const rows = await tx.sql<Omit<SearchHit, "score"> & { memory: string }>(
+  const rows = await own<Omit<SearchHit, "score"> & { memory: string }>(
     `select id::text as memory, repository, path, name, description, author, ${iso("at")} from memdir_memory
      where team = $1 and id = any($2::bigint[]) and repository = any($3::text[]) and not deleted`,
-    [tx.caller.team, places.map(({ memory }) => memory), visible.map(({ name }) => name)],
+    [places.map(({ memory }) => memory), visible.map(({ name }) => name)],
   );
   const found = new Map(rows.map(({ memory, ...row }) => [memory, row]));
   return places.flatMap(({ memory, score }) => {

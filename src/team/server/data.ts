@@ -6,7 +6,6 @@ import { findTextProblem } from "../protocol.ts";
 import * as base from "./data-base.ts";
 import * as memories from "./data-memories.ts";
 import * as people from "./data-people.ts";
-import { type Retention, sweepTeam } from "./data-retention.ts";
 import { type SearchQuery, type SharedMemory, search } from "./data-search.ts";
 import type { Database } from "./database.ts";
 import { openNotes, writeNotes } from "./notes.ts";
@@ -16,21 +15,20 @@ import { loadEngine, openPglite } from "./pglite.ts";
 export type TeamData = ReturnType<typeof openTeamData>;
 
 export type Entered = NonNullable<Awaited<ReturnType<TeamData["enter"]>>>;
-export type ServerFigures = ReturnType<TeamData["figures"]>;
-export type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
 
 export function openTeamData(database: Database, outside: base.Outside) {
   const { run, call, waiting } = base.makeRun(database, outside);
   const { now } = outside;
-  const writer = memories.openWriter(call);
+  const writer = memories.openWriter(call, { now, hasVectors: database.hasVectors });
   const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
-  const verbs = forCallers(run, VERBS);
-  const write = async (caller: base.Caller, asked: memories.AskedWrite, limits: memories.DataLimits) => {
+  const verbs = forCallers(run, (caller: base.Caller) => caller, VERBS);
+  const write: typeof writer.write = (caller, ...asked) => {
     notes.addUse(caller);
-    return writer.write(caller, asked, { now: now(), limits, vectors: await database.hasVectors() });
+    return writer.write(caller, ...asked);
   };
   return {
     ...verbs,
+    ...forCallers(run, base.operatorOf, OPERATOR_VERBS),
     migrate: database.migrate,
     ping: database.ping,
     advise: database.advise,
@@ -42,14 +40,6 @@ export function openTeamData(database: Database, outside: base.Outside) {
     figures: () => ({ ...database.usage(), queued: waiting() + writer.waiting(), auditLost: notes.lost() }),
     teams: () => run(null, people.listTeams),
     counts: () => run(null, people.countAll),
-    /** For the operator, on the machine of the server: a team with its first admin and their token. */
-    createTeam: (team: string, admin: string) => run(base.operatorOf(team), (tx) => people.createTeam(tx, admin)),
-    /** For the operator, when the last admin lost their token. */
-    issueToken: (team: string, person: string, options: people.TokenOptions) =>
-      run(base.operatorOf(team), (tx) => people.issueToken(tx, person, options)),
-    /** For who was identified by a provider (oidc.ts). */
-    signIn: (team: string, identity: people.Identity) =>
-      run(base.operatorOf(team), (tx) => people.signIn(tx, identity)),
     async enter(token: string, repository: string | null, turn: people.Turn | null, since: string | null = null) {
       const entered = await people.enter(call, token, { repository, turn, since }, now());
       if (entered) notes.addUse(entered.caller);
@@ -128,17 +118,85 @@ const VERBS = {
   redact: memories.redact,
 };
 
-type ForCaller<V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
-  ? (caller: base.Caller, ...rest: Rest) => R
+/** Asked for a team: by the operator on the machine of the server, and for who was identified by a provider (oidc.ts). */
+const OPERATOR_VERBS = { createTeam: people.createTeam, issueToken: people.issueToken, signIn: people.signIn };
+
+type For<C, V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
+  ? (who: C, ...rest: Rest) => R
   : never;
 
 /** Each in a transaction of its own, which carries the tenant. */
-function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]: ForCaller<V[K]> } {
+function forCallers<C, V extends object>(
+  run: base.Run,
+  callerOf: (who: C) => base.Caller,
+  verbs: V,
+): { [K in keyof V]: For<C, V[K]> } {
   const bound = Object.entries(verbs).map(([name, verb]) => [
     name,
-    (caller: base.Caller, ...rest: unknown[]) => run(caller, (tx) => verb(tx, ...rest)),
+    (who: C, ...rest: unknown[]) => run(callerOf(who), (tx) => verb(tx, ...rest)),
   ]);
   return Object.fromEntries(bound);
+}
+
+// --- What is dropped because it is old: the audit log, versions that were replaced, tombstones.
+
+/** Days; null keeps for ever (versions and tombstones within their quotas). */
+export interface Retention {
+  auditDays: number | null;
+  versionDays: number | null;
+  tombstoneDays: number | null;
+}
+
+/** A machine that was off for longer than a year may bring back what was removed meanwhile. */
+export const RETENTION: Retention = { auditDays: 400, versionDays: null, tombstoneDays: 400 };
+
+/** For each team and round, so that no transaction is long; the rest goes in the next round. */
+const MOST = 5_000;
+
+/** Any number, the same in every version: of several servers one sweeps at a time. */
+const LOCK = 6_036_843_722;
+
+/** How many rows went. */
+async function sweepTeam(tx: base.Transaction, retention: Retention): Promise<number> {
+  const { sql, own, now } = tx;
+  const [mine] = await sql("select pg_try_advisory_xact_lock($1) as yes", [LOCK]);
+  if (!mine?.yes) return 0;
+  const before = (days: number) => new Date(now().getTime() - days * 86_400_000).toISOString();
+  let dropped = 0;
+  if (retention.auditDays !== null) {
+    const text = `delete from memdir_audit where team = $1 and id in (
+      select id from memdir_audit where team = $1 and at < $2::timestamptz order by at limit $3) returning id`;
+    dropped += (await own(text, [before(retention.auditDays), MOST])).length;
+  }
+  if (retention.versionDays !== null) {
+    // As every write does, so that none waits for this one crosswise.
+    await own("select from memdir_repository where team = $1 order by name for no key update");
+    const [row] = await own<{ count: number }>(
+      `with old as (
+         select v.repository, v.path, v.revision from memdir_version v join memdir_memory m using (team, repository, path)
+         where v.team = $1 and v.at < $2::timestamptz and v.revision < m.revision limit $3
+       ), gone as (
+         delete from memdir_version v using old where v.team = $1 and v.repository = old.repository and v.path = old.path
+           and v.revision = old.revision returning v.repository, v.path, v.bytes
+       ), memory as (
+         update memdir_memory m set kept = m.kept - g.bytes from (select repository, path, sum(bytes) as bytes from gone group by 1, 2) g
+         where m.team = $1 and m.repository = g.repository and m.path = g.path
+       ), repository as (
+         update memdir_repository r set history = r.history - g.bytes from (select repository, sum(bytes) as bytes from gone group by 1) g
+         where r.team = $1 and r.name = g.repository
+       ) select count(*)::float8 as count from gone`,
+      [before(retention.versionDays), MOST],
+    );
+    dropped += row?.count ?? 0;
+  }
+  if (retention.tombstoneDays !== null) {
+    const rows = await own<{ dropped: number }>(
+      "select memdir_drop_tombstones($1, r.name, $2::timestamptz, $3) as dropped from memdir_repository r where r.team = $1",
+      [before(retention.tombstoneDays), MOST],
+    );
+    dropped += rows.reduce((sum, row) => sum + row.dropped, 0);
+  }
+  return dropped;
 }
 
 export type DataSource =
@@ -146,17 +204,10 @@ export type DataSource =
   /** `engine` gives the file of the embedded database's program. */
   | { folder: string; engine: () => Promise<string> };
 
-export interface OpenedData {
-  data: TeamData;
-  /** For messages: never holds a password. */
-  name: string;
-  /** Whether vectors can be stored and compared. */
-  hasVectors: boolean;
-  /** PGlite in a folder, which does not wait for the disk. */
-  isEmbedded: boolean;
-}
+export type OpenedData = Awaited<ReturnType<typeof openServerData>>;
 
-export async function openServerData(source: DataSource, now: () => Date): Promise<OpenedData> {
+/** `name` is for messages and never holds a password. An embedded database, in a folder, does not wait for the disk. */
+export async function openServerData(source: DataSource, now: () => Date) {
   const name = "database" in source ? nameDatabase(source.database) : source.folder;
   const database = await openDatabaseOf(source, now);
   const data = openTeamData(database, { now, randomBytes });

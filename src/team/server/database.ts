@@ -4,28 +4,7 @@ import { type ErrorCode, MemdirError } from "../../errors.ts";
 import { CALLED } from "./functions.ts";
 import { ADDITIONS, MIGRATIONS, type Migration, OPTIONAL, OPTIONAL_ADDITIONS, TENANT_TABLES } from "./schema.ts";
 
-export interface Database {
-  /** Named migrations, each once, even if several processes start at the same time. Returns those that were applied now. */
-  migrate(): Promise<string[]>;
-  /**
-   * `tenant` is all that `work` can see and change. Null is the operator, who may list teams and count, and see no memory.
-   * A statement that failed rolls everything back, even if `work` caught its error.
-   */
-  transaction<T>(tenant: string | null, work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** One statement in one round trip: a call of a function of ours (functions.ts), which sets its tenant itself. */
-  call: Sql;
-  /** Rejects where the database does not answer, and where it takes no writes. */
-  ping(): Promise<void>;
-  /** What the operator should do in the database, each with the SQL to run; nothing where all is well. */
-  advise(): Promise<string[]>;
-  close(): Promise<void>;
-  /** Whether vectors can be stored and compared here. */
-  hasVectors(): Promise<boolean>;
-  /** Connections, and transactions that wait for one. */
-  readonly usage: () => PoolUsage;
-  /** How many transactions run at the same time, searches apart. */
-  readonly size: number;
-}
+export type Database = ReturnType<typeof openDatabase>;
 
 export interface TransactionOptions {
   /** Search has connections of its own, so that it cannot take everybody's. */
@@ -38,18 +17,13 @@ export interface TransactionOptions {
 
 export type Lane = "main" | "search";
 
-export interface PoolUsage {
-  open: number;
-  idle: number;
-  waiting: number;
-}
-
 /** A statement of ours takes milliseconds: one that takes this long waits for something that will not come. */
 const STATEMENT_MS = 15_000;
 
 /** `now` is only for the table of migrations. */
-export function openDatabase(connection: Connection, now: () => Date): Database {
-  let access: Access | null = null;
+export function openDatabase(connection: Connection, now: () => Date) {
+  let access: Awaited<ReturnType<typeof findAccess>> | null = null;
+  let closing: Promise<void> | null = null;
 
   // Looked up once for each process, but a failure is not kept: the database may only have been away.
   const readAccess = async () => {
@@ -58,14 +32,21 @@ export function openDatabase(connection: Connection, now: () => Date): Database 
   };
 
   return {
+    /** How many transactions run at the same time, searches apart. */
     size: connection.size,
     usage: connection.usage,
-    async migrate() {
+    /** Named migrations, each once, even if several processes start at the same time. Returns those that were applied now. */
+    async migrate(): Promise<string[]> {
       const applied = await migrateDatabase((work) => begin(connection, work), now);
       access = await begin(connection, findAccess);
       return applied;
     },
-    async transaction(tenant, work, { lane = "main", timeoutMs = STATEMENT_MS, asOwner = false } = {}) {
+    /**
+     * `tenant` is all that `work` can see and change. Null is the operator, who may list teams and count, and see no memory.
+     * A statement that failed rolls everything back, even if `work` caught its error.
+     */
+    async transaction<T>(tenant: string | null, work: (sql: Sql) => Promise<T>, options: TransactionOptions = {}) {
+      const { lane = "main", timeoutMs = STATEMENT_MS, asOwner = false } = options;
       const { role } = await readAccess();
       // All of these end with the transaction: a pooler in front may give the connection to somebody else then.
       const settings: [string, string][] = [
@@ -79,20 +60,24 @@ export function openDatabase(connection: Connection, now: () => Date): Database 
       const opening = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`).join(", ");
       return begin(connection, work, { lane, opening: `select ${opening}` });
     },
-    async call(text, values) {
+    /** One statement in one round trip: a call of a function of ours (functions.ts), which sets its tenant itself. */
+    async call<T>(text: string, values: unknown[]): Promise<T[]> {
       await readAccess();
-      return connection.query(text, values).catch((error) => {
+      return connection.query<T>(text, values).catch((error) => {
         throw databaseError(error);
-      }) as never;
+      });
     },
-    async ping() {
+    /** Rejects where the database does not answer, and where it takes no writes. */
+    async ping(): Promise<void> {
       const [row] = await begin(connection, (sql) =>
         sql("select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only"),
       );
       if (row?.is_read_only) throw databaseError({ code: READ_ONLY });
     },
+    /** What the operator should do in the database, each with the SQL to run; nothing where all is well. */
     advise: () => begin(connection, advise),
-    close: () => connection.close(),
+    close: () => (closing ??= connection.close()),
+    /** Whether vectors can be stored and compared here. */
     hasVectors: async () => (await readAccess()).vectors,
   };
 }
@@ -111,7 +96,8 @@ export type Sql = <T = Row>(text: string, values?: unknown[]) => Promise<T[]>;
 /** What a driver gives: everything else is the same for all of them. */
 export interface Connection {
   readonly size: number;
-  usage(): PoolUsage;
+  /** Connections, and transactions that wait for one. */
+  usage(): Record<"open" | "idle" | "waiting", number>;
   /** Commits when `work` resolves, rolls back when it rejects. `opening` is a statement that needs no answer. */
   begin<T>(work: (sql: Sql) => Promise<T>, options: { lane: Lane; opening: string | null }): Promise<T>;
   /** One statement, which is its own transaction. */
@@ -203,13 +189,6 @@ const ADVICE: readonly [code: RegExp, advice: string][] = [
 /** Connection failures, shutdown, no resources, statements cut off for their time or lock. */
 const AWAY = /^(08|53|57|58|55P03|25P03)/;
 
-/** How this process may work in the database. */
-interface Access {
-  /** What every transaction drops to; null where the connecting user itself is bound by row-level security. */
-  role: string | null;
-  vectors: boolean;
-}
-
 const ROLE = "memdir_app";
 
 /** Any number, the same in every version of memdir: who starts waits for who started before. */
@@ -255,8 +234,11 @@ async function applyAll(sql: Sql, table: string, wanted: readonly Migration[], n
   return { applied: missing.map(({ name }) => name), done };
 }
 
-/** Refuses where nothing would keep one team's rows from another's. */
-async function findAccess(sql: Sql): Promise<Access> {
+/**
+ * How this process may work in the database. `role` is what every transaction drops to; null where the connecting user itself is
+ * bound by row-level security. Refuses where nothing would keep one team's rows from another's.
+ */
+async function findAccess(sql: Sql) {
   const [row] = await sql(
     `select u.rolsuper or u.rolbypassrls as unbound, 
        to_regclass('memdir_vector') is not null and exists (select from pg_available_extensions where name = 'vector') as vectors,

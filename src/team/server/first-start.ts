@@ -7,17 +7,16 @@ import { findPersonProblem, findPlainNameProblem, TOKEN_DAYS } from "../protocol
 import type { TeamData } from "./data.ts";
 import { makeFolder } from "./pglite.ts";
 
-export interface Start {
-  team: string;
-  /** Where the first admin's token is, if the team was created just now. */
-  tokenFile: string | null;
-}
+export type Start = Awaited<ReturnType<typeof prepareTeam>>;
 
-/** Makes the team with its first admin if it is not there. Without a name: `default`, and only where there is no team at all. */
+/**
+ * Makes the team with its first admin if it is not there; then their token is in `tokenFile`. Without a name: `default`, and only
+ * where there is no team at all.
+ */
 export async function prepareTeam(
   data: TeamData,
   options: { team: string | undefined; admin: string; folder: string },
-): Promise<Start> {
+) {
   const teams = await data.teams();
   const team = options.team ?? chooseTeam(teams);
   if (teams.includes(team)) return { team, tokenFile: null };

@@ -1,11 +1,7 @@
 /** What is written down after the answer, so that reads do not write: the audit log of reads and refusals, and when a token was last used. */
 
 import type { World } from "../../world.ts";
-import type { AuditEntry, Caller, Transaction } from "./data-base.ts";
-
-export interface Noted extends AuditEntry, Pick<Caller, "person" | "tokenId"> {
-  at: string;
-}
+import { type AuditEntry, type Caller, type Noted, type Transaction, writeAudit } from "./data-base.ts";
 
 /** Of one team, for one transaction. */
 export interface TeamNotes {
@@ -16,16 +12,6 @@ export interface TeamNotes {
   refused: number;
 }
 
-export interface Notes {
-  add(caller: Caller, entries: readonly AuditEntry[]): void;
-  addUse(caller: Caller): void;
-  addRefusal(team: string): void;
-  /** Writes all that was noted so far. */
-  flush(): Promise<void>;
-  /** Rows that were lost because the database took none for too long. */
-  lost(): number;
-}
-
 /** Long enough to put many into one transaction, short enough that a crash loses little. */
 const FLUSH_MS = 500;
 /** Some megabytes: a database that is away for longer than these take loses the oldest. */
@@ -33,7 +19,7 @@ const MOST_ROWS = 20_000;
 /** Nobody needs it more exactly. */
 const USE_MS = 60_000;
 
-export function openNotes(write: (team: string, notes: TeamNotes) => Promise<void>, now: World["now"]): Notes {
+export function openNotes(write: (team: string, notes: TeamNotes) => Promise<void>, now: World["now"]) {
   let teams = new Map<string, TeamNotes>();
   let [rows, lost] = [0, 0];
   let timer: NodeJS.Timeout | null = null;
@@ -71,44 +57,32 @@ export function openNotes(write: (team: string, notes: TeamNotes) => Promise<voi
   };
 
   return {
+    /** Writes all that was noted so far. */
     flush,
+    /** Rows that were lost because the database took none for too long. */
     lost: () => lost,
-    add({ team, person, tokenId }, entries) {
-      const at = now().toISOString();
-      put(
-        team,
-        entries.map((entry) => ({ ...entry, at, person, tokenId })),
-      );
+    add({ team, person, tokenId }: Caller, entries: readonly AuditEntry[]) {
+      const about = { at: now().toISOString(), person, tokenId };
+      const noted = entries.map((entry) => ({ ...entry, ...about }));
+      put(team, noted);
     },
-    addUse({ team, tokenId }) {
+    addUse({ team, tokenId }: Caller) {
       const at = now().getTime();
       if (at - (uses.get(tokenId) ?? 0) < USE_MS) return;
       uses.set(tokenId, at);
       of(team).used.set(tokenId, new Date(at).toISOString());
     },
-    addRefusal: (team) => void of(team).refused++,
+    addRefusal: (team: string) => void of(team).refused++,
   };
 }
 
 /** What was noted since the last time, in one transaction. */
-export async function writeNotes({ sql, caller: { team }, now }: Transaction, notes: TeamNotes): Promise<void> {
-  const { rows, used, refused } = notes;
-  const wrong = { at: now().toISOString(), person: "(unknown)", tokenId: "", action: "enter" };
+export async function writeNotes(tx: Transaction, { rows, used, refused }: TeamNotes): Promise<void> {
+  const wrong = { at: tx.now().toISOString(), person: "(unknown)", tokenId: "", action: "enter" };
   const all =
     refused > 0 ? [...rows, { ...wrong, outcome: `denied: unknown, expired or revoked tokens, ${refused}` }] : rows;
-  // A token may name a team that there is not.
-  if (all.length > 0)
-    await sql(
-      `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
-       select t.team, n.at, n.person, n."tokenId", n.action, n.repository, n.path, n.revision, n.outcome from memdir_team t,
-         jsonb_to_recordset($2::jsonb) as n (at timestamptz, person text, "tokenId" text, action text, repository text, path text, revision text, outcome text)
-       where t.team = $1`,
-      [team, JSON.stringify(all)],
-    );
-  if (used.size > 0)
-    await sql(
-      `update memdir_token t set last_used = u.at::timestamptz from unnest($2::text[], $3::text[]) as u (id, at)
-       where t.team = $1 and t.id = u.id`,
-      [team, [...used.keys()], [...used.values()]],
-    );
+  if (all.length > 0) await writeAudit(tx, all);
+  const text = `update memdir_token t set last_used = u.at::timestamptz from unnest($2::text[], $3::text[]) as u (id, at)
+    where t.team = $1 and t.id = u.id`;
+  if (used.size > 0) await tx.own(text, [[...used.keys()], [...used.values()]]);
 }

@@ -25,14 +25,7 @@ export const OidcSettings = v.strictObject({
 });
 export type OidcSettings = v.InferOutput<typeof OidcSettings>;
 
-export interface Oidc {
-  /** Throws where the provider does not answer, or has no device flow. */
-  check(): Promise<void>;
-  /** Null for a team that nobody signs in to. */
-  start(team: string): Promise<LoginAnswer | null>;
-  /** Null while the person has not confirmed. */
-  finish(team: string, handle: string): Promise<Identity | null>;
-}
+export type Oidc = ReturnType<typeof openOidc>;
 
 /** A provider is a small service next door; what takes longer is down. */
 const TIMEOUT_MS = 10_000;
@@ -63,7 +56,7 @@ const Claims = v.looseObject({
   exp: v.number(),
 });
 
-export function openOidc(settings: OidcSettings, secret: string | null, world: Pick<World, "fetch" | "now">): Oidc {
+export function openOidc(settings: OidcSettings, secret: string | null, world: Pick<World, "fetch" | "now">) {
   const { issuer, clientId, scope, groupsClaim, roles, hours } = settings;
   const { protocol, hostname } = new URL(issuer);
   // Claims are believed because they come from the provider itself, over TLS: their signature adds nothing to that.
@@ -108,11 +101,8 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
   /** From the token itself; from the provider's account of the person where groups are missing there. */
   const readClaims = async ({ id_token, access_token }: v.InferOutput<typeof Tokens>) => {
     const payload = Buffer.from(id_token.split(".")[1] ?? "", "base64url").toString("utf8");
-    const claims = readAs(
-      Claims,
-      attempt(() => JSON.parse(payload), null),
-      misbehaved,
-    );
+    const said: unknown = attempt(() => JSON.parse(payload), null);
+    const claims = readAs(Claims, said, misbehaved);
     const { issuer: own, userinfo_endpoint } = await discover();
     if (claims.iss !== own || ![claims.aud].flat().includes(clientId) || claims.exp * 1000 < world.now().getTime())
       throw misbehaved("its token is for another program, or too old");
@@ -123,8 +113,10 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
   };
 
   return {
+    /** Throws where the provider does not answer, or has no device flow. */
     check: async () => void (await discover()),
-    async start(team) {
+    /** Null for a team that nobody signs in to. */
+    async start(team: string): Promise<LoginAnswer | null> {
       if (!Object.hasOwn(roles, team)) return null;
       const { device_authorization_endpoint: url } = await discover();
       const { status, body } = await ask(url, { scope });
@@ -141,7 +133,8 @@ export function openOidc(settings: OidcSettings, secret: string | null, world: P
         interval: device.interval,
       };
     },
-    async finish(team, handle) {
+    /** Null while the person has not confirmed. */
+    async finish(team: string, handle: string): Promise<Identity | null> {
       const { token_endpoint: url } = await discover();
       const { status, body } = await ask(url, { grant_type: GRANT, device_code: handle });
       const error = errorOf(body);
@@ -180,11 +173,7 @@ function rolesOf(map: OidcSettings["roles"][string], groups: readonly string[]):
   const roles = new Map<string, Role>();
   for (const group of groups) {
     const given = Object.hasOwn(map, group) ? map[group] : undefined;
-    for (const [place, role] of given === undefined
-      ? []
-      : typeof given === "string"
-        ? [["", given] as const]
-        : Object.entries(given))
+    for (const [place, role] of Object.entries(typeof given === "string" ? { "": given } : (given ?? {})))
       if (ROLES.indexOf(role) > ROLES.indexOf(roles.get(place) ?? role) || !roles.has(place)) roles.set(place, role);
   }
   return roles;

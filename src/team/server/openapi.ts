@@ -76,32 +76,20 @@ function describeRoute(route: Route): Json {
 }
 
 function describeParameters({ method, path, access, query, headers = {} }: Route): Json[] {
+  const parameter = (place: string, name: string, required: boolean, description: unknown, schema: Json) => {
+    return { name, in: place, required, description, schema };
+  };
   const text = { type: "string" };
-  const parts = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
-    name,
-    in: "path",
-    required: true,
-    description: PARTS[name],
-    schema: text,
-  }));
-  const asked = Object.entries(query?.entries ?? {}).map(([name, schema]) => {
-    const { description, ...form } = formOf(schema as v.GenericSchema) as Json;
-    return { name, in: "query", required: schema.type !== "optional", description, schema: form };
-  });
+  const version = parameter("header", "Memdir-Protocol", true, undefined, { const: protocol.PROTOCOL });
   return [
-    ...parts,
-    ...(access.to === "open"
-      ? []
-      : [{ name: "Memdir-Protocol", in: "header", required: true, schema: { const: protocol.PROTOCOL } }]),
-    ...asked,
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, true, PARTS[name], text)),
+    ...(access.to === "open" ? [] : [version]),
+    ...Object.entries(query?.entries ?? {}).map(([name, schema]) => {
+      const { description, ...form } = formOf(schema as v.GenericSchema) as Json;
+      return parameter("query", name, schema.type !== "optional", description, form);
+    }),
     // Only a removal cannot do without its header.
-    ...Object.entries(headers).map(([name, description]) => ({
-      name,
-      in: "header",
-      required: method === "DELETE",
-      description,
-      schema: text,
-    })),
+    ...Object.entries(headers).map(([name, about]) => parameter("header", name, method === "DELETE", about, text)),
   ];
 }
 

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
-import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
+import { type Connection, type Database, openDatabase } from "./database.ts";
 
 /** As much of the package as is used; it is not a dependency of ours, so the caller says where it is. */
 export interface PgliteModule {
@@ -45,7 +45,18 @@ export async function openPglite(folder: string | null, options: PgliteOptions):
       ...(folder === null ? {} : { dataDir: join(folder, "data") }),
       extensions: options.extensions ?? {},
     });
-    return openDatabase(connect(pglite, hold), options.now);
+    const connection: Connection = {
+      size: 1,
+      usage: () => ({ open: 1, idle: 0, waiting: 0 }),
+      begin: (work, { opening }) =>
+        pglite.transaction(async (tx) => {
+          if (opening) await tx.query(opening);
+          return work(async <T>(text: string, values?: unknown[]) => (await tx.query(text, values)).rows as T[]);
+        }),
+      query: async <T>(text: string, values?: unknown[]) => (await pglite.query(text, values)).rows as T[],
+      close: () => pglite.close().finally(() => hold?.release()),
+    };
+    return openDatabase(connection, options.now);
   } catch (error) {
     hold?.release();
     if (error instanceof MemdirError) throw error;
@@ -53,24 +64,6 @@ export async function openPglite(folder: string | null, options: PgliteOptions):
     const message = `the embedded database ${where} does not open: ${(error as Error).message}`;
     throw new MemdirError("disk", message, { cause: error });
   }
-}
-
-function connect(pglite: Pglite, hold: Lock | null): Connection {
-  let closing: Promise<void> | null = null;
-  return {
-    size: 1,
-    usage: () => ({ open: 1, idle: 0, waiting: 0 }),
-    begin: (work, { opening }) =>
-      pglite.transaction(async (transaction) => {
-        if (opening) await transaction.query(opening);
-        return work(async <T>(text: string, values?: unknown[]) => (await transaction.query(text, values)).rows as T[]);
-      }),
-    query: (async (text: string, values?: unknown[]) => (await pglite.query(text, values)).rows) as Sql,
-    close() {
-      closing ??= pglite.close().finally(() => hold?.release());
-      return closing;
-    },
-  };
 }
 
 /** Two processes on one folder would ruin it. */

@@ -1,9 +1,9 @@
 /** PostgreSQL through a pool of connections that heals by itself when the database was away. */
 
 import pg from "pg";
-import { type Connection, type Database, openDatabase, READ_ONLY, type Sql } from "./database.ts";
+import { type Connection, type Database, openDatabase, READ_ONLY } from "./database.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** postgres://user:password@host/database */
   url: string;
   now: () => Date;
@@ -33,14 +33,10 @@ export function openPostgres({ url, now, max = POOL_SIZE, connectTimeoutMs = 5_0
     pool.on("error", () => {});
     return pool;
   };
-  return openDatabase(connect({ main: open(max), search: open(SEARCH_CONNECTIONS) }, max), now);
-}
-
-function connect(pools: { main: pg.Pool; search: pg.Pool }, size: number): Connection {
-  let closing: Promise<void> | null = null;
+  const pools = { main: open(max), search: open(SEARCH_CONNECTIONS) };
   const { main, search } = pools;
-  return {
-    size,
+  const connection: Connection = {
+    size: max,
     usage: () => ({
       open: main.totalCount + search.totalCount,
       idle: main.idleCount + search.idleCount,
@@ -49,21 +45,17 @@ function connect(pools: { main: pg.Pool; search: pg.Pool }, size: number): Conne
     begin: (work, { lane, opening }) =>
       withClient(pools[lane], async (client) => {
         await client.query(opening ? `begin; ${opening}` : "begin");
-        const result = await work(
-          async <T>(text: string, values?: unknown[]) => (await client.query(text, values)).rows as T[],
-        );
+        const result = await work(async (text, values) => (await client.query(text, values)).rows);
         await client.query("commit");
         return result;
       }),
-    query: (async (text: string, values?: unknown[]) => {
+    async query(text, values) {
       const config = { text, values, query_timeout: CALL_MS };
       return (await withClient(main, (client) => client.query(config), "alone")).rows;
-    }) as Sql,
-    close() {
-      closing ??= Promise.all([main.end(), search.end()]).then(() => {});
-      return closing;
     },
+    close: async () => void (await Promise.all([main.end(), search.end()])),
   };
+  return openDatabase(connection, now);
 }
 
 /** Rolls back what fails, unless the statement is `alone`. A connection that broke, or leads to a standby, is not used again. */

@@ -6,7 +6,6 @@ import { readBody } from "../http.ts";
 import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
 import { networkOf } from "./admission.ts";
 import type { Entered } from "./data.ts";
-import type { Caller } from "./data-base.ts";
 import { type Access, notFound, type Refusal, type Route, refuse, refuseRole, type TeamServer } from "./route.ts";
 
 /** Nothing of the body is read here, so that a caller without a right cannot make us hold one. */
@@ -39,15 +38,11 @@ function refuseSize(what: string, maxBytes: number): Refusal {
 /** Ours are 40 to 60 characters; the database is not asked for a hash of anything longer. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,200}) *$/i;
 
-/** A token that may ask; `known` is whose it was the last time. */
-export interface Admitted {
-  token: string;
-  hash: string;
-  known: Caller | null;
-}
-
-/** The token of a route that is not open. What is too much is refused before the database is asked. */
-export function admit({ admission, limits }: TeamServer, headers: Headers, address: string): Admitted {
+/**
+ * The token of a route that is not open; `known` is whose it was the last time. What is too much is refused before the database is
+ * asked.
+ */
+export function admit({ admission, limits }: TeamServer, headers: Headers, address: string) {
   // Only from the header: what is in a URL ends up in logs and histories.
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   if (token === undefined) throw refuseToken("no token was sent: send it as `Authorization: Bearer TOKEN`");
@@ -60,7 +55,7 @@ export function admit({ admission, limits }: TeamServer, headers: Headers, addre
 /** Who asks. `since` is the state that a list is wanted from. */
 export async function identify(
   { data, admission }: TeamServer,
-  { token, hash, known }: Admitted,
+  { token, hash, known }: ReturnType<typeof admit>,
   { access, since, repository, address }: { access: Access; since: string | null; repository: string; address: string },
 ): Promise<Entered> {
   const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;

@@ -3,7 +3,7 @@
 import type * as v from "valibot";
 import type { World } from "../../world.ts";
 import { LIMITS, type ProblemAnswer, type Role } from "../protocol.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, RateLimit } from "./admission.ts";
 import type { Entered, TeamData } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import type { Oidc } from "./oidc.ts";
@@ -11,7 +11,7 @@ import type { Oidc } from "./oidc.ts";
 /** Bytes and counts, and how many requests a token has in a window. */
 export interface ServerLimits {
   memory: { [name in keyof typeof LIMITS]: number };
-  rate: { requests: number; seconds: number };
+  rate: RateLimit;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -59,7 +59,7 @@ export interface Asked<Query = unknown, Body = unknown> {
 
 interface RouteOptions<Query, Body, Reply> {
   access: Access;
-  /** As the audit log names it; nothing for what is not audited. */
+  /** As the audit log names it; nothing for what is not audited. The app notes what a GET has read, others note what they did. */
   action?: string;
   /**
    * `list`: `?since=STATE` is answered by the statement that says who asks. `write`: the statement that writes checks the token and

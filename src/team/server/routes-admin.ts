@@ -2,14 +2,15 @@
 
 import * as v from "valibot";
 import * as protocol from "../protocol.ts";
-import { type Answer, type Asked, notFound, refuse, refuseRole, route, type TeamServer } from "./route.ts";
+import { type Answer, notFound, type Refusal, refuse, refuseRole, route } from "./route.ts";
 
 const TEAM = "/v1/teams/:team";
 const ADMIN = { to: "team", role: "admin" } as const;
 const MEMBER = { to: "member" } as const;
-const DONE: Answer<protocol.DoneAnswer> = { body: { done: true } };
 const DONE_REPLY = [200, "Done.", protocol.DoneAnswer] as const;
 const THERE = { 409: "It already exists." };
+const NAMESAKE = "a person in the team already has this name: choose another";
+const SAME_REPOSITORY = "a repository with this name already exists: use it, or choose another name";
 
 export const ADMIN_ROUTES = [
   route(`GET ${TEAM}/people`, {
@@ -17,11 +18,7 @@ export const ADMIN_ROUTES = [
     action: "admin:people",
     summary: "Everybody in the team with their roles",
     reply: [200, "The people.", protocol.PeopleAnswer],
-    async answer({ data }, { caller }) {
-      const people = await data.people(caller);
-      await data.audit(caller, [{ action: "admin:people", outcome: "ok" }]);
-      return { body: { people } };
-    },
+    answer: async ({ data }, { caller }) => ({ body: { people: await data.people(caller) } }),
   }),
   route(`DELETE ${TEAM}/people/:person`, {
     access: ADMIN,
@@ -30,10 +27,8 @@ export const ADMIN_ROUTES = [
       "Ends everything that a person can do: roles, rights in repositories and tokens; their name stays in the history",
     reply: DONE_REPLY,
     others: { 409: "They are the team's last admin." },
-    async answer({ data }, { caller, params: { person = "" } }) {
-      if (!(await data.removePerson(caller, person))) throw notFound("person");
-      return DONE;
-    },
+    answer: ({ data }, { caller, params: { person = "" } }) =>
+      finish(data.removePerson(caller, person), notFound("person")),
   }),
   route(`POST ${TEAM}/people`, {
     access: ADMIN,
@@ -42,11 +37,8 @@ export const ADMIN_ROUTES = [
     body: protocol.PersonRequest,
     reply: [201, "Added.", protocol.PersonRow],
     others: THERE,
-    async answer({ data }, { caller, body: { name, role } }) {
-      const body = await data.addPerson(caller, name, role);
-      if (!body) throw refuse(409, "exists", "a person in the team already has this name: choose another");
-      return { body };
-    },
+    answer: ({ data }, { caller, body: { name, role } }) =>
+      orRefuse(data.addPerson(caller, name, role), refuse(409, "exists", NAMESAKE)),
   }),
   route(`PUT ${TEAM}/people/:person/role`, {
     // Of the team or of the repository that the body names: the route itself looks.
@@ -56,18 +48,22 @@ export const ADMIN_ROUTES = [
     body: protocol.RoleRequest,
     reply: DONE_REPLY,
     others: { 403: "The caller's role does not allow it.", 409: "They are the team's last admin." },
-    answer: setRole,
+    async answer({ data }, { caller, params: { person = "" }, body: { repository, role } }) {
+      const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
+      if (!protocol.covers(own, "admin")) {
+        await data.audit(caller, [{ action: "admin:set-role", repository: own && repository, outcome: "denied" }]);
+        if (repository !== null && own === null) throw notFound("person or repository");
+        throw refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });
+      }
+      return finish(data.setRole(caller, person, repository, role), notFound("person or repository"));
+    },
   }),
   route(`GET ${TEAM}/tokens`, {
     access: MEMBER,
     action: "admin:tokens",
     summary: "The caller's tokens, for an admin all of the team's; without the tokens themselves",
     reply: [200, "The tokens.", protocol.TokensAnswer],
-    async answer({ data }, { caller }) {
-      const tokens = await data.tokens(caller);
-      await data.audit(caller, [{ action: "admin:tokens", outcome: "ok" }]);
-      return { body: { tokens } };
-    },
+    answer: async ({ data }, { caller }) => ({ body: { tokens: await data.tokens(caller) } }),
   }),
   route(`POST ${TEAM}/tokens`, {
     access: ADMIN,
@@ -75,22 +71,16 @@ export const ADMIN_ROUTES = [
     summary: "Makes a token for a person; it is in this answer and can never be seen again",
     body: protocol.TokenRequest,
     reply: [201, "The token.", protocol.TokenAnswer],
-    async answer({ data }, { caller, body: { person, ...options } }) {
-      const body = await data.addToken(caller, person, options);
-      if (!body) throw notFound("person");
-      return { body };
-    },
+    answer: ({ data }, { caller, body: { person, ...options } }) =>
+      orRefuse(data.addToken(caller, person, options), notFound("person")),
   }),
   route(`DELETE ${TEAM}/tokens/:id`, {
     access: MEMBER,
     action: "admin:revoke-token",
     summary: "Revokes a token at once: one's own, for an admin any of the team's",
     reply: DONE_REPLY,
-    async answer({ data }, { caller, params: { id = "" } }) {
-      const revoked = /^[\w-]{1,64}$/.test(id) && (await data.revokeToken(caller, id));
-      if (!revoked) throw notFound("token");
-      return DONE;
-    },
+    answer: ({ data }, { caller, params: { id = "" } }) =>
+      finish(/^[\w-]{1,64}$/.test(id) && data.revokeToken(caller, id), notFound("token")),
   }),
   route(`POST ${TEAM}/repositories`, {
     access: ADMIN,
@@ -99,12 +89,8 @@ export const ADMIN_ROUTES = [
     body: protocol.RepositoryRequest,
     reply: [201, "Made.", protocol.RepositoryAnswer],
     others: THERE,
-    async answer({ data }, { caller, body: { name } }) {
-      const body = await data.addRepository(caller, name);
-      if (!body)
-        throw refuse(409, "exists", "a repository with this name already exists: use it, or choose another name");
-      return { body };
-    },
+    answer: ({ data }, { caller, body: { name } }) =>
+      orRefuse(data.addRepository(caller, name), refuse(409, "exists", SAME_REPOSITORY)),
   }),
   route(`GET ${TEAM}/audit`, {
     access: ADMIN,
@@ -121,11 +107,9 @@ export const ADMIN_ROUTES = [
       limit: protocol.numberUpTo(1000, 100),
     }),
     reply: [200, "The rows.", protocol.AuditAnswer],
-    async answer({ data }, { caller, query: { before = null, limit } }) {
-      const rows = await data.readAudit(caller, { before, limit });
-      await data.audit(caller, [{ action: "admin:audit", outcome: "ok" }]);
-      return { body: { rows } };
-    },
+    answer: async ({ data }, { caller, query: { before = null, limit } }) => ({
+      body: { rows: await data.readAudit(caller, { before, limit }) },
+    }),
   }),
   route(`POST ${TEAM}/repositories/:repository/redact`, {
     access: { to: "repository", role: "admin" },
@@ -133,25 +117,22 @@ export const ADMIN_ROUTES = [
     summary: "Removes the text of one version for good; a current one leaves a tombstone",
     body: protocol.RedactRequest,
     reply: DONE_REPLY,
-    async answer({ data, limits }, { caller, repository, body: { path, revision } }) {
-      const isPath = !protocol.findEntryProblem(path);
-      const done = isPath && (await data.redact(caller, repository, path, revision, limits.memory));
-      if (!done) throw notFound("version");
-      return DONE;
-    },
+    answer: ({ data, limits }, { caller, repository, body: { path, revision } }) =>
+      finish(
+        !protocol.findEntryProblem(path) && data.redact(caller, repository, path, revision, limits.memory),
+        notFound("version"),
+      ),
   }),
 ];
 
-async function setRole(
-  { data }: TeamServer,
-  { caller, params: { person = "" }, body: { repository, role } }: Asked<unknown, protocol.RoleRequest>,
-): Promise<Answer<protocol.DoneAnswer>> {
-  const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
-  if (!protocol.covers(own, "admin")) {
-    await data.audit(caller, [{ action: "admin:set-role", repository: own && repository, outcome: "denied" }]);
-    if (repository !== null && own === null) throw notFound("person or repository");
-    throw refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });
-  }
-  if (!(await data.setRole(caller, person, repository, role))) throw notFound("person or repository");
-  return DONE;
+/** What was made, or the refusal where there is nothing. */
+async function orRefuse<T>(made: Promise<T | null>, refusal: Refusal): Promise<Answer<T>> {
+  const body = await made;
+  if (body === null) throw refusal;
+  return { body };
+}
+
+async function finish(did: Promise<boolean> | false, refusal: Refusal): Promise<Answer<protocol.DoneAnswer>> {
+  if (!(await did)) throw refusal;
+  return { body: { done: true } };
 }

@@ -10,7 +10,7 @@ import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
 import type { SharedMemory } from "./data-search.ts";
 import { holdsTag, readPrecondition } from "./request.ts";
-import { type Answer, type Asked, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
+import { type Answer, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const READER = { to: "repository", role: "reader" } as const;
@@ -41,7 +41,6 @@ export const MEMORY_ROUTES = [
       if (tag !== null && known !== null && holdsTag(tag, tagOf(known)))
         return { status: 304, headers: { etag: tagOf(known) } };
       const body = listed ?? (await data.listMemories(caller, repository, since));
-      await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
       return { body, headers: { etag: tagOf(body.state) } };
     },
   }),
@@ -56,13 +55,8 @@ export const MEMORY_ROUTES = [
       const problem = "one of the paths cannot belong to a shared memory: ask only for paths from the list";
       if (wanted.some((path) => protocol.findEntryProblem(path))) throw refuse(422, "path", problem);
       const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
-      const rows = memories.map(({ path, revision }) => ({
-        action: "fetch",
-        repository,
-        outcome: "ok",
-        path,
-        revision,
-      }));
+      const read = { action: "fetch", repository, outcome: "ok" };
+      const rows = memories.map(({ path, revision }) => ({ ...read, path, revision }));
       if (rows.length > 0) await data.audit(caller, rows);
       const lost = body.had && (await data.findLost(caller, repository, body.had));
       return { body: { memories, ...(lost && { lost }) } };
@@ -81,7 +75,19 @@ export const MEMORY_ROUTES = [
       413: "The memory is too large.",
       422: "It holds a secret, is private, cannot be read, or the repository is full.",
     },
-    answer: putMemory,
+    async answer(server, { caller, repository, params, headers, body: text }) {
+      const { data, limits } = server;
+      const path = checkPath(params.path);
+      const expected = readPrecondition(headers, { mayBeNew: true });
+      const found = examine(path, text);
+      if (found instanceof Refusal) {
+        const { problem } = found.answer.body as { problem: string };
+        await data.audit(caller, [{ action: "write", repository, path, outcome: `refused: ${problem}` }]);
+        throw found;
+      }
+      const memory = await describe(server, found, text);
+      return answerOutcome(await data.putMemory(caller, repository, memory, expected, limits.memory), memory.hash);
+    },
   }),
   route(`DELETE ${REPOSITORY}/memories/:path{.+}`, {
     access: WRITER,
@@ -115,7 +121,6 @@ export const MEMORY_ROUTES = [
       if (protocol.findEntryProblem(path)) throw notFound("memory");
       const body = await data.versions(caller, repository, path, { ...query, bytes: VERSIONS_BYTES });
       if (body.versions.length === 0) throw notFound("memory");
-      await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
       return { body };
     },
   }),
@@ -123,21 +128,6 @@ export const MEMORY_ROUTES = [
 
 /** Some of the largest memories, or a hundred usual ones: what one answer holds in memory. */
 const VERSIONS_BYTES = 4_000_000;
-
-async function putMemory(server: TeamServer, asked: Asked<unknown, string>) {
-  const { caller, repository, params, headers, body: text } = asked;
-  const { data, limits } = server;
-  const path = checkPath(params.path);
-  const expected = readPrecondition(headers, { mayBeNew: true });
-  const found = examine(path, text);
-  if (found instanceof Refusal) {
-    const { problem } = found.answer.body as { problem: string };
-    await data.audit(caller, [{ action: "write", repository, path, outcome: `refused: ${problem}` }]);
-    throw found;
-  }
-  const memory = await describe(server, found, text);
-  return answerOutcome(await data.putMemory(caller, repository, memory, expected, limits.memory), memory.hash);
-}
 
 /** Reasons are fixed sentences: they never hold the path. */
 function checkPath(path = ""): string {

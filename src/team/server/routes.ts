@@ -2,18 +2,9 @@
 
 import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
-import {
-  HealthAnswer,
-  LoginAnswer,
-  LoginFinished,
-  LoginRequest,
-  numberUpTo,
-  SearchAnswer,
-  TeamAnswer,
-} from "../protocol.ts";
-import type { StoredCounts } from "./data.ts";
+import * as protocol from "../protocol.ts";
+import type { TeamData } from "./data.ts";
 import { READ_ONLY } from "./database.ts";
-import { type Metrics, openMetrics } from "./metrics.ts";
 import { makeOpenApi } from "./openapi.ts";
 import { refuseRate } from "./request.ts";
 import { type Route, refuse, route, type TeamServer } from "./route.ts";
@@ -51,7 +42,7 @@ const TEAM_ROUTES = [
   route("GET /v1/teams/:team", {
     access: MEMBER,
     summary: "Who the caller is, which limits hold, and the repositories that they may read",
-    reply: [200, "The team as the caller sees it.", TeamAnswer],
+    reply: [200, "The team as the caller sees it.", protocol.TeamAnswer],
     async answer({ data, limits: { memory: limits } }, { caller }) {
       const [role, repositories] = await Promise.all([data.teamRoleOf(caller), data.repositories(caller)]);
       return { body: { team: caller.team, person: caller.person, role, limits, repositories } };
@@ -69,9 +60,9 @@ const TEAM_ROUTES = [
         v.minLength(1, QUERY),
         v.maxLength(1000, QUERY),
       ),
-      limit: numberUpTo(50, 10),
+      limit: protocol.numberUpTo(50, 10),
     }),
-    reply: [200, "The hits.", SearchAnswer],
+    reply: [200, "The hits.", protocol.SearchAnswer],
     async answer({ data, embed }, { caller, query: { q, limit } }) {
       const vector = (await embed?.(q)) ?? null;
       const hits = await data.search(caller, { terms: termsOf(q), vector, limit }).catch((error) => {
@@ -79,7 +70,6 @@ const TEAM_ROUTES = [
         // Cut off for its time: other words may well be found.
         throw sqlState === CANCELLED ? refuse(503, "search", TOO_LONG, { headers: { "retry-after": "5" } }) : error;
       });
-      await data.audit(caller, [{ action: "search", outcome: "ok" }]);
       return { body: { hits } };
     },
   }),
@@ -90,7 +80,7 @@ const LOGIN_ROUTES = [
   route("POST /v1/teams/:team/login", {
     access: OPEN,
     summary: "Begins to sign in with the identity provider of the server",
-    reply: [200, "What the person opens and confirms.", LoginAnswer],
+    reply: [200, "What the person opens and confirms.", protocol.LoginAnswer],
     others: { 404: "This team has no sign-in.", 429: "Too many requests.", 503: "The provider is not answering." },
     async answer(server, { params: { team = "" }, address }) {
       slowDown(server, address);
@@ -102,8 +92,8 @@ const LOGIN_ROUTES = [
   route("POST /v1/teams/:team/login/finish", {
     access: OPEN,
     summary: "The token of who has confirmed",
-    body: LoginRequest,
-    reply: [200, "The token, or `pending`.", LoginFinished],
+    body: protocol.LoginRequest,
+    reply: [200, "The token, or `pending`.", protocol.LoginFinished],
     others: {
       403: "They are in none of the groups that have a role.",
       404: "This team has no sign-in.",
@@ -141,13 +131,13 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
     route("GET /health", {
       access: OPEN,
       summary: "Whether the process runs",
-      reply: [200, "It does.", HealthAnswer],
+      reply: [200, "It does.", protocol.HealthAnswer],
       answer: async ({ version }) => ({ body: { status: "ok", version } }),
     }),
     route("GET /ready", {
       access: OPEN,
       summary: "Whether the database answers and takes writes, and the server is not about to end",
-      reply: [200, "It does.", HealthAnswer],
+      reply: [200, "It does.", protocol.HealthAnswer],
       others: { 503: "It does not." },
       async answer({ data, version, ending }) {
         if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
@@ -171,4 +161,68 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
       }),
     }),
   ];
+}
+
+// --- Figures of this process: requests by route and status, their time.
+
+/** Seconds. A request that changes nothing takes a few milliseconds; over five something is wrong. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const TIME = "memdir_request_seconds";
+const HELP: Record<keyof StoredCounts, string> = {
+  teams: "Teams on this server.",
+  repositories: "Repositories of all teams.",
+  memories: "Memories of all repositories, without tombstones.",
+  bytes: "Size of these memories.",
+};
+
+type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
+type Metrics = ReturnType<typeof openMetrics>;
+
+export function openMetrics() {
+  const seconds = new Map<string, number[]>();
+  let running = 0;
+  return {
+    begin: () => void running++,
+    /** `route` is a pattern of ours, never a path. */
+    end({ method, route, status, ms }: { method: string; route: string; status: number; ms: number }) {
+      running--;
+      const labels = `method="${method}",route="${route.replace(/[\\"]/g, "\\$&")}",status="${status}"`;
+      const totals = seconds.get(labels) ?? [0, 0, ...BUCKETS.map(() => 0)];
+      const within = BUCKETS.map((bound) => (ms / 1000 <= bound ? 1 : 0));
+      seconds.set(
+        labels,
+        [1, ms / 1000, ...within].map((value, i) => value + (totals[i] ?? 0)),
+      );
+    },
+    /** Without counts while the database does not answer: a gap says more than a wrong figure. */
+    format(
+      counts: StoredCounts | null,
+      { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>,
+    ): string {
+      const lines = [
+        ...gauge("requests_running", "Requests that are being answered.", running),
+        ...gauge("pool_connections", "Connections to the database.", open),
+        ...gauge("pool_idle", "Connections that are not in use.", idle),
+        ...gauge("pool_waiting", "Transactions that wait for a connection.", waiting),
+        ...gauge("queue_waiting", "Transactions that wait for the turn of their team and token.", queued),
+        ...gauge("audit_lost", "Rows of the audit log that could not be written.", auditLost),
+        `# HELP ${TIME} Time from the first byte of a request to its answer.`,
+        `# TYPE ${TIME} histogram`,
+      ];
+      for (const [labels, [count, sum, ...buckets]] of seconds) {
+        lines.push(...BUCKETS.map((bound, i) => `${TIME}_bucket{${labels},le="${bound}"} ${buckets[i]}`));
+        lines.push(`${TIME}_bucket{${labels},le="+Inf"} ${count}`);
+        lines.push(`${TIME}_sum{${labels}} ${sum}`, `${TIME}_count{${labels}} ${count}`);
+      }
+      lines.push(...gauge("database_up", "Whether the database answers.", counts ? 1 : 0));
+      if (counts)
+        for (const [key, help] of Object.entries(HELP))
+          lines.push(...gauge(key, help, counts[key as keyof StoredCounts]));
+      return `${lines.join("\n")}\n`;
+    },
+  };
+}
+
+function gauge(name: string, help: string, value: number): string[] {
+  return [`# HELP memdir_${name} ${help}`, `# TYPE memdir_${name} gauge`, `memdir_${name} ${value}`];
 }

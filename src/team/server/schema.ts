@@ -138,6 +138,9 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
+/** What "2026-11-operations" counts and copies, of all teams. */
+const COUNTED = ["memdir_search", "memdir_memory", "memdir_repository", "memdir_version"];
+
 /**
  * Migrations since 0.1, kept in a table of their own (`memdir_schema`): 0.1 refuses a database with a migration that it does not
  * know, and it has to run beside this version while servers are replaced one by one. Every one of these only adds. One that older
@@ -175,9 +178,7 @@ export const ADDITIONS: readonly Migration[] = [
       "alter table memdir_audit drop constraint memdir_audit_team_fkey",
       OPAQUE,
       // The owner sees every team's rows for the length of this transaction.
-      ...["memdir_search", "memdir_memory", "memdir_repository", "memdir_version"].map(
-        (table) => `alter table ${table} no force row level security`,
-      ),
+      ...COUNTED.map((table) => `alter table ${table} no force row level security`),
       "update memdir_version set bytes = coalesce(octet_length(text), 0)",
       `update memdir_memory m set kept = v.bytes, changed = r.state from memdir_repository r,
          (select team, repository, path, sum(bytes) as bytes from memdir_version group by 1, 2, 3) v
@@ -188,9 +189,7 @@ export const ADDITIONS: readonly Migration[] = [
       `insert into memdir_words (memory, repository_id, terms) select m.id, r.id, memdir_opaque(s.terms)
        from memdir_search s join memdir_memory m using (team, repository, path)
        join memdir_repository r on r.team = s.team and r.name = s.repository`,
-      ...["memdir_search", "memdir_memory", "memdir_repository", "memdir_version"].map(
-        (table) => `alter table ${table} force row level security`,
-      ),
+      ...COUNTED.map((table) => `alter table ${table} force row level security`),
       ...STAMP,
       ...FOLLOW,
       LIST,

@@ -8,7 +8,7 @@ import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
 import { isLoopback } from "../membership.ts";
 import { type AppOptions, makeApp } from "./app.ts";
-import { RETENTION, type Retention } from "./data-retention.ts";
+import { RETENTION, type Retention } from "./data.ts";
 import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
@@ -24,26 +24,13 @@ export interface ServerOptions extends AppOptions {
   retention?: Retention;
 }
 
-export interface Timeouts {
-  /** For the head of a request. */
-  headersMs: number;
-  /** For the whole of it. */
-  requestMs: number;
-  /** How long /ready says that the server is about to end before it takes no more requests: for a balancer to notice. */
-  drainMs: number;
-  /** For requests under way when the server ends. */
-  shutdownMs: number;
-}
+/**
+ * For the head of a request, and for the whole of it; how long /ready says that the server is about to end before it takes no more
+ * requests, for a balancer to notice; for requests under way when the server ends.
+ */
+type Timeouts = Record<"headersMs" | "requestMs" | "drainMs" | "shutdownMs", number>;
 
-export interface RunningServer {
-  /** "http://127.0.0.1:7373", without a slash. */
-  url: string;
-  port: number;
-  /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
-  close(): Promise<void>;
-  /** Another certificate for connections from here on. */
-  renew(tls: NonNullable<ServerOptions["tls"]>): void;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** A megabyte over a telephone takes less than half a minute; a head is one packet. */
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, drainMs: 0, shutdownMs: 10_000 };
@@ -53,7 +40,7 @@ const HOUR_MS = 3_600_000;
 const KEEP_ALIVE_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions) {
   const { host = "127.0.0.1", tls = null } = options;
   checkHost(host, Boolean(tls || options.behindTls));
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -67,26 +54,26 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on("error", () => {});
   const { port } = server.address() as AddressInfo;
   const shown = isIP(host) === 6 ? `[${host}]` : host;
-  const sweeping = sweepHourly(options);
+  const { data, retention = RETENTION } = options;
+  // Not a reason for the process to stay; what fails is done in the next round.
+  const sweeping = setInterval(() => void data.sweep(retention).catch(() => {}), HOUR_MS).unref();
   let closing: Promise<void> | null = null;
   const close = async () => {
     ending.is = true;
     clearInterval(sweeping);
     if (timeouts.drainMs > 0) await sleep(timeouts.drainMs);
     await endServer(server, timeouts.shutdownMs);
-    await options.data.close();
+    await data.close();
   };
   return {
-    renew: (tls) => (server as SecureServer).setSecureContext?.(tls),
+    /** Another certificate for connections from here on. */
+    renew: (tls: NonNullable<ServerOptions["tls"]>): void => (server as SecureServer).setSecureContext?.(tls),
+    /** "http://127.0.0.1:7373", without a slash. */
     url: `${tls ? "https" : "http"}://${shown}:${port}`,
     port,
+    /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
     close: () => (closing ??= close()),
   };
-}
-
-/** Not a reason for the process to stay; what fails is done in the next round. */
-function sweepHourly({ data, retention = RETENTION }: ServerOptions): NodeJS.Timeout {
-  return setInterval(() => void data.sweep(retention).catch(() => {}), HOUR_MS).unref();
 }
 
 function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts): Server {

@@ -12,18 +12,12 @@ export interface TurnLimits {
   waiting: number;
 }
 
-export interface Turns {
-  /** Runs `work` when it is its turn; `lock` where too many wait already. */
-  take<T>(team: string, token: string, work: () => Promise<T>): Promise<T>;
-  waiting(): number;
-}
-
 interface Queue {
   waiting: (() => void)[];
   running: number;
 }
 
-export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: TurnLimits): Turns {
+export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: TurnLimits) {
   /** Both maps are in the order of whose turn is next: who was served goes to the end. */
   const teams = new Map<string, Map<string, Queue>>();
   let free = size;
@@ -70,7 +64,8 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
 
   return {
     waiting: () => waiting,
-    async take(team, token, work) {
+    /** Runs `work` when it is its turn; `lock` where too many wait already. */
+    async take<T>(team: string, token: string, work: () => Promise<T>): Promise<T> {
       const queue = queueOf(team, token);
       if (queue.waiting.length >= waitingPerToken || waiting >= most) throw tooMany();
       waiting++;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Identity } from "../../../src/team/server/data-people.ts";
 import { openOidc } from "../../../src/team/server/oidc.ts";
 import { startServer } from "../../../src/team/server/serve.ts";
-import { signIn } from "../../../src/team/sign-in.ts";
+import { signIn } from "../../../src/team/server-remote.ts";
 import { openMemoryData } from "./memory-data.ts";
 import { confirm, type Provider, startProvider } from "./provider.ts";
 
