@@ -1,5 +1,6 @@
 /** What an extracting model wrote: each draft is checked for its form, its sources and what it must not contain, and handed on as a proposal. */
 
+import { messageOf } from "../errors.ts";
 import {
   findNewDates,
   findObjections,
@@ -13,7 +14,7 @@ import {
 } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { isFinal } from "./apply.ts";
-import { type Keep, type Kept, reasonOf } from "./learn.ts";
+import type { Keep, Kept } from "./learn.ts";
 import { findOrigins, measureSupport, type Spoken } from "./origin.ts";
 import { describeObjection, type Proposal } from "./proposal.ts";
 import type { Piece } from "./window.ts";
@@ -83,8 +84,8 @@ export function openKeeper(
       reason,
       file: written,
     } = await keep(proposal, draft.base).catch((error) => {
-      if (isFinal(error)) return refuse(outcome, file, reasonOf(error));
-      outcome.problem = `${file} could not be saved: ${reasonOf(error)}`;
+      if (isFinal(error)) return refuse(outcome, file, messageOf(error));
+      outcome.problem = `${file} could not be saved: ${messageOf(error)}`;
       throw error;
     });
     if (done === "refused") return refuse(outcome, file, reason ?? "it is not wanted");

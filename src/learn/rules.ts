@@ -3,6 +3,7 @@
  * installed, these are explicit requests only.
  */
 
+import { messageOf } from "../errors.ts";
 import { type Block, type TextBlock, type ToolResult, textOf } from "../model/ask.ts";
 import { type HeardMessage, ownWords } from "../session/heard.ts";
 import { type Header, sameName } from "../store/store.ts";
@@ -12,7 +13,7 @@ import { writeDates } from "../text/relative-dates.ts";
 import { splitSpeech } from "../text/speech.ts";
 import { termsOf } from "../text/terms.ts";
 import { isFinal } from "./apply.ts";
-import { type Extracted, type Extractor, type Keep, type Learning, type Prompt, reasonOf } from "./learn.ts";
+import { type Extracted, type Extractor, foundNothing, type Keep, type Learning, type Prompt } from "./learn.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { MEANT, type Said, takesBackEarlier, understandSaid } from "./said.ts";
@@ -106,14 +107,14 @@ export function openAskedExtractor({ store }: Learning): Extractor {
 
 /** One after the other: a later one may change what an earlier one wrote. */
 async function keepAll(proposals: readonly Proposal[], keep: Keep): Promise<Extracted> {
-  const all: Extracted = { saved: [], refused: [], failed: null, last: null, left: 0, spent: null };
+  const all = foundNothing();
   for (const proposal of proposals) {
     try {
       const { done, file, reason } = await keep(proposal);
       if (done === "refused") all.refused.push(`${proposal.name}: ${reason ?? ""}`);
       else all.saved.push({ file: file ?? proposal.name, action: done, proposal });
     } catch (error) {
-      const reason = `${proposal.name}: ${reasonOf(error)}`;
+      const reason = `${proposal.name}: ${messageOf(error)}`;
       if (isFinal(error)) all.refused.push(reason);
       else all.failed ??= reason;
     }
