@@ -87,7 +87,7 @@ export async function enrichBeside(memdir: Memdir, model: LearningModel, signal:
       const budget = () => checkBudget(ledger, learn, null);
       const files = poor.map(({ file }) => file);
       const options = { maxBatches: 1, isBackground: true, log: directory.log, signal };
-      const { usage, stopped } = await enrich({ directory, ledger, budget, inbox }, model, files, options);
+      const { usage, stopped } = await enrich({ directory, ledger, budget, inbox, ...options }, model, files);
       if (stopped !== null) ledger.skip("enrich", null, stopped);
       if (stopped !== null || !usedNothing(usage)) return;
     } finally {

@@ -135,7 +135,8 @@ export async function learn(learning: Learning, given: Extractor, request: Learn
       return result;
     }
     const release = takeExtractionLock(directory, request.session);
-    if (!release) return { ...result, skipped: recordSkip(learning, request.session, LOCKED) };
+    const locked = "another process is extracting from this session";
+    if (!release) return { ...result, skipped: recordSkip(learning, request.session, locked) };
     try {
       await extractAll(run);
     } finally {
@@ -151,8 +152,6 @@ export async function learn(learning: Learning, given: Extractor, request: Learn
   }
   return result;
 }
-
-const LOCKED = "another process is extracting from this session";
 
 /** An entry in the ledger, too: nothing runs without a trace. */
 export function recordSkip({ directory, ledger }: Learning, session: string, why: string): string {

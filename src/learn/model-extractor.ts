@@ -29,7 +29,7 @@ import { openFencedTools } from "../tools/tools.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
 import { findTarget, type Memories, rewrite, type Target } from "./apply.ts";
-import { type Draft, type Keeper, openKeeper, type Sources } from "./draft.ts";
+import { type Draft, type Keeper, openKeeper } from "./draft.ts";
 import { type Extractor, foundNothing, type Learning, NOTHING_NEW, type Turns } from "./learn.ts";
 import { readUntold } from "./origin.ts";
 import { findFileProblem } from "./proposal.ts";
@@ -64,8 +64,7 @@ export function openModelExtractor(
       const { pieces, text: window, ...read } = buildWindow(turns.fresh, { list: isFork });
       if (pieces.length === 0) return { ...foundNothing(), skipped: NOTHING_NEW, ...read };
       const said = [...readUntold(directory), ...listPieces(turns.messages)];
-      const sources: Sources = { session: turns.session, pieces, said };
-      const keeper = openKeeper({ now: directory.now, newId }, sources, keep, turns.isStopped);
+      const keeper = openKeeper({ now: directory.now, newId }, { ...turns, pieces, said }, keep);
       const prompt = buildExtractionPrompt({
         dir: directory.path,
         manifest: formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest,
@@ -185,7 +184,9 @@ async function askOnce({ ask, prompt, keeper, signal }: Asking, store: Memories)
     for (const { memory, text } of unseen) seen.set(memory.file, text);
     // Asking again does not help where the disk fails.
     if (problems.length === 0 || keeper.problem() !== null) return null;
-    return buildExtractionCorrection(problems, unseen.map(show));
+    // What they hold is data, and a secret in one stays where it is.
+    const shown = unseen.map(({ memory: { file }, text }) => ({ file, text: neutraliseTags(redactSecrets(text)) }));
+    return buildExtractionCorrection(problems, shown);
   };
   const system = [{ text: ONE_SHOT_RULES, cache: true }];
   const options = { system, messages: [say(prompt)], tools: [], schema: EXTRACTION_SCHEMA, maxTurns: 1 };
@@ -222,9 +223,4 @@ async function readDraft(given: unknown, store: Memories): Promise<{ draft: Draf
   if (problem !== null) throw new Error(`${memory.file} is not changed: ${problem}`);
   const text = memory.broken ? base : rewrite(target, { type: memory.type, description, when, source, body });
   return { draft: { file: memory.file, text, base }, target };
-}
-
-/** What it holds is data, and a secret in it stays where it is. */
-function show({ memory: { file }, text }: Target): { file: string; text: string } {
-  return { file, text: neutraliseTags(redactSecrets(text)) };
 }
