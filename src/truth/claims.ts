@@ -3,7 +3,7 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import { findDates, findLinks, findPackage, findScripts, findUrls, type WordClaim } from "./claims-phrases.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
@@ -109,7 +109,9 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const { text, at: offset, command } = passage;
   const claims: Unplaced[] = [];
   const tense = (at: number, length: number) => (command ? "present" : tenseOf(passage, at, at + length));
-  for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context)) {
+  const days = command ? [] : findDates(text, context.written);
+  const others = command ? [] : [...findLinks(text), ...findUrls(text)];
+  for (const { at, ...word } of [...days, ...findScripts(text), ...others]) {
     if (word.kind === "script" && (isForeign || tense(at, word.text.length) !== "present")) continue;
     claims.push({ ...word, at: offset + at });
   }
@@ -154,10 +156,6 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   const pack = findPackage(text, token.text, token.at, isFirst);
   if (pack) claims.push({ kind: pack.kind, text: pack.text, shift: 0, loose: true });
   return claims;
-}
-
-function wordClaims(text: string, { written }: ClaimContext): WordClaim[] {
-  return [...findDates(text, written), ...findScripts(text), ...findLinks(text), ...findUrls(text)];
 }
 
 /** The file that a sentence names, if it names one. */

@@ -23,6 +23,7 @@ import {
   type HealthInput,
   type HealthKind,
   type HealthMemory,
+  WEIGHTS,
 } from "./health-findings.ts";
 import { findVerdict, readVerdicts } from "./verdicts.ts";
 
@@ -54,8 +55,7 @@ function readKnownVerdicts(directory: Store): ReadonlyMap<string, string> {
   for (const file of verdicts.keys()) {
     const stat = statOrNull(join(directory.path, file));
     const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
-    if (!kept) continue;
-    if (kept.verdict === "doubtful") known.set(file, kept.says);
+    if (kept?.verdict === "doubtful") known.set(file, kept.says);
   }
   return known;
 }
@@ -139,24 +139,6 @@ export interface FirstThing {
   command: string;
 }
 
-/**
- * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room. Of several only the
- * worst counts.
- */
-const WEIGHTS: Record<HealthKind, number> = {
-  secret: 1,
-  unreadable: 0.9,
-  false: 0.8,
-  duplicate: 0.6,
-  expired: 0.6,
-  "near-duplicate": 0.5,
-  restated: 0.4,
-  oversized: 0.3,
-  unlinked: 0.3,
-  "dead-link": 0.1,
-  "never-recalled": 0.2,
-};
-
 /** One secret among a thousand memories is not 0.1 % of a problem. */
 const MOST_WITH_SECRET = 60;
 
@@ -203,7 +185,7 @@ export function wholePoints({ score, points }: Pick<Health, "score" | "points">)
 
 const MAX_FIRST = 3;
 
-export function chooseFirst(
+function chooseFirst(
   findings: readonly HealthFinding[],
   memories: readonly Pick<HealthMemory, "memory">[],
 ): FirstThing[] {
@@ -222,12 +204,7 @@ export function chooseFirst(
   );
 }
 
-function adviceFor(
-  kind: HealthKind,
-  count: number,
-  file: string,
-  canPrune: boolean,
-): { text: string; command: string } {
+function adviceFor(kind: HealthKind, count: number, file: string, canPrune: boolean) {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;

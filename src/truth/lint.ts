@@ -1,5 +1,6 @@
 /** All of `memdir lint`: the format (verbs/lint.ts), and whether the content belongs in a memory, and in this one. */
 
+import { attempt } from "../errors.ts";
 import { type LintProblem, lintDirectory } from "../memory/lint.ts";
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -60,13 +61,10 @@ function restatedMessage({ path, line }: { path: string; line: number }): string
 }
 
 function readAll(directory: Store): { memory: Memory; text: string }[] {
-  return scan(directory).memories.flatMap(({ header }) => {
-    try {
-      const data = readBytes(directory, header.file);
-      return [{ memory: parseMemory(header.file, data), text: data.toString("utf8") }];
-    } catch {
-      return []; // reported by the format check
-    }
+  return scan(directory).memories.flatMap(({ header: { file } }) => {
+    // One that cannot be read is reported by the format check.
+    const data = attempt(() => readBytes(directory, file), null);
+    return data === null ? [] : [{ memory: parseMemory(file, data), text: data.toString("utf8") }];
   });
 }
 

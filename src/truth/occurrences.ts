@@ -110,12 +110,7 @@ function searchFile(file: string, buffer: Buffer, size: number, scan: Scan, foun
   });
 }
 
-export function judgeLine(
-  file: string,
-  line: string,
-  column: number,
-  length: number,
-): Pick<Occurrence, "usage" | "isOption" | "value"> {
+export function judgeLine(file: string, line: string, column: number, length: number) {
   const before = line.slice(Math.max(0, column - 2), column);
   const usage = judgeUsage(file, line, column, length);
   return {
