@@ -4,7 +4,7 @@ import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
 import { findDates, findLinks, findPackage, findScripts, findUrls } from "./claims-phrases.ts";
-import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
+import { findName, findPath, findTokens, type Token, type TokenClaim } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { findRecords } from "./records.ts";
@@ -137,7 +137,6 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   return claims;
 }
 
-type TokenClaim = Omit<Unplaced, "at"> & { shift: number };
 const PLAIN = /^[A-Za-z]?[a-z]*$/;
 
 /** A word may be several things until it is checked. */
@@ -146,7 +145,7 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   // Most words are only words.
   if (token.code || !PLAIN.test(token.text)) {
     const path = findPath(token, root);
-    if (path) claims.push({ kind: "path", ...path });
+    if (path) claims.push(path);
     if (path && !path.loose) return claims;
     const name = findName(token);
     const file = name ? namedFiles.get(token.at) : undefined;

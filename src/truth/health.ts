@@ -93,10 +93,7 @@ const MAX_READ_BYTES = 1 << 20;
 /** Updating the progress bar more often costs too much. */
 const STEP = 200;
 
-export async function gatherHealth(
-  directory: Store,
-  tell: (done: number, total: number) => void = () => {},
-): Promise<Pick<HealthInput, "memories" | "linked" | "removed" | "now">> {
+export async function gatherHealth(directory: Store, tell: (done: number, total: number) => void = () => {}) {
   const { rows } = await directory.rows();
   const memories: HealthMemory[] = [];
   for (const row of rows) {
@@ -185,10 +182,7 @@ export function wholePoints({ score, points }: Pick<Health, "score" | "points">)
 
 const MAX_FIRST = 3;
 
-function chooseFirst(
-  findings: readonly HealthFinding[],
-  memories: readonly Pick<HealthMemory, "memory">[],
-): FirstThing[] {
+function chooseFirst(findings: HealthFinding[], memories: HealthInput["memories"]): FirstThing[] {
   const counts = new Map<HealthKind, number>();
   for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const firstFile = (kind: HealthKind) => findings.find((each) => each.kind === kind)?.file ?? "";
@@ -258,10 +252,7 @@ const REASONS: readonly (readonly [kind: HealthKind, reason: (finding: HealthFin
 ];
 
 /** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
-export function suggestPrune(
-  health: { findings: readonly HealthFinding[] },
-  memories: readonly { memory: Memory }[],
-): Suggestion[] {
+export function suggestPrune(health: Pick<Health, "findings">, memories: HealthInput["memories"]): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();
   const found = new Map<string, Suggestion>();

@@ -12,11 +12,7 @@ import { blankCode, findSentences, leadOf } from "./sentences.ts";
 const MAX_CHARS = 100_000;
 
 /** Grouped by file, those of the index last. */
-export async function lintStore(
-  directory: Store,
-  instructions: readonly InstructionText[],
-  termsOf: TermsOf,
-): Promise<LintProblem[]> {
+export async function lintStore(directory: Store, instructions: readonly InstructionText[], termsOf: TermsOf) {
   const format = await lintDirectory(directory);
   const wording = lintMemories(readAll(directory), instructions, termsOf);
   const files = [...new Set([...format, ...wording].map(({ file }) => file))];
@@ -47,12 +43,9 @@ export function lintMemories(
       ...(said ? [{ rule: "restated", message: restatedMessage(said), line: null }] : []),
     ];
     const above = remarks.some(({ line }) => line !== null) ? linesAbove(text) : 0;
-    return remarks.map(({ rule, message, line }) => ({
-      file: memory.file,
-      line: line === null ? null : line + above,
-      rule,
-      message,
-    }));
+    return remarks.map(({ rule, message, line }) => {
+      return { file: memory.file, line: line === null ? null : line + above, rule, message };
+    });
   });
 }
 

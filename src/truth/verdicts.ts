@@ -105,12 +105,7 @@ type VerdictNews = Pick<Examination["memories"][0], "file" | "verdict" | "findin
  * `isAll`: the run covered every memory, so verdicts on others are dropped. An error is only logged, because this is a
  * cache.
  */
-export async function keepVerdicts(
-  directory: Store,
-  head: string,
-  news: readonly VerdictNews[],
-  isAll: boolean,
-): Promise<void> {
+export async function keepVerdicts(directory: Store, head: string, news: readonly VerdictNews[], isAll: boolean) {
   if (directory.readOnly || news.length === 0) return;
   const at = directory.now().toISOString();
   try {

@@ -117,17 +117,12 @@ export async function verifyMemories(
 }
 
 /** What one memory claims, with the findings; nothing is written. `names`: of all memories that exist. */
-export async function examineMemory(
-  git: Git,
-  directory: Store,
-  row: Row,
-  names: ReadonlySet<string>,
-): Promise<Pick<Examination["memories"][0], "findings" | "silenced" | "verdict">> {
+export async function examineMemory(git: Git, directory: Store, row: Row, names: ReadonlySet<string>) {
   const subjects = readSubject([directory], row);
   const { writtenAt } = await datesOf(git, subjects);
   const homes = homesOf(git.root, [directory]);
   const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()), writtenAt, homes });
-  return memories[0] ?? { findings: [], silenced: [], verdict: "unchecked" };
+  return memories[0] ?? { findings: [], silenced: [], verdict: "unchecked" as const };
 }
 
 /** What links may name, for `examineMemory`. */
