@@ -6,14 +6,13 @@ import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
-import { findTarget, type Memories } from "./learn/apply.ts";
+import type { Memories } from "./learn/apply.ts";
 import { checkBudget } from "./learn/budget.ts";
 import { enrich, findPoor } from "./learn/enrich.ts";
 import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
-import { type FindMemory, type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
-import { readUntold } from "./learn/origin.ts";
+import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import type { Proposal } from "./learn/proposal.ts";
 import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
 import { openTeamInbox } from "./learn/team.ts";
@@ -21,7 +20,6 @@ import type { Memdir } from "./memdir.ts";
 import { openMemories } from "./memory/memories.ts";
 import { usedNothing } from "./model/ask.ts";
 import { findOwn, findTeam } from "./open.ts";
-import { formatManifest } from "./recall/select.ts";
 import { findBytes, isShared, signEntry } from "./store/store.ts";
 
 export function openLearning(memdir: Memdir): Learning {
@@ -65,15 +63,7 @@ export function memoriesFor(memdir: Memdir, { scope, file }: Proposal): Memories
 
 /** `model` is the one to ask now: it may change. */
 export function openExtractor(learning: Learning, model: () => LearningModel): Extractor {
-  const { store, directory } = learning;
-  const manifest = async () =>
-    formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
-  const find: FindMemory = (wanted) => findTarget(store, wanted);
-  const byModel = openModelExtractor({ now: directory.now, newId: randomUUID }, model, {
-    ...{ dir: directory.path, manifest, find },
-    untold: () => readUntold(directory),
-  });
-  return { ...byModel, asked: openAskedExtractor(learning) };
+  return { ...openModelExtractor(learning, model, randomUUID), asked: openAskedExtractor(learning) };
 }
 
 /**
@@ -97,7 +87,7 @@ export async function enrichBeside(memdir: Memdir, model: LearningModel, signal:
       const budget = () => checkBudget(ledger, learn, null);
       const files = poor.map(({ file }) => file);
       const options = { maxBatches: 1, isBackground: true, log: directory.log, signal };
-      const { usage, stopped } = await enrich({ directory, ledger, budget, inbox }, model, files, options);
+      const { usage, stopped } = await enrich({ directory, ledger, budget, inbox, ...options }, model, files);
       if (stopped !== null) ledger.skip("enrich", null, stopped);
       if (stopped !== null || !usedNothing(usage)) return;
     } finally {

@@ -2,6 +2,7 @@
  * Learning in the background of one session: notes while it runs, extraction after a turn; the user waits for neither.
  */
 
+import { messageOf } from "../errors.ts";
 import {
   type Extractor,
   type Learning,
@@ -9,7 +10,6 @@ import {
   type LearnResult,
   learn,
   type Prompt,
-  reasonOf,
   recordSkip,
 } from "../learn/learn.ts";
 import { asksToKeep } from "../learn/said.ts";
@@ -186,7 +186,7 @@ export function openLearnQueue(
       try {
         if (result.skipped === null) onDone(result);
       } catch (error) {
-        directory.log(`extraction: ${reasonOf(error)}`);
+        directory.log(`extraction: ${messageOf(error)}`);
       }
       next = waiting && { ...waiting, trailing: true };
       waiting = null;

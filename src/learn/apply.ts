@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { withCues } from "../memory/cues.ts";
-import type { ForgetResult } from "../memory/forget.ts";
-import type { SaveRequest, SaveResult } from "../memory/save.ts";
+import type { Memories as AllMemories } from "../memory/memories.ts";
 import {
   formatSource,
   type Memory,
@@ -27,12 +26,16 @@ import { isUntold } from "./origin.ts";
 import { isOnlyCues, type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** The part of a Memdir that this needs; the first directory is the one that is written to. */
-export interface Memories {
+export interface Memories extends Pick<AllMemories, "list" | "save" | "put" | "forget"> {
   readonly directories: readonly { readonly path: string }[];
-  list(): Promise<Row[]>;
-  save(request: SaveRequest): Promise<SaveResult>;
-  put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
-  forget(name: string, options?: { reason?: string }): Promise<ForgetResult>;
+}
+
+/** Whose proposals are applied, and whether they need review. */
+export interface Applying {
+  store: Memories;
+  inbox: Pick<Inbox, "add" | "wasRejected">;
+  /** Of the scope that is written to. */
+  mode: LearnMode;
 }
 
 export interface Applied {
@@ -56,30 +59,19 @@ export interface Target {
 }
 
 /** Throws on disk errors, and if a memory is no longer the `base` that the proposal was made from. */
-export async function applyProposal(
-  store: Memories,
-  inbox: Pick<Inbox, "add" | "wasRejected">,
-  proposal: Proposal,
-  mode: LearnMode,
-  base: string | null = null,
-): Promise<Applied> {
+export async function applyProposal(applying: Applying, proposal: Proposal, base?: string | null): Promise<Applied> {
+  const { store, inbox, mode } = applying;
   if (mode === "off") return refused(proposal, "learning is off for this scope");
   if (mode === "read-only") return refused(proposal, "this scope is read-only for learning");
   if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
-  const target = await findTarget(store, proposal);
-  checkBase(target, base);
+  const target = await findTarget(store, proposal, base);
   const problem = findProblem(proposal, target);
   if (problem !== null) return refused(proposal, problem);
   const same = await findSame(store, proposal, target);
   if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "a memory already says this" };
   const doubt = mode === "inbox" ? "proposals in this scope need review" : findDoubt(proposal, target);
-  if (doubt !== null) return await wait(inbox, proposal, target, doubt);
+  if (doubt !== null) return await wait(applying, proposal, target, doubt);
   return await write(store, proposal, target, proposal.trust);
-}
-
-function checkBase(target: Target | null, base: string | null): void {
-  if (target !== null && base !== null && target.text !== base)
-    throw new MemdirError("conflict", `${target.memory.file} was changed in the meantime: read it again`);
 }
 
 /** Whether retrying would make no difference. */
@@ -93,14 +85,8 @@ const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broke
  * A person has reviewed and accepted it: trust no longer matters, but is recorded unchanged. `base` is the memory as they
  * saw it, empty if there was none. Throws if it fails.
  */
-export async function acceptProposal(
-  store: Memories,
-  inbox: Pick<Inbox, "accept">,
-  proposal: Proposal,
-  base: string | null = null,
-): Promise<Applied> {
-  const target = await findTarget(store, proposal);
-  checkBase(target, base);
+export async function acceptProposal(store: Memories, inbox: Inbox, proposal: Proposal, base?: string | null) {
+  const target = await findTarget(store, proposal, base);
   const blocked = findBlocked(proposal, target);
   const code = target === null ? "not-found" : "broken";
   if (blocked !== null) throw new MemdirError(code, `${blocked}; fix that first, or reject the proposal`);
@@ -112,10 +98,7 @@ export async function acceptProposal(
 }
 
 /** The file's text before and after. `before` is null for a new memory, `after` is empty if it is removed. */
-export async function previewProposal(
-  store: Memories,
-  proposal: Proposal,
-): Promise<{ file: string | null; before: string | null; after: string }> {
+export async function previewProposal(store: Memories, proposal: Proposal) {
   const target = await findTarget(store, proposal);
   const file = target?.memory.file ?? proposal.file;
   const before = target?.text ?? null;
@@ -126,17 +109,21 @@ export async function previewProposal(
   return { file, before, after: formatDocument({ name, description, type, when, source }, body) };
 }
 
-/** Found by file or, without one, by type and name, like a save does. */
+/** Found by file or, without one, by type and name, like a save does. Throws if it is there and says something else than `base`. */
 export async function findTarget(
   store: Memories,
   { file, name, type }: Pick<Proposal, "file" | "name" | "type">,
+  base: string | null = null,
 ): Promise<Target | null> {
   const rows = await ownRows(store);
   const isNamed = (row: Row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type);
   const row = rows.find(file === null ? isNamed : (row) => row.file === file);
   const data = row && readRegular(row.path);
   if (!data) return null;
-  return { path: row.path, text: data.toString("utf8"), memory: parseMemory(row.file, data) };
+  const text = data.toString("utf8");
+  if (base !== null && text !== base)
+    throw new MemdirError("conflict", `${row.file} was changed in the meantime: read it again`);
+  return { path: row.path, text, memory: parseMemory(row.file, data) };
 }
 
 /** Memories of the directory that is written to; those of other scopes must not be changed. */
@@ -183,8 +170,9 @@ const MAX_SAME_BYTES = 256 * 1024;
 /** The memory that already says exactly this, under any name. */
 async function findSame(store: Memories, proposal: Proposal, target: Target | null): Promise<string | null> {
   if (proposal.action === "forget") return null;
-  if (target !== null && withoutSource(updatedText(proposal, target)) === withoutSource(target.text))
-    return target.memory.file;
+  // Saying it again elsewhere does not change a memory.
+  const bare = (text: string) => editFields(text, { source: null });
+  if (target !== null && bare(updatedText(proposal, target)) === bare(target.text)) return target.memory.file;
   const body = oneLine(proposal.body);
   if (target !== null || body === "") return null;
   const found = (await ownRows(store)).find(({ type, bytes, file, path }) => {
@@ -194,17 +182,7 @@ async function findSame(store: Memories, proposal: Proposal, target: Target | nu
   return found?.file ?? null;
 }
 
-/** Saying it again elsewhere does not change a memory. */
-function withoutSource(text: string): string {
-  return editFields(text, { source: null });
-}
-
-async function wait(
-  inbox: Pick<Inbox, "add">,
-  proposal: Proposal,
-  target: Target | null,
-  reason: string,
-): Promise<Applied> {
+async function wait({ inbox }: Applying, proposal: Proposal, target: Target | null, reason: string): Promise<Applied> {
   const waiting = { done: "inbox" as const, file: target?.memory.file ?? null, undo: null };
   const added = await inbox.add(proposal);
   if ("id" in added) return { ...waiting, id: added.id, isAdded: true, reason };
@@ -229,27 +207,17 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
   return { done: "saved", file, undo };
 }
 
-function updatedText(proposal: Proposal, { text, memory }: Target): string {
-  if (isOnlyCues(proposal)) {
-    const added = withCues(memory.file, text, proposal.when);
-    return "text" in added ? added.text : text;
-  }
+function updatedText(proposal: Proposal, target: Target): string {
+  const { text, memory } = target;
+  if (isOnlyCues(proposal)) return { text, ...withCues(memory.file, text, proposal.when) }.text;
   const source = formatSource(sourceFor(proposal, memory.source));
   const description = oneLine(proposal.description) || memory.description;
-  return rewrite({ text, memory }, { ...proposal, description, body: proposal.body.trim() || memory.body, source });
+  return rewrite(target, { ...proposal, description, body: proposal.body.trim() || memory.body, source });
 }
 
 /** Name and type stay, because another name or type is another memory. New cues are added to the old ones. */
-export function rewrite(
-  { text, memory }: Pick<Target, "text" | "memory">,
-  {
-    type,
-    description,
-    when,
-    source,
-    body,
-  }: Pick<Proposal, "type" | "description" | "when" | "body"> & { source: string },
-): string {
+export function rewrite({ text, memory }: Target, changes: Changes): string {
+  const { type, description, when, source, body } = changes;
   const cues = [...new Set([...memory.when, ...when.map(oneLine)])].filter((cue) => cue !== "");
   // A text without frontmatter gets one, so that the origin of its words stays known.
   if (Object.keys(memory.metadata).length === 0)
@@ -257,6 +225,8 @@ export function rewrite(
   const fields = { ...(description ? { description } : {}), ...(cues.length > 0 ? { when: cues } : {}), source };
   return editBody(editFields(text, fields), body);
 }
+
+type Changes = Pick<Proposal, "type" | "description" | "when" | "body"> & { source: string };
 
 function refused(proposal: Proposal, reason: string): Applied {
   return { done: "refused", file: proposal.file, undo: null, reason };

@@ -6,6 +6,7 @@
 import type { Ask } from "../model/ask.ts";
 import { sumUp } from "../model/cost.ts";
 import type { Ledger, SpentKind } from "./ledger.ts";
+import type { LearningModel } from "./model-extractor.ts";
 
 export interface Limits {
   /** Tokens as `countTokens` counts them. A limit of 0 stops all background calls, Infinity none. */
@@ -48,12 +49,7 @@ function findSpent(ledger: Ledger, limits: Limits, session: string | null): stri
  * A model that is asked nothing more today once its client is logged out or has reached a limit: nobody is there to log in, and to
  * wait for an account's limit is to wait for hours. For background work; whoever sits at a terminal is told, and decides.
  */
-export function endingDay<Model extends { ask: Ask; provider: string; name: string; takesTools?: boolean }>(
-  model: Model,
-  ledger: Ledger,
-  kind: SpentKind,
-  session: string | null,
-): Model {
+export function endingDay(model: LearningModel, ledger: Ledger, kind: SpentKind, session: string | null) {
   // A provider's own limits pass within minutes, and its key may be changed for the next process.
   if (model.takesTools !== false) return model;
   const ask: Ask = async (request) => {

@@ -1,5 +1,6 @@
 /** What an extracting model wrote: each draft is checked for its form, its sources and what it must not contain, and handed on as a proposal. */
 
+import { messageOf } from "../errors.ts";
 import {
   findNewDates,
   findObjections,
@@ -13,7 +14,7 @@ import {
 } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { isFinal } from "./apply.ts";
-import { type Keep, type Kept, reasonOf } from "./learn.ts";
+import type { Keep, Kept } from "./learn.ts";
 import { findOrigins, measureSupport, type Spoken } from "./origin.ts";
 import { describeObjection, type Proposal } from "./proposal.ts";
 import type { Piece } from "./window.ts";
@@ -33,6 +34,8 @@ export interface Sources {
   pieces: readonly Piece[];
   /** The whole conversation, in full, and what memories of tools and documents say. */
   said: readonly Spoken[];
+  /** Once true, nothing more is saved. */
+  isStopped?: () => boolean;
 }
 
 export type Keeper = ReturnType<typeof openKeeper>;
@@ -40,22 +43,15 @@ export type Keeper = ReturnType<typeof openKeeper>;
 /** What became of a file that the model wrote. */
 interface Outcome {
   id: string;
-  /** The sources that it named. */
+  /** The sources that it named, once it is there: now, or saved by an earlier run that was killed before its cursor moved. */
   labels?: string[];
   kept?: Kept;
-  /** Includes what an earlier run saved, such as one that was killed before its cursor moved. */
-  isThere?: boolean;
   refused?: string | undefined;
   problem?: string | undefined;
 }
 
 /** Checks each draft, passes it on as a proposal, and records the outcome. */
-export function openKeeper(
-  world: Pick<World, "now" | "newId">,
-  sources: Sources,
-  keep: Keep,
-  isStopped: () => boolean,
-) {
+export function openKeeper(world: Pick<World, "now" | "newId">, sources: Sources, keep: Keep) {
   const pending = new Set<Promise<unknown>>();
   const outcomes = new Map<string, Outcome>();
   const all = () => [...outcomes.values()];
@@ -65,8 +61,9 @@ export function openKeeper(
     outcomes.set(file, outcome);
     return outcome;
   };
-  const refuse = (outcome: Outcome, file: string, reason: string): never => {
-    outcome.refused = `${file}: ${reason}`;
+  /** Throws, with a reason for the model. */
+  const refuse = (file: string, reason: string): never => {
+    outcomeOf(file).refused = `${file}: ${reason}`;
     throw new Error(`${file} was not written: ${reason}`);
   };
 
@@ -75,25 +72,22 @@ export function openKeeper(
     const outcome = outcomeOf(file);
     const checked = await checkDraft(draft, sources, world.now(), outcome.labels);
     // Checking takes a while; nothing is started if the run was stopped in the meantime.
-    if (isStopped()) throw new Error("stopped; nothing was written");
-    if (!checked.ok) return refuse(outcome, file, checked.reason);
+    if (sources.isStopped?.()) throw new Error("stopped; nothing was written");
+    if (!checked.ok) return refuse(file, checked.reason);
     const proposal: Proposal = { id: outcome.id, ...checked.proposal };
-    const {
-      done,
-      reason,
-      file: written,
-    } = await keep(proposal, draft.base).catch((error) => {
-      if (isFinal(error)) return refuse(outcome, file, reasonOf(error));
-      outcome.problem = `${file} could not be saved: ${reasonOf(error)}`;
+    const applied = await keep(proposal, draft.base).catch((error) => {
+      if (isFinal(error)) return refuse(file, messageOf(error));
+      outcome.problem = `${file} could not be saved: ${messageOf(error)}`;
       throw error;
     });
-    if (done === "refused") return refuse(outcome, file, reason ?? "it is not wanted");
-    const keptAs = written ?? file;
+    const { done, reason } = applied;
+    if (done === "refused") return refuse(file, reason ?? "it is not wanted");
+    const keptAs = applied.file ?? file;
     const { kept } = outcome;
     // A memory that was made and fixed in one run was made.
     if (kept) kept.proposal = { ...proposal, action: kept.proposal.action, file: kept.proposal.file };
     else if (done !== "unchanged") outcome.kept = { file: keptAs, action: done, proposal };
-    Object.assign(outcome, { labels: checked.labels, isThere: true, refused: undefined, problem: undefined });
+    Object.assign(outcome, { labels: checked.labels, refused: undefined, problem: undefined });
     const elsewhere = keptAs === file ? [] : [`it is saved as ${keptAs}`];
     return { notices: [...elsewhere, ...(reason === undefined ? [] : [reason]), ...checked.notices] };
   };
@@ -106,12 +100,11 @@ export function openKeeper(
       pending.add(done);
       return keeping;
     },
-    /** Throws, too. */
-    refuse: (file: string, reason: string) => refuse(outcomeOf(file), file, reason),
+    refuse,
     /** Resolves when no save is running any more. */
     settle: () => Promise.all(pending),
     saved: () => all().flatMap(({ kept }) => kept ?? []),
-    isAnyThere: () => all().some(({ isThere }) => isThere),
+    isAnyThere: () => all().some(({ labels }) => labels !== undefined),
     /** What our own rules refused and the model did not fix: the same would be refused again. */
     refused: () => all().flatMap(({ refused }) => refused ?? []),
     /** Why something that should have been saved was not, but may be the next time. */
@@ -261,15 +254,11 @@ function findSupportProblem(memory: Memory, base: Memory | null, cited: Cited): 
   const told = cited.pieces.filter(
     (piece) => piece.trust === "user" || said.some((later) => numberOf(later) > numberOf(piece) && agrees(later.text)),
   );
-  if (isSupported(ruleOf(memory), [...told, ...before])) return null;
+  const { share, words } = measureSupport(ruleOf(memory), [...told, ...before]);
+  const isShort = share === 1 || (share >= 0.5 && words > 0);
+  if (isShort || (share >= MIN_SUPPORT_SHARE && words >= MIN_SUPPORT_WORDS)) return null;
   const labels = cited.labels.join(", ");
   return `the user hardly said or agreed to a word of its first paragraph in ${labels}: write the rule in the user's own words and language, or do not save it`;
-}
-
-function isSupported(rule: string, told: readonly Spoken[]): boolean {
-  const { share, words } = measureSupport(rule, told);
-  const isShort = share === 1 || (share >= 0.5 && words > 0);
-  return isShort || (share >= MIN_SUPPORT_SHARE && words >= MIN_SUPPORT_WORDS);
 }
 
 /** Labels are counted in the order of what was said. */

@@ -1,12 +1,14 @@
 /**
- * Checks whether a plan may be carried out: the files must be unchanged, and nothing may be lost, gain trust or be
- * smuggled in.
+ * Checks whether a plan may be carried out, and carries it out: the files must be unchanged, and nothing may be lost, gain trust
+ * or be smuggled in.
  */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import {
+  arrangeIndex,
   findNamesake,
   findNewDates,
   findObjections,
@@ -15,6 +17,7 @@ import {
   isDailyLog,
   leastTrust,
   type Memory,
+  openHeaders,
   parseMemory,
   readMemory,
   type Store,
@@ -24,9 +27,41 @@ import {
   trustOf,
 } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { changesOf, hashOf, isNewFile, namedFiles, type Op, type Plan, targetOf } from "./dream-plan.ts";
+import { changesOf, describeOp, hashOf, isNewFile, namedFiles, type Op, type Plan, targetOf } from "./dream-plan.ts";
 import { findOrigins, isUntold, readUntold, wordsIn } from "./origin.ts";
 import { describeObjection, findFileProblem } from "./proposal.ts";
+
+/**
+ * All of its files or none, reverted by one undo. The journal entry; null if the plan was empty. Throws `conflict`, with every
+ * problem in its details, if the plan no longer fits the directory.
+ */
+export async function applyPlan(directory: Store, plan: Plan): Promise<string | null> {
+  const { ops } = plan;
+  if (ops.length === 0) return null;
+  refuse(await checkPlan(plan, directory));
+  return directory.change(async (writer) => {
+    // The check took a while, and other programs may have written in the meantime.
+    refuse(findNamedProblems(plan, writer));
+    const changes = changesOf(ops);
+    const arrange = (index: string | null) => arrangeIndex(index ?? "", openHeaders(writer, changes));
+    const isSorted = ops.some(({ kind }) => kind === "reindex");
+    const { entry } = await writer.apply({
+      action: "dream",
+      trust: "inferred",
+      reason: `dream: ${ops.map(describeOp).join("; ")}`,
+      writes: new Map([...changes].map(([file, text]) => [file, text === null ? null : Buffer.from(text)])),
+      plan: isSorted ? ({ index, more }) => ({ pages: { index: arrange(index), more } }) : undefined,
+    });
+    return entry?.id ?? null;
+  });
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const some = problems.slice(0, 3).join("; ") + (problems.length > 3 ? ` and ${problems.length - 3} more` : "");
+  const message = `the dream's plan was not applied: ${some}; nothing was written, so dream again`;
+  throw new MemdirError("conflict", message, { details: problems });
+}
 
 /** Every problem at once, so that the planner can fix all of them. Never throws because of a plan. */
 export async function checkPlan(plan: Plan, directory: Store): Promise<string[]> {
@@ -42,7 +77,7 @@ export async function checkPlan(plan: Plan, directory: Store): Promise<string[]>
 }
 
 /** Names must stay inside the directory, and files must exist unchanged. Checked again with the lock held. */
-export function findNamedProblems(plan: Plan, directory: Store): string[] {
+function findNamedProblems(plan: Plan, directory: Store): string[] {
   const problems = plan.ops.flatMap((op) => namedFiles(op).map((file) => findNamedProblem(file, op, plan, directory)));
   return [...new Set(problems.filter((problem) => problem !== null))];
 }
@@ -190,7 +225,7 @@ async function findRaisedTrust(op: Op, next: Memory, parts: readonly Memory[], d
 function findTakenName(op: Op, next: Memory, plan: Plan, directory: Store): string | null {
   const own = changesOf(op);
   if ([...own.keys()].some((file) => sameName(findMemory(directory, file)?.name ?? "", next.name))) return null;
-  const changed = new Map(plan.ops.flatMap((each) => [...changesOf(each)]));
+  const changed = changesOf(plan.ops);
   const others = [
     ...scan(directory).memories.flatMap(({ header }) => (changed.has(header.file) ? [] : [header])),
     ...[...changed].flatMap(([file, text]) => (text === null || own.has(file) ? [] : [parseMemory(file, text)])),
@@ -199,5 +234,5 @@ function findTakenName(op: Op, next: Memory, plan: Plan, directory: Store): stri
 }
 
 function findMemory(directory: Store, file: string): Memory | null {
-  return hashOf(directory, file) === null ? null : readMemory(directory, file);
+  return attempt(() => readMemory(directory, file), null);
 }

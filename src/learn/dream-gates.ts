@@ -6,7 +6,7 @@ import { lstatSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { openState, type Store, statePath } from "../store/store.ts";
 
 /** At most once a day. */
@@ -152,12 +152,11 @@ function write(directory: Store, body: string, time: Date): void {
 
 function findLock(directory: Store): { mtimeMs: number; pid: number | null } | null {
   const path = lockPath(directory);
-  try {
+  // One that is not for us to read is as good as none.
+  return attempt(() => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat?.isFile()) return null;
     const body = readRegular(path, { maxBytes: MAX_BYTES })?.toString("utf8").trim() ?? "";
     return { mtimeMs: stat.mtimeMs, pid: /^[1-9]\d*$/.test(body) ? Number(body) : null };
-  } catch {
-    return null; // not for us to read: as if there were none
-  }
+  }, null);
 }

@@ -5,6 +5,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../errors.ts";
 import {
   arrangeIndex,
   findDeadLines,
@@ -54,14 +55,12 @@ export async function dreamOffline(directory: Store): Promise<Plan> {
 
 /** Only memories without problems; the others are left alone. */
 function understand(directory: Store, file: string): Known[] {
-  try {
-    const bytes = readBytes(directory, file);
-    const memory = parseMemory(file, bytes);
-    if (memory.problems.length > 0 || isConflictCopy(memory)) return [];
-    return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
-  } catch {
-    return []; // gone or unreadable since the directory was listed
-  }
+  const bytes = attempt(() => readBytes(directory, file), null);
+  // It is gone, or has become unreadable since the directory was listed.
+  if (bytes === null) return [];
+  const memory = parseMemory(file, bytes);
+  if (memory.problems.length > 0 || isConflictCopy(memory)) return [];
+  return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
 }
 
 /** Corrections, pinned memories and enforced rules are for people to retire. */
@@ -97,10 +96,7 @@ async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]>
   const left = new Set([...known].sort(byWorth));
   for (const first of left) {
     left.delete(first);
-    const others: Known[] = [];
-    for (const other of left) {
-      if (isDuplicate(first, other) && !other.memory.pinned && canJoin(first, other)) others.push(other);
-    }
+    const others = [...left].filter((other) => canJoin(first, other) && isAlike(first.weight, other.weight));
     if (others.length === 0) continue;
     const op = mergeInto(first, others, now);
     // A relative date cannot be made absolute without knowing when it was said.
@@ -120,13 +116,9 @@ function byWorth({ memory: a }: Known, { memory: b }: Known): number {
   return a.file < b.file ? -1 : 1;
 }
 
-function isDuplicate(a: Known, b: Known): boolean {
-  return a.memory.type === b.memory.type && isAlike(a.weight, b.weight);
-}
-
-/** Text from a document must not be mixed into what the user is or wants, and enforced rules stay where they are. */
+/** Text from a document must not be mixed into what the user is or wants; what is pinned and enforced rules stay where they are. */
 function canJoin(a: Known, b: Known): boolean {
-  if (isEnforced(b.memory)) return false;
+  if (a.memory.type !== b.memory.type || b.memory.pinned || isEnforced(b.memory)) return false;
   const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];
   return one === two || mayBecome(a.memory.type, leastTrust([one, two]));
 }

@@ -1,6 +1,7 @@
 /** A dream's plan: what would happen to which memories and why, before anything is written, and its text for people. */
 
 import { findNameProblem } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Fields, filled, list, readInput, required, text } from "../input.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, type Store, walk } from "../store/store.ts";
@@ -45,12 +46,8 @@ export function makePlan(ops: Op[], snapshot: Snapshot): Plan {
 
 /** Null if the file does not exist or cannot be read: nothing can be planned for it. */
 export function hashOf(directory: Store, file: string): string | null {
-  try {
-    const data = findBytes(directory, file);
-    return data ? sha256(data) : null;
-  } catch {
-    return null;
-  }
+  const data = attempt(() => findBytes(directory, file), null);
+  return data && sha256(data);
 }
 
 /** The file that an op writes or removes for good; null for the index. */
@@ -71,10 +68,14 @@ export function isNewFile(op: Op, file: string): boolean {
 }
 
 /** The new text by file, null for a file that is removed. */
-export function changesOf(op: Op): Map<string, string | null> {
-  const gone = op.kind === "merge" ? op.files : op.kind === "retire" ? [op.file] : [];
-  const changes = new Map<string, string | null>(gone.map((file) => [file, null]));
-  return "text" in op ? changes.set(targetOf(op)!, op.text) : changes;
+export function changesOf(ops: Op | readonly Op[]): Map<string, string | null> {
+  const changes = new Map<string, string | null>();
+  for (const op of [ops].flat()) {
+    const gone = op.kind === "merge" ? op.files : op.kind === "retire" ? [op.file] : [];
+    for (const file of gone) changes.set(file, null);
+    if ("text" in op) changes.set(targetOf(op)!, op.text);
+  }
+  return changes;
 }
 
 /** One line for people and for the journal. */
@@ -137,13 +138,9 @@ function readOp(given: unknown): Op {
 /** A plan as it was kept, in a file that anybody may have changed: null if a step is none, or names what is elsewhere. */
 export function readKeptPlan(value: unknown): Plan | null {
   if (!isObject(value) || !Array.isArray(value.ops) || !isObject(value.base)) return null;
-  try {
-    const ops = value.ops.map(readKeptOp);
-    const isInside = ops.flatMap(namedFiles).every((file) => findNameProblem(file) === null);
-    return isInside ? { ops, base: value.base as Plan["base"] } : null;
-  } catch {
-    return null;
-  }
+  const ops = attempt(() => (value.ops as unknown[]).map(readKeptOp), null);
+  const isInside = ops?.flatMap(namedFiles).every((file) => findNameProblem(file) === null);
+  return ops && isInside ? { ops, base: value.base as Plan["base"] } : null;
 }
 
 function readKeptOp(given: unknown): Op {

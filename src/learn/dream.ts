@@ -16,8 +16,7 @@ import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { openFencedTools } from "../tools/tools.ts";
-import { applyPlan } from "./dream-apply.ts";
-import { checkPlan } from "./dream-check.ts";
+import { applyPlan, checkPlan } from "./dream-check.ts";
 import { checkDreamGates, type DreamGates, lastDream, type Processes, withDreamLock } from "./dream-gates.ts";
 import { dreamOffline } from "./dream-offline.ts";
 import {
@@ -63,11 +62,7 @@ type Dreaming = { directory: Store; ledger: Pick<Ledger, "spend"> };
  * Gates, lock, plan, check, apply; without a model by rules. Never throws: an error becomes the reason, and the next
  * dream may try again.
  */
-export async function dream(
-  { directory, ledger }: Dreaming,
-  model: LearningModel | null,
-  options: DreamOptions,
-): Promise<DreamReport> {
+export async function dream({ directory, ledger }: Dreaming, model: LearningModel | null, options: DreamOptions) {
   const report: DreamReport = { skipped: null, plan: null, entry: null, produced: "nothing", usage: NO_USAGE };
   try {
     if (!existsSync(directory.path)) throw new Error("there are no memories yet");
@@ -91,11 +86,7 @@ export async function dream(
 }
 
 /** Writes nothing except its cost and the plan itself; without a model by rules. Throws if the model fails or is stopped. */
-export async function planSeen(
-  { directory, ledger }: Dreaming,
-  model: LearningModel | null,
-  signal?: AbortSignal,
-): Promise<Plan> {
+export async function planSeen({ directory, ledger }: Dreaming, model: LearningModel | null, signal?: AbortSignal) {
   if (!existsSync(directory.path)) return { ops: [], base: {} };
   try {
     const planned = await planDream(directory, model, { signal });
@@ -137,24 +128,18 @@ function noteDream(ledger: Dreaming["ledger"], model: LearningModel | null, usag
   ledger.spend({ kind: "dream", session: null, model: `${model.provider}/${model.name}`, usage, produced });
 }
 
-interface PlanOptions {
-  /** When logs were last distilled; taking the lock overwrites it. */
-  sinceMs?: number;
-  maxTurns?: number;
-  signal?: AbortSignal | undefined;
-}
-
 /** One to list, some to read, one to answer. */
 const MAX_TURNS = 10;
 
 /**
  * What would be done; nothing is written. Must not throw because of the model. If a plan cannot be read or does not pass the check,
  * the model is asked once more. Without tools it is shown the memories instead of reading them, and can change no others.
+ * `sinceMs`: when logs were last distilled; taking the lock overwrites it.
  */
 export async function planDream(
   directory: Store,
   model: LearningModel | null,
-  { sinceMs = lastDream(directory), maxTurns = MAX_TURNS, signal }: PlanOptions = {},
+  { sinceMs = lastDream(directory), signal }: { sinceMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
   const hints = await dreamOffline(directory);
@@ -167,7 +152,7 @@ export async function planDream(
       system: [{ text: DREAM_SYSTEM, cache: true }],
       messages: [say(await buildRequest(directory, sinceMs, hints, texts))],
       ...(texts === null
-        ? { tools: openFencedTools(directory.path, null, ["Read", "Glob", "Grep"]), maxTurns }
+        ? { tools: openFencedTools(directory.path, null, ["Read", "Glob", "Grep"]), maxTurns: MAX_TURNS }
         : { tools: [], maxTurns: 1, schema: PLAN_SCHEMA }),
       maxTokens: model.maxTokens,
       ...(signal && { signal }),
@@ -191,10 +176,7 @@ export async function planDream(
 
 type Judged = { plan: Plan } | { problems: string[] };
 
-interface Shown {
-  file: string;
-  text: string;
-}
+type Shown = { file: string; text: string };
 
 /** All the text that a model without tools is shown; about 25,000 tokens. */
 const TEXT_CHARS = 100_000;
@@ -244,12 +226,8 @@ async function buildRequest(directory: Store, sinceMs: number, hints: Plan, text
   return buildDreamRequest({ today, manifest, left, findings, logs, texts });
 }
 
-async function judge(
-  { text, ended }: LoopResult,
-  snapshot: Snapshot,
-  directory: Store,
-  texts: Shown[] | null,
-): Promise<Judged> {
+async function judge(answer: LoopResult, snapshot: Snapshot, directory: Store, texts: Shown[] | null): Promise<Judged> {
+  const { text, ended } = answer;
   const whole = () => (ended === "length" ? null : text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
   const found = texts === null ? readPlan(text) : whole();
   if (found === null) return { problems: [NO_PLAN[ended] ?? "there is no plan between <plan> and </plan>"] };

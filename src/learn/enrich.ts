@@ -9,7 +9,15 @@ import { countAnswers } from "../model/cost.ts";
 import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import { findText, hasFrontmatter, isConflictCopy, parseMemory, type Row, type Store } from "../store/store.ts";
+import {
+  findText,
+  hasFrontmatter,
+  isConflictCopy,
+  type Memory,
+  parseMemory,
+  type Row,
+  type Store,
+} from "../store/store.ts";
 import { stripBlockComments } from "../text/client-markdown.ts";
 import { sha256 } from "../text/hash.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -20,7 +28,7 @@ import type { LearningModel } from "./model-extractor.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 
-/** Whose memories get cues, and who pays. */
+/** Whose memories get cues, who pays, and how far it goes. */
 export interface Enriching {
   directory: Store;
   ledger: Pick<Ledger, "spend">;
@@ -28,9 +36,6 @@ export interface Enriching {
   budget: () => BudgetAnswer;
   /** Where the cues wait for a person; null: they are written. */
   inbox: Inbox | null;
-}
-
-export interface EnrichOptions {
   /** All of them unless stated. */
   maxBatches?: number;
   /** Leaves out what an answer had no cues for until it changes: nobody asked for another try. */
@@ -71,41 +76,32 @@ export function choosePoor<R extends Row>(rows: readonly R[], log: string): R[] 
 }
 
 /** Must not throw: failed ones are left for the next run. */
-export async function enrich(
-  enriching: Enriching,
-  model: LearningModel,
-  files: readonly string[],
-  options: EnrichOptions = {},
-): Promise<EnrichResult> {
-  const { maxBatches = Number.POSITIVE_INFINITY, signal, onProgress } = options;
+export async function enrich(enriching: Enriching, model: LearningModel, files: readonly string[]) {
+  const { maxBatches = Number.POSITIVE_INFINITY, signal, onProgress } = enriching;
   const result: EnrichResult = { enriched: [], left: files.length, usage: NO_USAGE, stopped: null };
   const waiting = [...files];
   for (let batch = 0; batch < maxBatches && result.stopped === null; batch++) {
-    const notes = takeNotes(enriching, waiting, options);
+    const notes = takeNotes(enriching, waiting);
     if (notes.length === 0) break;
     const budget = enriching.budget();
     if (!budget.ok) result.stopped = budget.reason;
     else if (signal?.aborted) result.stopped = "stopped by the user";
-    else await enrichBatch(enriching, model, notes, options, result);
+    else await enrichBatch(enriching, model, notes, result);
     onProgress?.(files.length - waiting.length, files.length);
   }
   result.left = files.length - result.enriched.length;
   return result;
 }
 
-interface Note {
-  file: string;
-  /** The whole file. */
+/** As the model is shown it. */
+interface Note extends Pick<Memory, "file" | "name" | "description" | "body"> {
+  /** The whole file, as it is. */
   text: string;
-  /** What the model is shown. */
-  name: string;
-  description: string;
-  body: string;
 }
 
 /** The next batch, taken off the list. */
-function takeNotes({ directory, inbox }: Enriching, files: string[], options: EnrichOptions): Note[] {
-  const tried = options.isBackground ? (triedIn(directory).read() ?? {}) : {};
+function takeNotes({ directory, inbox, isBackground }: Enriching, files: string[]): Note[] {
+  const tried = isBackground ? (triedIn(directory).read() ?? {}) : {};
   const proposed = new Set(inbox?.list().flatMap(({ file, body }) => (body === "" && file !== null ? [file] : [])));
   const notes: Note[] = [];
   while (notes.length < BATCH && files.length > 0) {
@@ -127,14 +123,9 @@ function harmless(text: string): string {
   return neutralise(redactSecrets(text));
 }
 
-async function enrichBatch(
-  enriching: Enriching,
-  { ask, provider, name }: LearningModel,
-  notes: readonly Note[],
-  { log = () => {}, signal }: EnrichOptions,
-  result: EnrichResult,
-): Promise<void> {
-  const answer = await countAnswers(ask)({
+async function enrichBatch(enriching: Enriching, model: LearningModel, notes: readonly Note[], result: EnrichResult) {
+  const { log = () => {}, signal } = enriching;
+  const answer = await countAnswers(model.ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
     messages: [say(buildCueQuestion(notes))],
     schema: buildCueSchema(notes.length),
@@ -158,7 +149,8 @@ async function enrichBatch(
   } else result.stopped = redactSecrets(answer.error.message);
   result.enriched.push(...files);
   const produced = `${files.length} enriched`;
-  enriching.ledger.spend({ kind: "enrich", session: null, model: `${provider}/${name}`, usage, produced });
+  const asked = `${model.provider}/${model.name}`;
+  enriching.ledger.spend({ kind: "enrich", session: null, model: asked, usage, produced });
 }
 
 /** The files that got cues, or for which some are proposed. */
@@ -173,11 +165,7 @@ async function keepCues({ directory, inbox }: Enriching, cued: readonly Cued[], 
   }
 }
 
-async function propose(
-  directory: Store,
-  inbox: Inbox,
-  cued: readonly Cued[],
-): Promise<Pick<AddedCues, "files" | "refused">> {
+async function propose(directory: Store, inbox: Inbox, cued: readonly Cued[]) {
   const files: string[] = [];
   const refused: AddedCues["refused"] = [];
   for (const { file, base, cues } of cued) {

@@ -21,10 +21,15 @@ export type Inbox = ReturnType<typeof openInbox>;
 /** Safe for several processes. Files are validated: one that is not a proposal is skipped and logged. */
 export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "log">) {
   const files = openInboxFiles(directory.state(), log);
+  const read = (id: string): Proposal => {
+    const proposal = files.read(id);
+    const named = JSON.stringify(id.slice(0, 40));
+    if (!proposal) throw new MemdirError("not-found", `there is no proposal ${named}; \`memdir inbox\` lists them`);
+    return proposal;
+  };
   const take = (id: string, work: (proposal: Proposal) => void) =>
     directory.change(() => {
-      const proposal = files.read(id);
-      if (!proposal) throw missing(id);
+      const proposal = read(id);
       work(proposal);
       return proposal;
     });
@@ -33,12 +38,35 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
     list: files.list,
     wasRejected: (proposal: Proposal) => files.rejected().has(fingerprint(proposal)),
     /** By id or a prefix of one; throws `ambiguous` if several match. */
-    find: (prefix: string) => findOne(files.list(), prefix),
+    find(prefix: string): Proposal | null {
+      if (!/^[0-9a-f]+$/i.test(prefix)) return null;
+      const found = files.list().filter(({ id }) => id.startsWith(prefix.toLowerCase()));
+      if (found.length <= 1) return found[0] ?? null;
+      const begin = `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}`;
+      throw new MemdirError("ambiguous", `${begin}; give a longer prefix of the id`);
+    },
     /** The id is derived from the content, so the same thing proposed twice is one file. Refuses secrets. */
     async add(proposal: Proposal): Promise<Added> {
       const kept = { ...proposal, id: fingerprint(proposal) };
       check(kept);
-      return directory.change(() => addChecked(files, kept, log));
+      return directory.change(() => {
+        const { id } = kept;
+        if (files.rejected().has(id)) return { rejectedBefore: true };
+        const waiting = files.list();
+        const same = waiting.find((other) => other.id === id || fingerprint(other) === id);
+        if (same) return { duplicate: same.id };
+        // The least trusted first, then the oldest.
+        const all = [...waiting, kept].sort((a, b) => rankOf(a) - rankOf(b) || oldestFirst(a, b));
+        const dropped = all.slice(0, Math.max(0, all.length - MAX_WAITING));
+        for (const weak of dropped) {
+          const named = `${weak.id} (${JSON.stringify(weak.name)})`;
+          log(`inbox: more than ${MAX_WAITING} proposals are waiting; dropped ${named}`);
+          files.remove(weak.id);
+        }
+        if (dropped.includes(kept)) return { full: true };
+        files.write(kept);
+        return { id };
+      });
     },
     /** Removes it as done; called after it was applied, so that a crash in between loses nothing. */
     accept: (id: string) => take(id, () => files.remove(id)),
@@ -57,9 +85,7 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
       });
     },
     async amend(id: string, changes: Amendment): Promise<Proposal> {
-      const found = files.list().find((proposal) => proposal.id === id);
-      if (!found) throw missing(id);
-      const amended = { ...found, ...changes };
+      const amended = { ...read(id), ...changes };
       check(amended);
       await take(id, () => files.write(amended));
       return amended;
@@ -70,22 +96,6 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
 /** Its own, and that of what it says by now. */
 function idsOf(proposal: Proposal): string[] {
   return [...new Set([proposal.id, fingerprint(proposal)])];
-}
-
-function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added {
-  const { id } = kept;
-  if (files.rejected().has(id)) return { rejectedBefore: true };
-  const waiting = files.list();
-  const same = waiting.find((other) => other.id === id || fingerprint(other) === id);
-  if (same) return { duplicate: same.id };
-  const dropped = choose([...waiting, kept]);
-  for (const weak of dropped) {
-    log(`inbox: more than ${MAX_WAITING} proposals are waiting; dropped ${weak.id} (${JSON.stringify(weak.name)})`);
-    files.remove(weak.id);
-  }
-  if (dropped.includes(kept)) return { full: true };
-  files.write(kept);
-  return { id };
 }
 
 /** Compares the type of memory and what it says, not its name or where it came from. */
@@ -104,12 +114,7 @@ function fingerprint(proposal: Proposal): string {
   return sha256(`${whose}${type}\n${words}`).slice(0, ID_LENGTH);
 }
 
-/** What must be dropped to stay within the limit: the least trusted first, then the oldest. */
-function choose(all: readonly Proposal[]): Proposal[] {
-  const rank = ({ trust }: Proposal) => TRUSTS.indexOf(trust);
-  const weakest = [...all].sort((a, b) => rank(a) - rank(b) || oldestFirst(a, b));
-  return weakest.slice(0, Math.max(0, all.length - MAX_WAITING));
-}
+const rankOf = ({ trust }: Proposal) => TRUSTS.indexOf(trust);
 
 function check(proposal: Proposal): void {
   const invalid = "the proposal is invalid: it needs a name, a known type, and a body or a description";
@@ -124,27 +129,12 @@ function check(proposal: Proposal): void {
     throw new MemdirError("usage", `the proposal is larger than ${MAX_BYTES / 1024} KB: shorten it`);
 }
 
-function findOne(all: readonly Proposal[], prefix: string): Proposal | null {
-  if (!/^[0-9a-f]+$/i.test(prefix)) return null;
-  const found = all.filter(({ id }) => id.startsWith(prefix.toLowerCase()));
-  if (found.length <= 1) return found[0] ?? null;
-  const begin = `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}`;
-  throw new MemdirError("ambiguous", `${begin}; give a longer prefix of the id`);
-}
-
-function missing(id: string): MemdirError {
-  const named = JSON.stringify(id.slice(0, 40));
-  return new MemdirError("not-found", `there is no proposal ${named}; \`memdir inbox\` lists them`);
-}
-
 /** A memory is a page, not a book. */
 export const MAX_BYTES = 64 * 1024;
 
 /** Hexadecimal digits: short enough to type, long enough to be unique. */
 const ID_LENGTH = 12;
 const ID = new RegExp(`^[0-9a-f]{${ID_LENGTH}}$`);
-
-type InboxFiles = ReturnType<typeof openInboxFiles>;
 
 function openInboxFiles(state: State, log: World["log"]) {
   const recordOf = (id: string) => {

@@ -3,13 +3,14 @@
  * ledger.
  */
 
+import { messageOf } from "../errors.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { type HeardMessage, hearSession } from "../session/heard.ts";
 import type { HeardSession } from "../session/transcripts.ts";
 import type { Store } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { type Applied, applyProposal, type Memories } from "./apply.ts";
+import { type Applied, type Applying, applyProposal } from "./apply.ts";
 import {
   type Cursor,
   checkGates,
@@ -24,15 +25,12 @@ import {
 } from "./extraction-gates.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Ledger } from "./ledger.ts";
-import type { LearnMode, Proposal } from "./proposal.ts";
+import type { Proposal } from "./proposal.ts";
 
 /** Where memdir learns, and what it may do there. */
-export interface Learning {
-  store: Memories;
+export interface Learning extends Applying {
   /** The one that is written to. */
   directory: Store;
-  /** Of its scope. */
-  mode: LearnMode;
   ledger: Ledger;
   inbox: Inbox;
   /** Read again before every run. */
@@ -53,8 +51,7 @@ export interface Extractor {
 export type Keep = (proposal: Proposal, base?: string | null) => Promise<Applied>;
 
 /** The input of an extraction. */
-export interface Turns
-  extends Pick<LearnRequest, "session" | "messages" | "conversation" | "explicit" | "asked" | "signal"> {
+export interface Turns extends LearnRequest {
   /** Those since the cursor. */
   fresh: readonly HeardMessage[];
   /** Once true, nothing more is saved. */
@@ -119,33 +116,34 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   calls: number;
 }
 
-const nothing = (): LearnResult => ({
-  ...{ saved: [], refused: [], skipped: null, failed: null },
-  ...{ turns: 0, usage: NO_USAGE, calls: 0, left: 0 },
-});
+const nothing = () => ({ saved: [], refused: [], failed: null, left: 0 });
+const idle = (): LearnResult => ({ ...nothing(), skipped: null, turns: 0, usage: NO_USAGE, calls: 0 });
+
+/** To begin with, for an extractor. */
+export const foundNothing = (): Extracted => ({ ...nothing(), last: null, spent: null });
 
 /** Reads all that is new, in as many runs as it takes. Must not throw: it works in the background. */
 export async function learn(learning: Learning, given: Extractor, request: LearnRequest): Promise<LearnResult> {
-  const result = nothing();
+  const result = idle();
   const { directory, ledger } = learning;
   let extractor = given;
   try {
-    const isAsked = given.asked && request.asked && request.asked.length > 0;
-    if (isAsked && !learning.gates(request.session).budget.ok) extractor = given.asked!;
+    if (given.asked && request.asked?.length && !learning.gates(request.session).budget.ok) extractor = given.asked;
     const run: Run = { learning, extractor, request, result };
     if (!passes(run, findFresh(run))) {
       clearExtractionLock(directory, request.session);
       return result;
     }
     const release = takeExtractionLock(directory, request.session);
-    if (!release) return { ...result, skipped: recordSkip(learning, request.session, LOCKED) };
+    const locked = "another process is extracting from this session";
+    if (!release) return { ...result, skipped: recordSkip(learning, request.session, locked) };
     try {
       await extractAll(run);
     } finally {
       release();
     }
   } catch (error) {
-    result.failed = redactSecrets(reasonOf(error));
+    result.failed = redactSecrets(messageOf(error));
   }
   if (result.failed !== null) {
     directory.log(`extraction failed and will be retried: ${result.failed}`);
@@ -154,8 +152,6 @@ export async function learn(learning: Learning, given: Extractor, request: Learn
   }
   return result;
 }
-
-const LOCKED = "another process is extracting from this session";
 
 /** An entry in the ledger, too: nothing runs without a trace. */
 export function recordSkip({ directory, ledger }: Learning, session: string, why: string): string {
@@ -205,9 +201,8 @@ function passes({ learning, extractor, request, result }: Run, { from, fresh }: 
 async function extractAll(run: Run): Promise<void> {
   const { request, result } = run;
   let total: number | undefined;
-  let before = Number.POSITIVE_INFINITY;
-  do {
-    if (total !== undefined) before = result.left;
+  // Without progress the next run would ask the same.
+  for (let left = Number.POSITIVE_INFINITY; left > 0; left = result.left < left ? result.left : 0) {
     // Read again: the previous holder of the lock may have moved the cursor.
     const fresh = findFresh(run);
     total ??= fresh.fresh.length;
@@ -216,8 +211,7 @@ async function extractAll(run: Run): Promise<void> {
     if (result.skipped !== null || result.failed !== null) return;
     request.onProgress?.(total - result.left, total);
     run.request = { ...request, trailing: true };
-    // Without progress the next run would ask the same.
-  } while (result.left > 0 && result.left < before);
+  }
 }
 
 function countPrompts(messages: readonly HeardMessage[]): number {
@@ -232,8 +226,8 @@ function advance({ directory }: Learning, request: LearnRequest, from: Cursor | 
   try {
     moveCursor(directory.path, request.session, { from, to, ids: request.messages.map(({ id }) => id) });
   } catch (error) {
-    const why = reasonOf(error);
-    directory.log(`extraction: the cursor could not be moved, so the next run reads the same messages: ${why}`);
+    const why = "the cursor could not be moved, so the next run reads the same messages";
+    directory.log(`extraction: ${why}: ${messageOf(error)}`);
   }
 }
 
@@ -265,14 +259,14 @@ async function extract({ learning, extractor, request, result }: Run, { from, fr
 }
 
 /** A new version of a proposal replaces the one in the inbox. */
-function openKeep({ store, inbox, mode }: Learning): Keep {
+function openKeep(learning: Learning): Keep {
   const waiting = new Map<string, string>();
-  return async (proposal, base = null) => {
-    const applied = await applyProposal(store, inbox, proposal, mode, base);
+  return async (proposal, base) => {
+    const applied = await applyProposal(learning, proposal, base);
     const earlier = waiting.get(proposal.id);
     if (applied.isAdded && applied.id) waiting.set(proposal.id, applied.id);
     // A person may have decided in the meantime.
-    if (applied.isAdded && earlier) await inbox.accept(earlier).catch(() => {});
+    if (applied.isAdded && earlier) await learning.inbox.accept(earlier).catch(() => {});
     return applied;
   };
 }
@@ -303,11 +297,7 @@ export async function learnSession(
 ): Promise<LearnResult> {
   const { mode } = learning;
   // Not even the ledger is written to.
-  if (mode === "off" || mode === "read-only") return { ...nothing(), skipped: `learning is ${mode} here (learn.mode)` };
+  if (mode === "off" || mode === "read-only") return { ...idle(), skipped: `learning is ${mode} here (learn.mode)` };
   const asked: Learning = { ...learning, gates: (id) => ({ ...learning.gates(id), enabled: true }) };
   return learn(asked, extractor, { session: session.id, messages: hearSession(session), trailing: true, ...options });
-}
-
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
-import { NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
+import { type Usage, usedNothing } from "../model/ask.ts";
 import { type Prices, type Sum, sumUp, TOKEN_KINDS } from "../model/cost.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -44,7 +44,7 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     lastLogged = message;
     return message;
   };
-  const write = (entry: Omit<Spent, "at" | "skipped"> & Partial<Spent>, flush: boolean) => {
+  const write = (entry: Entry, flush: boolean) => {
     // An entry of no day would never be counted.
     const at = Number.isNaN(Date.parse(entry.at ?? "")) ? world.now().toISOString() : entry.at;
     waiting.push(tidy({ ...entry, at }));
@@ -76,18 +76,14 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     return entries({ since: startOfDay(now) }).filter(({ at }) => Date.parse(at) < end);
   };
 
-  const writeIdle = (entry: Pick<Spent, "kind" | "session" | "model" | "skipped" | "endsDay">, flush: boolean) =>
-    write({ usage: NO_USAGE, produced: "", ...entry }, flush);
-
   return {
     /** On disk when this returns; an entry that cannot be written stays in memory, is counted, and is written with the next one. */
-    spend: (entry: Parameters<typeof write>[0]) => write(entry, true),
+    spend: (entry: Omit<Spent, "at" | "skipped"> & Partial<Spent>) => write(entry, true),
     /** Not flushed: after most turns nothing runs, which is not worth waiting for the disk. */
-    skip: (kind: SpentKind, session: string | null, skipped: string) =>
-      writeIdle({ kind, session, model: "", skipped }, false),
+    skip: (kind: SpentKind, session: string | null, skipped: string) => write({ kind, session, skipped }, false),
     /** Nothing more is asked of the model today, for this reason; until it answers again, by hand. */
     endDay: (kind: SpentKind, session: string | null, model: string, skipped: string) =>
-      writeIdle({ kind, session, model, skipped, endsDay: true }, true),
+      write({ kind, session, model, skipped, endsDay: true }, true),
     /** Why the provider's models are asked nothing more today, else null. */
     ended(provider: string): string | null {
       const of = ofToday().filter(({ model }) => model.split("/")[0] === provider);
@@ -127,8 +123,10 @@ function parseSpent(value: unknown): Spent | null {
   return tidy(value as Spent);
 }
 
+type Entry = Partial<Spent> & Pick<Spent, "kind">;
+
 /** A valid entry from any input, because entries are summed up. */
-function tidy(entry: Partial<Spent> & Pick<Spent, "kind">): Spent {
+function tidy(entry: Entry): Spent {
   const { at, kind, session, skipped, usage } = entry;
   return {
     ...{ at: String(at), kind, session: typeof session === "string" ? session : null, model: text(entry.model) },

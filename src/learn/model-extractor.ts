@@ -5,6 +5,7 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { messageOf } from "../errors.ts";
 import { choice, filled, list, readInput, required, text } from "../input.ts";
 import { askTwice, fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, say } from "../model/ask.ts";
@@ -20,18 +21,19 @@ import {
   saysNothingToKeep,
 } from "../prompts/learning.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
+import { formatManifest } from "../recall/select.ts";
 import { fileNameFor, MEMORY_TYPES } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openFencedTools } from "../tools/tools.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { World } from "../world.ts";
-import { rewrite, type Target } from "./apply.ts";
-import { type Draft, type Keeper, openKeeper, type Sources } from "./draft.ts";
-import { type Extractor, type Keep, NOTHING_NEW, reasonOf, type Turns } from "./learn.ts";
-import type { Spoken } from "./origin.ts";
-import { findFileProblem, type Proposal } from "./proposal.ts";
-import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
+import { findTarget, type Memories, rewrite, type Target } from "./apply.ts";
+import { type Draft, type Keeper, openKeeper } from "./draft.ts";
+import { type Extractor, foundNothing, type Learning, NOTHING_NEW, type Turns } from "./learn.ts";
+import { readUntold } from "./origin.ts";
+import { findFileProblem } from "./proposal.ts";
+import { buildWindow, dayOf, listPieces } from "./window.ts";
 
 /** The part of a model that learning needs. */
 export interface LearningModel {
@@ -44,89 +46,58 @@ export interface LearningModel {
   takesTools?: boolean;
 }
 
-interface ExtractionMemory {
-  /** The memory directory; it need not exist. */
-  dir: string;
-  /** A line per existing memory, safe to show. */
-  manifest: () => Promise<string>;
-  find: FindMemory;
-  /** Memories whose words are not the user's. */
-  untold: () => Spoken[];
-}
-
 /** One to read, one to write, and some to fix what was refused. */
 const MAX_TURNS = 5;
 
 /** `model` is the one to ask now: the user may change it between runs. */
 export function openModelExtractor(
-  world: Pick<World, "now" | "newId">,
+  learning: Pick<Learning, "store" | "directory">,
   model: () => LearningModel,
-  memory: ExtractionMemory,
+  newId: World["newId"],
 ): Extractor {
   return {
     isFree: false,
     async extract(turns, keep) {
-      const asked = model();
-      const isFork = turns.conversation !== undefined && asked.takesTools !== false;
-      const window = buildWindow(turns.fresh, { list: isFork });
-      const { last, left } = window;
-      if (window.pieces.length === 0) {
-        return { saved: [], refused: [], failed: null, skipped: NOTHING_NEW, last, left, spent: null };
-      }
-      return { ...(await extractFrom(world, asked, memory, turns, window, keep)), last, left };
+      const { store, directory } = learning;
+      const { ask, provider, name, takesTools = true } = model();
+      const isFork = turns.conversation !== undefined && takesTools;
+      const { pieces, text: window, ...read } = buildWindow(turns.fresh, { list: isFork });
+      if (pieces.length === 0) return { ...foundNothing(), skipped: NOTHING_NEW, ...read };
+      const said = [...readUntold(directory), ...listPieces(turns.messages)];
+      const keeper = openKeeper({ now: directory.now, newId }, { ...turns, pieces, said }, keep);
+      const prompt = buildExtractionPrompt({
+        dir: directory.path,
+        manifest: formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest,
+        ...{ window, isFork, isOneShot: !takesTools, explicit: turns.explicit ?? false },
+        today: dayOf(directory.now().toISOString()) ?? "",
+      });
+      const asking: Asking = { ...turns, ask: countAnswers(ask), prompt, keeper };
+      const asked = await (takesTools ? askWithTools(asking, directory.path) : askOnce(asking, store));
+      // A stopped loop does not wait for its tools, but a save that is running will finish.
+      await keeper.settle();
+      const { usage, turns: answers } = asked.loop;
+      const spent = { model: `${provider}/${name}`, usage, turns: answers, calls: asked.calls };
+      return { saved: keeper.saved(), refused: keeper.refused(), failed: findFailure(asked, keeper), spent, ...read };
     },
   };
 }
 
-async function extractFrom(
-  world: Pick<World, "now" | "newId">,
-  model: LearningModel,
-  memory: ExtractionMemory,
-  turns: Turns,
-  window: Window,
-  keep: Keep,
-) {
-  const isOneShot = model.takesTools === false;
-  const { session, explicit = false } = turns;
-  const said = [...memory.untold(), ...listPieces(turns.messages)];
-  const sources: Sources = { session, pieces: window.pieces, said };
-  const keeper = openKeeper(world, sources, keep, turns.isStopped);
-  const prompt = buildExtractionPrompt({
-    dir: memory.dir,
-    manifest: await memory.manifest(),
-    window: window.text,
-    isFork: turns.conversation !== undefined && !isOneShot,
-    isOneShot,
-    today: dayOf(world.now().toISOString()) ?? "",
-    explicit,
-  });
-  const ask = countAnswers(model.ask);
-  const asked = isOneShot
-    ? await askOnce(ask, prompt, memory.find, keeper, turns.signal)
-    : await askWithTools(ask, prompt, memory.dir, keeper, turns);
-  // A stopped loop does not wait for its tools, but a save that is running will finish.
-  await keeper.settle();
-  const { calls, loop } = asked;
-  const spent = { model: `${model.provider}/${model.name}`, usage: loop.usage, turns: loop.turns, calls };
-  return { saved: keeper.saved(), refused: keeper.refused(), failed: findFailure(asked, keeper), spent };
+interface Asking extends Pick<Turns, "conversation" | "signal"> {
+  ask: Ask;
+  prompt: string;
+  keeper: Keeper;
 }
 
 /** In a fork of the conversation, if there is one. It reads what it wants to update, and is told at once why a file is refused. */
-async function askWithTools(
-  ask: Ask,
-  prompt: string,
-  dir: string,
-  { keep }: Keeper,
-  { conversation, signal }: Turns,
-): Promise<Asked> {
+async function askWithTools({ ask, prompt, keeper, conversation, signal }: Asking, dir: string): Promise<Asked> {
   let calls = 0;
   const options = {
-    tools: openExtractionTools(dir, keep),
+    tools: openExtractionTools(dir, keeper.keep),
     maxTurns: MAX_TURNS,
     maxTokens: MAX_TOKENS,
     ...(signal && { signal }),
-    onEvent: (event: LoopEvent) => {
-      if (event.type === "tool-start") calls++;
+    onEvent: ({ type }: LoopEvent) => {
+      if (type === "tool-start") calls++;
     },
   };
   const system = [{ text: EXTRACTION_RULES, cache: true }];
@@ -138,10 +109,8 @@ async function askWithTools(
 }
 
 /** A run that did nothing must say so in the words that the prompt asks for; anything else is only a claim. */
-function findFailure(
-  { loop: { ended, error, turns }, calls, isNothing, instead }: Asked,
-  keeper: Keeper,
-): string | null {
+function findFailure({ loop, calls, isNothing, instead }: Asked, keeper: Keeper): string | null {
+  const { ended, error, turns } = loop;
   if (ended === "aborted") return "it was stopped";
   if (ended === "error") return error?.message ?? "the model did not answer";
   const problem = keeper.problem();
@@ -182,9 +151,6 @@ interface Asked {
   instead: string;
 }
 
-/** The memory of this file or, without one, of this type and name. */
-export type FindMemory = (wanted: Pick<Proposal, "file" | "type" | "name">) => Promise<Target | null>;
-
 /** A few memories and a sentence. */
 const MAX_TOKENS = 4_000;
 /** More of them are no longer few and good ones. */
@@ -192,13 +158,7 @@ const MAX_MEMORIES = 20;
 /** A longer one is not rewritten in one answer. */
 const MAX_SHOWN_CHARS = 8_000;
 
-async function askOnce(
-  ask: Ask,
-  prompt: string,
-  find: FindMemory,
-  keeper: Keeper,
-  signal: AbortSignal | undefined,
-): Promise<Asked> {
+async function askOnce({ ask, prompt, keeper, signal }: Asking, store: Memories): Promise<Asked> {
   const seen = new Map<string, string>();
   const asked = { calls: 0, isNothing: false };
   const take = async ({ text: answer, ended }: LoopResult): Promise<string | null> => {
@@ -211,20 +171,22 @@ async function askOnce(
     for (const given of memories.slice(0, MAX_MEMORIES)) {
       asked.calls++;
       try {
-        const { draft, target } = await readDraft(given, find);
+        const { draft, target } = await readDraft(given, store);
         if (target && seen.get(draft.file) !== target.text) {
           unseen.push(target);
           keeper.refuse(draft.file, "you have not seen what it says now");
         }
         await keeper.keep(draft);
       } catch (error) {
-        problems.push(redactSecrets(reasonOf(error)));
+        problems.push(redactSecrets(messageOf(error)));
       }
     }
     for (const { memory, text } of unseen) seen.set(memory.file, text);
     // Asking again does not help where the disk fails.
     if (problems.length === 0 || keeper.problem() !== null) return null;
-    return buildExtractionCorrection(problems, unseen.map(show));
+    // What they hold is data, and a secret in one stays where it is.
+    const shown = unseen.map(({ memory: { file }, text }) => ({ file, text: neutraliseTags(redactSecrets(text)) }));
+    return buildExtractionCorrection(problems, shown);
   };
   const system = [{ text: ONE_SHOT_RULES, cache: true }];
   const options = { system, messages: [say(prompt)], tools: [], schema: EXTRACTION_SCHEMA, maxTurns: 1 };
@@ -245,10 +207,11 @@ const FIELDS = {
 };
 
 /** As a file, like one that a model with tools writes. Throws with a reason for the model. */
-async function readDraft(given: unknown, find: FindMemory): Promise<{ draft: Draft; target: Target | null }> {
+async function readDraft(given: unknown, store: Memories): Promise<{ draft: Draft; target: Target | null }> {
   const { file, type, name, description, body, ...rest } = readInput(FIELDS, given as Record<string, unknown>);
   const { when = [], source: labels = [] } = rest;
-  const target = (file ? await find({ file, type, name }) : null) ?? (await find({ file: null, type, name }));
+  const find = (file: string | null) => findTarget(store, { file, type, name });
+  const target = (file ? await find(file) : null) ?? (await find(null));
   const source = labels.length > 0 ? labels.join(", ") : "unknown";
   if (!target) {
     const text = formatDocument({ name, description, type, when, source }, body);
@@ -260,9 +223,4 @@ async function readDraft(given: unknown, find: FindMemory): Promise<{ draft: Dra
   if (problem !== null) throw new Error(`${memory.file} is not changed: ${problem}`);
   const text = memory.broken ? base : rewrite(target, { type: memory.type, description, when, source, body });
   return { draft: { file: memory.file, text, base }, target };
-}
-
-/** What it holds is data, and a secret in it stays where it is. */
-function show({ memory: { file }, text }: Target): { file: string; text: string } {
-  return { file, text: neutraliseTags(redactSecrets(text)) };
 }

@@ -68,13 +68,10 @@ export function wordsIn({ name, description, when, body }: Memory): string {
 
 /** What a person pasted into a message counts as a document; the rest is theirs. */
 function splitPasted(piece: Spoken): Spoken[] {
-  if (piece.trust !== "user") return [piece];
-  const own = dropForeign(piece.text);
-  if (own === piece.text) return [piece];
-  return [
-    { trust: "user", text: own },
-    { trust: "document", text: piece.text },
-  ];
+  const { trust, text } = piece;
+  const own = trust === "user" ? dropForeign(text) : text;
+  const pasted: Spoken[] = own === text ? [] : [{ trust: "document", text }];
+  return [{ trust, text: own }, ...pasted];
 }
 
 /** How much of what a text demands was said, in the same words or others of the same stem: 0 to 1. */
@@ -97,17 +94,11 @@ export function isUntold(trust: Trust): boolean {
   return TRUSTS.indexOf(trust) < TRUSTS.indexOf("inferred");
 }
 
-interface Traces {
-  /** Words in a row. */
-  runs: Set<string>;
-  /** The specific ones. */
-  words: Set<string>;
-}
+/** Words in a row, and the specific ones. */
+type Traces = Record<"runs" | "words", Set<string>>;
 
-interface Print extends Traces {
-  /** Words that a run begins with; others can be skipped. */
-  firsts: Set<string>;
-}
+/** With the words that a run begins with; others can be skipped. */
+type Print = Traces & { firsts: Set<string> };
 
 function takePrint(text: string): Print {
   const words = wordsOf(text);

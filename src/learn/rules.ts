@@ -3,6 +3,7 @@
  * installed, these are explicit requests only.
  */
 
+import { messageOf } from "../errors.ts";
 import { type Block, type TextBlock, type ToolResult, textOf } from "../model/ask.ts";
 import { type HeardMessage, ownWords } from "../session/heard.ts";
 import { type Header, sameName } from "../store/store.ts";
@@ -12,12 +13,12 @@ import { writeDates } from "../text/relative-dates.ts";
 import { splitSpeech } from "../text/speech.ts";
 import { termsOf } from "../text/terms.ts";
 import { isFinal } from "./apply.ts";
-import { type Extracted, type Extractor, type Keep, type Learning, type Prompt, reasonOf } from "./learn.ts";
+import { type Extracted, type Extractor, foundNothing, type Keep, type Learning, type Prompt } from "./learn.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { MEANT, type Said, takesBackEarlier, understandSaid } from "./said.ts";
 import type { Embed, Sure } from "./said-classifier.ts";
-import { callsItAJoke, forbidsKeeping, isTakenBack } from "./said-refusals.ts";
+import { callsItAJoke, forbidsKeeping, hasPart } from "./said-refusals.ts";
 import { RETRACTED } from "./said-requests.ts";
 
 export interface SpokenMessage extends Prompt {
@@ -38,32 +39,30 @@ export async function extractByRules(
   let proposals: Proposal[] = [];
   let answer = "";
   let asked = "";
-  let before: string | null = null;
   const written: string[] = [];
   const ids: string[] = [];
   const earlier: string[] = [];
+  const withdraw = (id: string | null | undefined) => {
+    proposals = proposals.filter(({ message }) => message !== id);
+  };
   for (const message of messages) {
     const at = new Date(message.at);
     if (message.role === "assistant") {
       answer = message.text;
       earlier.push(...date(message.text, at));
     }
-    if (message.role !== "tool" && callsItAJoke(message.text))
-      proposals = proposals.filter((proposal) => proposal.message !== before);
+    if (message.role !== "tool" && callsItAJoke(message.text)) withdraw(ids.at(-1));
     if (message.role === "tool" && INSTRUCTIONS.test(message.text)) written.push(message.text);
-    if (message.role !== "user") continue;
     // Without its date a message's "tomorrow" means nothing.
-    if (Number.isNaN(at.getTime())) continue;
-    if (takesBack(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
-    if (embed && takesBackEarlier(message.text, answer, embed)) {
-      const last = proposals.findLast((proposal) => ids.slice(-REACH).includes(proposal.message ?? ""))?.message;
-      if (last) proposals = proposals.filter((proposal) => proposal.message !== last);
-    }
-    before = message.id;
+    if (message.role !== "user" || Number.isNaN(at.getTime())) continue;
+    if (takesBack(message.text)) withdraw(ids.at(-1));
+    if (embed && takesBackEarlier(message.text, answer, embed))
+      withdraw(proposals.findLast((proposal) => ids.slice(-REACH).includes(proposal.message ?? ""))?.message);
     ids.push(message.id);
-    const heard = { answer, asked, earlier, embed, ...(sure && { sure }) };
+    const heard = { answer, asked, earlier, embed, sure };
     for (const said of await understandSaid(message.text, at, heard)) {
-      if (isWritten(said.body, written)) continue;
+      // What an instruction file already says is not saved again.
+      if (written.some((text) => sharedPart(said.body, text) >= MOSTLY)) continue;
       if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
       proposals = next(proposals, existing, said, propose(said, message, session));
@@ -106,14 +105,14 @@ export function openAskedExtractor({ store }: Learning): Extractor {
 
 /** One after the other: a later one may change what an earlier one wrote. */
 async function keepAll(proposals: readonly Proposal[], keep: Keep): Promise<Extracted> {
-  const all: Extracted = { saved: [], refused: [], failed: null, last: null, left: 0, spent: null };
+  const all = foundNothing();
   for (const proposal of proposals) {
     try {
       const { done, file, reason } = await keep(proposal);
       if (done === "refused") all.refused.push(`${proposal.name}: ${reason ?? ""}`);
       else all.saved.push({ file: file ?? proposal.name, action: done, proposal });
     } catch (error) {
-      const reason = `${proposal.name}: ${reasonOf(error)}`;
+      const reason = `${proposal.name}: ${messageOf(error)}`;
       if (isFinal(error)) all.refused.push(reason);
       else all.failed ??= reason;
     }
@@ -139,9 +138,8 @@ const REACH = 3;
 /** Right after something, "forget it" and "never mind" retract it; anywhere else they are just talk. */
 function takesBack(message: string): boolean {
   const text = message.slice(0, MAX_LOOK);
-  return (
-    TAKEN_BACK.some((pattern) => pattern.test(text)) || isTakenBack(text.slice(0, MAX_SHORT)) || forbidsKeeping(text)
-  );
+  if (forbidsKeeping(text) || hasPart(text.slice(0, MAX_SHORT), "takenBack")) return true;
+  return TAKEN_BACK.some((pattern) => pattern.test(text));
 }
 
 /** A message that is longer was not written to retract something. */
@@ -162,11 +160,6 @@ const INSTRUCTIONS = /\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b/i;
 
 /** Of a statement's words; the others are "please" and "remember". */
 const MOSTLY = 0.7;
-
-/** What an instruction file already says is not saved again. */
-function isWritten(body: string, written: readonly string[]): boolean {
-  return written.some((text) => sharedPart(body, text) >= MOSTLY);
-}
 
 /** What the agent quoted from a tool's result is not a way of working that the user approved. */
 async function isRetold(body: string, messages: readonly SpokenMessage[]): Promise<boolean> {

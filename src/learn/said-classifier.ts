@@ -76,8 +76,7 @@ export function judge(place: Place, embed: Embed): Judged {
   const total = sumOf(null);
   const ofType = allowed.map(({ kind }) => sumOf(TYPE_OF[kind]));
   const typeSum = Math.max(...ofType);
-  const best = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
-  const { kind, x } = best;
+  const { kind, x } = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
   return { keep: kept / all, takesBack: withdrawn / all, kind, share: x / total, typeShare: typeSum / total };
 }
 

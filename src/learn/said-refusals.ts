@@ -23,19 +23,7 @@ export function saysNothing({ text, plain }: Sentence): boolean {
   return holdsSecret(text) || hasPart(plain, "once", "written", "personal");
 }
 
-/** Whether a sentence asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
-export function isQuestion(plain: string): boolean {
-  return hasPart(plain, "question");
-}
-
-/** For the task at hand only. */
-export function isTaskScoped(plain: string): boolean {
-  return hasPart(plain, "task");
-}
-
-type Part = keyof typeof PARTS;
-
-export function hasPart(plain: string, ...parts: readonly Part[]): boolean {
+export function hasPart(plain: string, ...parts: readonly (keyof typeof PARTS)[]): boolean {
   return parts.some((part) => PARTS[part].test(plain));
 }
 
@@ -45,8 +33,10 @@ const PARTS = {
   /** An appeal to what the instruction files say already. */
   written:
     /\b(?:as|like|per|see|according to|following)\b[^.]{0,30}(?:\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b|\.(?:editorconfig|clang-format|eslintrc|prettierrc)\b)|\b(?:CLAUDE|AGENTS|GEMINI)\.md (?:already )?says\b/i,
+  /** It asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
   question:
     /[?？]["')\s]*$|^¿|(?:吗|嗎|呢|か)[。\s]*$|, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$|^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)\b(?![^?]{0,60}: )|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i,
+  /** For the task at hand only. */
   task: /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|until i\b|while i\b|for a (?:moment|bit|while|sec|second)|this time|on my branch|in a (?:minute|moment|second))\b|\b(?:in|for|on|to|of|from|with) (?:this|these|my|the current) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|handler|endpoint|refactoring|feature|story|review|demo|exercise|round|rebase)s?\b|\blines? \d|\b(?:vorerst|fürs erste|im moment|gerade eben|por ahora|por el momento|de momento|pour l'instant|pour le moment)\b|暂时|先这样|とりあえず|일단/i,
   /** Another person's data. */
   personal:
@@ -54,15 +44,10 @@ const PARTS = {
   /** What the program is to do or to look like: the work itself, which the code will show. */
   program:
     /^(?:the|this|that|an?|each|every|all|any|our|new|both|these|those) (?:[\w-]+ ){0,2}(?:buttons?|banners?|labels?|dialogs?|modals?|forms?|columns?|rows?|tables?|lists?|fields?|inputs?|variables?|functions?|methods?|class(?:es)?|arguments?|parameters?|loops?|pages?|headers?|footers?|sidebars?|menus?|tabs?|icons?|spinners?|tooltips?|dropdowns?|checkbox(?:es)?|strings?|arrays?|objects?|props?|hooks?|regex(?:es)?|selectors?) (?:\S+ ){0,3}?(?:is|are|must|has to|have to|should|needs?|may|might|can|shows?|returns?)\b/i,
+  /** "All buttons blue … no, forget it": neither this sentence nor what it takes back is kept. */
+  takenBack:
+    /\b(?:no,? wait|wait,? no|actually,? no|never ?mind|on second thoughts?|forget (?:it\b(?! each| every)|(?:what )?i said)|scratch that|scrap that)\b|\bvergiss (?:es|das)\b|\bach (?:nee|nein|egal)\b|\bquatsch\b|\bwar nur (?:ein )?(?:spaß|scherz|witz)\b|(?<!\p{L})olv[ií]dalo(?!\p{L})|\bno,? espera\b|\bespera,? no\b|\blaisse tomber\b|\bnon,? attends\b|算了|当我没说|やっぱりいい|なんでもない|아니다 됐/iu,
 } as const;
-
-/** "All buttons blue … no, forget it": neither this sentence nor what it takes back is kept. */
-export function isTakenBack(plain: string): boolean {
-  return TAKEN_BACK.test(plain);
-}
-
-const TAKEN_BACK =
-  /\b(?:no,? wait|wait,? no|actually,? no|never ?mind|on second thoughts?|forget (?:it\b(?! each| every)|(?:what )?i said)|scratch that|scrap that)\b|\bvergiss (?:es|das)\b|\bach (?:nee|nein|egal)\b|\bquatsch\b|\bwar nur (?:ein )?(?:spaß|scherz|witz)\b|(?<!\p{L})olv[ií]dalo(?!\p{L})|\bno,? espera\b|\bespera,? no\b|\blaisse tomber\b|\bnon,? attends\b|算了|当我没说|やっぱりいい|なんでもない|아니다 됐/iu;
 
 /** Said about what was just said. */
 export function callsItAJoke(message: string): boolean {

@@ -1,6 +1,6 @@
 /** Explicit requests to remember or to forget, in the commonest languages. */
 
-import { hasPart, isQuestion, isTaskScoped } from "./said-refusals.ts";
+import { hasPart } from "./said-refusals.ts";
 
 export interface Request {
   act: "remember" | "forget";
@@ -82,12 +82,9 @@ export function findRequest(plain: string): Request | null {
     const match = pattern.exec(plain);
     const [start, end] = match?.indices?.groups?.what ?? [];
     if (!match || start === undefined || end === undefined) continue;
-    const request = {
-      act: word === "forget" ? "forget" : "remember",
-      isRule: word === "rule",
-      at: match.index,
-    } as const;
-    return isMeant(plain, { ...request, start, end }) ? { ...request, start, end } : null;
+    const act = word === "forget" ? word : "remember";
+    const request: Request = { act, isRule: word === "rule", at: match.index, start, end };
+    return isMeant(plain, request) ? request : null;
   }
   return null;
 }
@@ -96,21 +93,21 @@ function isMeant(plain: string, { act, isRule, at, start, end }: Request): boole
   const ahead = plain.slice(0, at);
   // What comes before the words of the request may be quoted.
   if (REPORTED.test(ahead.slice(-200)) || /\bif (?:i|you|we)\b/i.test(ahead)) return false;
-  if (isQuestion(plain) && !/^(?:please )?(?:can|could|would|will) you\b.*\bthat\b/i.test(plain)) return false;
-  const what = plain.slice(start, end).trim();
-  if (act === "forget") return !isTaskScoped(plain);
-  if (isReminder(plain.slice(at, start), what)) return false;
+  if (hasPart(plain, "question") && !/^(?:please )?(?:can|could|would|will) you\b.*\bthat\b/i.test(plain)) return false;
+  const [words, what] = [plain.slice(at, start), plain.slice(start, end).trim()];
+  if (act === "forget") return !hasPart(plain, "task");
+  if (isReminder(words, what)) return false;
   // "Remember" alone is plain enough; the others are said of the work at hand as well.
-  const isWeak =
-    isRule ||
-    /\b(?:forget|keep in mind|bear in mind)\b|vergiss|olvides|oublie|别忘|忘れないで|잊지/i.test(
-      plain.slice(at, start),
-    );
-  return (
-    !isWeak ||
-    !(isTaskScoped(plain) || hasPart(what, "program") || /^(?:it's|it is|this)\b/i.test(what) || what.length < 8)
+  if (!isRule && !WEAK.test(words)) return true;
+  return !(
+    hasPart(plain, "task") ||
+    hasPart(what, "program") ||
+    /^(?:it's|it is|this)\b/i.test(what) ||
+    what.length < 8
   );
 }
+
+const WEAK = /\b(?:forget|keep in mind|bear in mind)\b|vergiss|olvides|oublie|别忘|忘れないで|잊지/i;
 
 /** Words that introduce what another person said. */
 const REPORTED =
@@ -122,7 +119,7 @@ function isReminder(request: string, what: string): boolean {
   const isGeneral =
     /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
   if (/\bforget\b|vergiss|olvides|oublie|别忘|不要忘/i.test(request)) {
-    if (/^(?:to|de)\b/i.test(what) && (!isGeneral || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what)))
+    if (/^(?:to|de)\b/i.test(what) && (!isGeneral || hasPart(what, "task") || /\b(?:this|that|it)\b/i.test(what)))
       return true;
     if (words.length < 4 && what.length < 14 && !isGeneral) return true;
   }

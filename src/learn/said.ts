@@ -18,9 +18,8 @@ import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
 import { type Sentence, splitSpeech } from "../text/speech.ts";
 import { maskSecrets } from "../text/spoken-secrets.ts";
 import { termsOf } from "../text/terms.ts";
-import type { Embed } from "./said-classifier.ts";
-import { type Judged, judge, type Kind, SURE, type Sure, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, isQuestion, isTakenBack, saysNothing } from "./said-refusals.ts";
+import { type Embed, type Judged, judge, type Kind, SURE, type Sure, TYPE_OF, UNSURE } from "./said-classifier.ts";
+import { forbidsKeeping, hasPart, saysNothing } from "./said-refusals.ts";
 import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
 
 export interface Said {
@@ -64,10 +63,9 @@ export async function understandSaid(text: string, now: Date, heard: Heard = {})
   if (forbidsKeeping(message)) return [];
   const clean = maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
-  const { earlier = [] } = heard;
-  const before = { answer: maskSecrets(heard.answer ?? ""), asked: maskSecrets(heard.asked ?? ""), earlier };
-  const { embed = null, sure = SURE } = heard;
-  const drafts = draftAll(sentences, { answer: before.answer, embed, sure }).slice(0, MAX_SAID);
+  const { answer = "", asked = "", earlier = [], embed = null, sure = SURE } = heard;
+  const before = { answer: maskSecrets(answer), asked: maskSecrets(asked), earlier, embed, sure };
+  const drafts = draftAll(sentences, before).slice(0, MAX_SAID);
   const kept = drafts.map((draft) => keepSpecial(draft, sentences)).filter((one) => one !== null);
   const said = kept.map((draft) => finish(draft, now, before)).filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
@@ -107,9 +105,7 @@ interface Draft extends Pick<Said, "act" | "explicit" | "isUnsure"> {
   last: number;
 }
 
-type Judging = Required<Pick<Heard, "answer" | "embed" | "sure">>;
-
-function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judging): Draft[] {
+function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Required<Heard>): Draft[] {
   const drafts: Draft[] = [];
   const unsure = isBare(sentences, answer) ? UNSURE_BARE : UNSURE;
   for (let at = 0; at < sentences.length; at++) {
@@ -118,7 +114,7 @@ function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judgi
     if ((open?.last ?? -1) >= at || saysNothing(sentence)) continue;
     const request = findRequest(sentence.plain);
     const judged = embed && mayJudge(sentence) ? judge({ sentences, at, answer }, embed) : null;
-    if (request?.act !== "forget" && (isTakenBack(sentence.plain) || (judged?.takesBack ?? 0) >= TAKEN_BACK)) {
+    if (request?.act !== "forget" && (hasPart(sentence.plain, "takenBack") || (judged?.takesBack ?? 0) >= TAKEN_BACK)) {
       if (open?.last === at - 1) drafts.pop();
       continue;
     }
@@ -133,9 +129,9 @@ function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judgi
       }
       continue;
     }
-    const isNext = open?.last === at - 1 && open.act !== "forget";
+    const isNext = open?.last === at - 1 && open.act !== "forget" && open.context.length < MAX_CONTEXT;
     if (judged && judged.keep >= unsure) {
-      const draft = draftJudged(judged, sentences, at, { taken: open?.last ?? -1, sure });
+      const draft = draftJudged(judged, sentences, at, open?.last ?? -1, sure);
       if (!isNext || !isOneBreath(open, draft)) drafts.push(draft);
       else {
         // The sentence that is surer says what kind it is.
@@ -143,7 +139,8 @@ function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judgi
           Object.assign(open, { act: draft.act, type: draft.type });
         extend(open, sentence, at, open.isUnsure && draft.isUnsure);
       }
-    } else if (isNext && goesOn(open, sentence, judged)) extend(open, sentence, at, open.isUnsure);
+    } else if (isNext && (judged?.keep ?? 0) >= RELATED && !hasPart(sentence.plain, "question"))
+      extend(open, sentence, at, open.isUnsure);
   }
   return drafts;
 }
@@ -151,9 +148,8 @@ function draftAll(sentences: readonly Sentence[], { answer, embed, sure }: Judgi
 /** One short sentence after something was done: a rule without its reason scores low, but an order of the moment lower still. */
 function isBare(sentences: readonly Sentence[], answer: string): boolean {
   const [only, ...more] = sentences.filter((sentence) => !saysNothing(sentence));
-  return (
-    answer !== "" && more.length === 0 && (only?.plain.length ?? BARE_CHARS) < BARE_CHARS && !isQuestion(only!.plain)
-  );
+  if (answer === "" || only === undefined || more.length > 0) return false;
+  return only.plain.length < BARE_CHARS && !hasPart(only.plain, "question");
 }
 
 const BARE_CHARS = 90;
@@ -174,10 +170,8 @@ const SURE_OF_TYPE = 0.8;
 
 /** No person's sentence is longer, and a shorter one says nothing. */
 function mayJudge({ plain }: Sentence): boolean {
-  return (
-    plain.length <= 600 &&
-    plain.length >= (/[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}]/u.test(plain) ? 5 : 12)
-  );
+  const shortest = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}]/u.test(plain) ? 5 : 12;
+  return plain.length >= shortest && plain.length <= 600;
 }
 
 function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean): void {
@@ -186,16 +180,11 @@ function extend(draft: Draft, { text }: Sentence, at: number, isUnsure: boolean)
 }
 
 /** With the sentence before it, unless that is `taken`. */
-function draftJudged(
-  judged: Judged,
-  sentences: readonly Sentence[],
-  at: number,
-  { taken, sure }: { taken: number; sure: Sure },
-): Draft {
+function draftJudged(judged: Judged, sentences: readonly Sentence[], at: number, taken: number, sure: Sure): Draft {
   const told = stripLead(sentences[at]!.text);
   const before = at - 1 > taken ? sentences[at - 1] : undefined;
   // It must be clear what "it" means, else the memory is useless to a later reader.
-  const isLed = before && mayJudge(before) && !saysNothing(before) && !isQuestion(before.plain);
+  const isLed = before && mayJudge(before) && !saysNothing(before) && !hasPart(before.plain, "question");
   const statement = isLed ? `${endSentence(stripLead(before.text))} ${told}` : told;
   // It may just as well be a correction of what the agent said.
   const kind = judged.kind === "confirmation" && judged.share < CONFIRMED ? "preference" : judged.kind;
@@ -210,7 +199,7 @@ const PRONOUN =
 
 /** What is said in one breath is one memory, unless it is another thing: a place. */
 function isOneBreath(open: Draft, next: Draft): boolean {
-  if (open.context.length >= MAX_CONTEXT || (open.explicit && open.context.length > 0)) return false;
+  if (open.explicit && open.context.length > 0) return false;
   return open.type === next.type || PRONOUN.test(next.statement) || open.isUnsure || next.isUnsure;
 }
 
@@ -218,11 +207,6 @@ function isOneBreath(open: Draft, next: Draft): boolean {
 const MAX_CONTEXT = 3;
 /** Below this a sentence is about something else, such as the next task. */
 const RELATED = 0.02;
-
-function goesOn(open: Draft, sentence: Sentence, judged: Judged | null): boolean {
-  if (open.context.length >= MAX_CONTEXT || isQuestion(sentence.plain)) return false;
-  return judged !== null && judged.keep >= RELATED;
-}
 
 /** What is asked for explicitly. */
 function draftRequest(request: Request, sentences: readonly Sentence[], at: number): Draft | null {
@@ -245,11 +229,11 @@ function draftRequest(request: Request, sentences: readonly Sentence[], at: numb
   if (/[:：]$/.test(plain) || !before) {
     const items = sentences
       .slice(at + 1, at + 1 + MAX_LIST)
-      .filter((item) => !saysNothing(item) && !isQuestion(item.plain));
+      .filter((item) => !saysNothing(item) && !hasPart(item.plain, "question"));
     const [first, ...rest] = items.map((item) => item.text);
     return first === undefined ? null : { ...asked, statement: first, context: rest, last: at + items.length };
   }
-  if (saysNothing(before) || isQuestion(before.plain)) return null;
+  if (saysNothing(before) || hasPart(before.plain, "question")) return null;
   return { ...asked, statement: stripLead(before.text) };
 }
 
@@ -292,13 +276,12 @@ const SPECIAL =
   /\b(?:only|except|but|special|odd|weird|surprising|careful|unlike|important|watch out|matters|(?:doesn't|does not|don't) (?:tell|say|mention)|what(?:'s| is| isn't| is not) (?:in there|not)|nirgends|was nicht|nur|außer|aber|besonder\w*|wichtig|solo|sólo|excepto|pero|salvo|lo que no|no (?:pone|dice|sale)|especial|importante|único|ojo|seule?|sauf|mais|attention|particuli\w+)\b|只有|除了|没写|但|不过|特别|特殊|注意|留神|だけ|ただし|만 |다만|주의/i;
 
 /** Null if a day in it could not be resolved: it would be wrong tomorrow. */
-function finish(draft: Draft, now: Date, before: Required<Pick<Heard, "answer" | "asked" | "earlier">>): Said | null {
+function finish(draft: Draft, now: Date, before: Required<Heard>): Said | null {
   const { act, explicit, isUnsure } = draft;
   const type = draft.type ?? typeOfStatement(draft.statement);
   if (act === "forget") {
-    const said = { act, explicit, isUnsure, type };
     const [name, description] = [nameStatement(draft.statement), describeStatement(draft.statement)];
-    return { ...said, name, description, body: draft.context.join(" ") };
+    return { act, explicit, isUnsure, type, name, description, body: draft.context.join(" ") };
   }
   const write = (text: string) => writeDates(text, now, type === "feedback" || type === "user");
   const dated = [draft.statement, ...draft.context].map(write).join("\n");
@@ -318,13 +301,14 @@ function finish(draft: Draft, now: Date, before: Required<Pick<Heard, "answer" |
   const body = parts.join("\n\n");
   if (hasRelativeDate(body, now)) return null;
   // A deadline without its day is not certain enough.
-  const said = { act, explicit, isUnsure: isUnsure || (told.isOpen && type === "project" && !explicit), type };
-  const short = withDatesOnly(statement);
+  const isDoubtful = isUnsure || (told.isOpen && type === "project" && !explicit);
+  // A name has no room for both: "next Wednesday (2026-09-09)" is "2026-09-09" there.
+  const short = statement.replace(/(?:(?:on|next|last|this) )?[^\s()]+ \((\d{4}-\d\d[^)]*)\)/gi, "$1");
   const description = describeStatement(statement.length > MAX_BOTH ? short : statement);
   const picked = nameStatement(short);
   // A name leaves out small words: "in R for fifteen years" must not become "in fifteen years".
   const name = hasRelativeDate(picked, now) ? beginStatement(short) : picked;
-  return { ...said, name, description, body };
+  return { act, explicit, isUnsure: isDoubtful, type, name, description, body };
 }
 
 /** The day that was named last in what is about the same thing, or in what was said right before. */
@@ -337,11 +321,6 @@ function findDay(statement: string, earlier: readonly string[]): string | null {
 
 /** A longer one would be cut between the words and their date. */
 const MAX_BOTH = 140;
-
-/** A name has no room for both: "next Wednesday (2026-09-09)" is "2026-09-09" there. */
-function withDatesOnly(statement: string): string {
-  return statement.replace(/(?:(?:on|next|last|this) )?[^\s()]+ \((\d{4}-\d\d[^)]*)\)/gi, "$1");
-}
 
 /** How what the agent had said is marked. */
 export const MEANT = "**What was meant:**";
@@ -356,7 +335,7 @@ const MAX_MEANING = 400;
 /** The last sentences of what the person had said before; null if they ask nothing or must not be saved. */
 function subjectOf(asked: string): string | null {
   const told = splitSpeech(asked).slice(-2);
-  return told.some(({ plain }) => isQuestion(plain)) ? joinTold(told) : null;
+  return told.some(({ plain }) => hasPart(plain, "question")) ? joinTold(told) : null;
 }
 
 function joinTold(told: readonly Sentence[]): string | null {

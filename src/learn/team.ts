@@ -27,8 +27,8 @@ export async function proposeToTeam(own: Store, team: Store, { by, reason, ...wi
   const at = team.now().toISOString();
   const origin = { trust: "inferred", session: null, message: null, from: "agent" } as const;
   const proposal = { id: "", at, ...wish, ...origin, reason: reason || `asked for by ${by}` };
-  const memories = { ...openMemories([team], async () => {}), directories: [team] };
-  const applied = await applyProposal(memories, openTeamInbox(own), proposal, "inbox");
+  const store = { ...openMemories([team], async () => {}), directories: [team] };
+  const applied = await applyProposal({ store, inbox: openTeamInbox(own), mode: "inbox" }, proposal);
   if (applied.done === "refused") throw new MemdirError("conflict", `nothing was changed: ${applied.reason}`);
   const waits = `others read the team's memories, so this waits for a person's decision: \`memdir inbox\` shows it as ${applied.id}`;
   return { ...applied, says: applied.done === "inbox" ? waits : "a memory of the team says this already" };

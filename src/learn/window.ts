@@ -22,15 +22,6 @@ export interface Piece {
   text: string;
 }
 
-export interface Window {
-  text: string;
-  pieces: Piece[];
-  /** The last message that is completely in it; null if it is empty. */
-  last: HeardMessage | null;
-  /** How many messages did not fit; they come next. */
-  left: number;
-}
-
 /** About 12,000 tokens. An extraction should cost less than the turn that it looks at. */
 const MAX_WINDOW_CHARS = 50_000;
 /** If the model already sees the conversation, a list is enough to name its messages. */
@@ -41,31 +32,28 @@ const MAX_LIST_LINE_CHARS = 160;
 const MAX_CHARS: Readonly<Record<Trust, number>> = { user: 8_000, inferred: 2_500, tool: 500, document: 500 };
 
 /**
- * The oldest messages that fit, so that none is skipped: the cursor moves to `last`, and the rest is for the next run.
- * With `list` only the beginning of each piece is shown.
+ * The oldest messages that fit, so that none is skipped: the cursor moves to `last`, the last one that is completely in it, and the
+ * `left` ones are for the next run. With `list` only the beginning of each piece is shown.
  */
-export function buildWindow(messages: readonly HeardMessage[], options: { list?: boolean } = {}): Window {
+export function buildWindow(messages: readonly HeardMessage[], options: { list?: boolean } = {}) {
   const maxChars = options.list ? MAX_LIST_CHARS : MAX_WINDOW_CHARS;
   const tools = new Map<string, string>();
-  const window: Window = { text: "", pieces: [], last: null, left: 0 };
-  const parts: string[] = [];
+  const pieces: Piece[] = [];
+  const texts: string[] = [];
   let chars = 0;
-  for (const [i, heard] of messages.entries()) {
-    const pieces = piecesOf(heard, tools, window.pieces.length);
-    const texts = pieces.map(options.list ? listPiece : showPiece);
-    const more = texts.reduce((sum, text) => sum + text.length + 2, 0);
+  let read = 0;
+  for (const heard of messages) {
+    const more = piecesOf(heard, tools, pieces.length);
+    const shown = more.map(options.list ? listPiece : showPiece);
+    chars += shown.reduce((sum, text) => sum + text.length + 2, 0);
     // The first one goes in however long it is: its pieces are cut, and without it nothing would ever move.
-    if (window.last && chars + more > maxChars) {
-      window.left = messages.length - i;
-      break;
-    }
-    chars += more;
-    parts.push(...texts);
-    window.pieces.push(...pieces);
-    window.last = heard;
+    if (read > 0 && chars > maxChars) break;
+    texts.push(...shown);
+    pieces.push(...more);
+    read++;
   }
-  window.text = parts.join(options.list ? "\n" : "\n\n");
-  return window;
+  const text = texts.join(options.list ? "\n" : "\n\n");
+  return { text, pieces, last: messages[read - 1] ?? null, left: messages.length - read };
 }
 
 /** The usual ratio for text and code in Latin letters. */

@@ -3,11 +3,8 @@
  * changing their age.
  */
 
-import { statSync, utimesSync } from "node:fs";
-import { join } from "node:path";
 import { findBytes, parseMemory, type Store } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
-import { sha256 } from "../text/hash.ts";
 import type { Finding } from "./claim.ts";
 
 export interface Amendment {
@@ -17,32 +14,16 @@ export interface Amendment {
   text: string;
 }
 
-interface Amended {
-  files: string[];
-  /** The id of the journal entry; null if nothing was written. */
-  undo: string | null;
-}
-
-/** All of them in one entry. A file keeps its times, because its meaning has not changed. */
-export async function amend(directory: Store, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
+/** All of them in one entry, whose id is null if nothing was written. A file keeps its times, because its meaning has not changed. */
+export async function amend(directory: Store, reason: string, amendments: readonly Amendment[]) {
+  const none = { files: [] as string[], undo: null };
   const wanted = amendments.filter(({ base, text }) => base !== text);
-  if (wanted.length === 0) return { files: [], undo: null };
+  if (wanted.length === 0) return none;
   return directory.change(async (directory) => {
-    const due = wanted.filter(({ file, base }) => {
-      const bytes = findBytes(directory, file);
-      return bytes !== null && sha256(bytes) === sha256(base);
-    });
-    if (due.length === 0) return { files: [], undo: null };
-    const times = due.map(({ file }) => statSync(join(directory.path, file)));
-    const { entry } = await directory.apply({
-      action: "edit",
-      reason,
-      writes: new Map(due.map(({ file, text }) => [file, Buffer.from(text)])),
-    });
-    for (const [i, { file }] of due.entries()) {
-      const { atime, mtime } = times[i] as (typeof times)[0];
-      utimesSync(join(directory.path, file), atime, mtime);
-    }
+    const due = wanted.filter(({ file, base }) => findBytes(directory, file)?.equals(Buffer.from(base)));
+    if (due.length === 0) return none;
+    const writes = new Map(due.map(({ file, text }) => [file, Buffer.from(text)]));
+    const { entry } = await directory.apply({ action: "edit", reason, writes, keepsTimes: true });
     return { files: due.map(({ file }) => file), undo: entry.id };
   });
 }

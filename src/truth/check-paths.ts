@@ -3,6 +3,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
 import { describeCommit, type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
@@ -18,15 +19,18 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   const answer = findAnswer(facts, claim);
   // Git only stopped to track it, and it may well be on disk where it is used.
   const isUntracked = answer.verdict === "gone" && answer.files?.every((file) => facts.ignored.has(file));
-  return isUntracked ? { verdict: "unknown", evidence: "git ignores it" } : answer;
+  return isUntracked ? unknown("git ignores it") : answer;
+}
+
+export function unknown(evidence: string): Answer {
+  return { verdict: "unknown", evidence };
 }
 
 function findAnswer(facts: Facts, claim: Claim): Answer {
   const path = claim.text.replace(/\/$/, "");
   const here = findHere(facts, path);
   if (here !== null) return checkLine(facts, claim, here);
-  if (facts.ignored.has(claim.text) || facts.ignored.has(path))
-    return { verdict: "unknown", evidence: "git ignores it" };
+  if (facts.ignored.has(claim.text) || facts.ignored.has(path)) return unknown("git ignores it");
   const spelt = findSpelling(facts, path);
   if (spelt !== null) return checkLine(facts, claim, spelt);
   const exact = fateOf(facts, path);
@@ -70,14 +74,12 @@ function findHere({ tree, homes }: Facts, path: string): string | null {
 function findAt(tree: Tree, path: string): string | null {
   if (tree.files.has(path) || tree.folders.has(path)) return path;
   if (tree.missing.has(path) || path.split("/").includes("..")) return null;
-  try {
+  // It throws for a name that is invalid on this system. Git has no empty folders: one is a leftover of a deletion.
+  const isThere = attempt(() => {
     const stat = lstatSync(join(tree.root, path), { throwIfNoEntry: false });
-    // Git has no empty folders: one is a leftover of a deletion.
-    if (stat && !(stat.isDirectory() && readdirSync(join(tree.root, path)).length === 0)) return path;
-  } catch {
-    // A name that is invalid on this system.
-  }
-  return tree.byStem.get(path) ?? null;
+    return stat && !(stat.isDirectory() && readdirSync(join(tree.root, path)).length === 0);
+  }, false);
+  return isThere ? path : (tree.byStem.get(path) ?? null);
 }
 
 /** People omit leading folders and the extension. */
@@ -105,15 +107,11 @@ function checkLine({ tree }: Facts, { lineNumber, text }: Claim, file: string): 
 }
 
 function countLines(path: string): number | null {
-  try {
-    const bytes = readRegular(path, { maxBytes: MAX_COUNTED_BYTES });
-    if (bytes === null) return null;
-    let lines = bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines++;
-    return lines;
-  } catch {
-    return null;
-  }
+  const bytes = attempt(() => readRegular(path, { maxBytes: MAX_COUNTED_BYTES }), null);
+  if (bytes === null) return null;
+  let lines = bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines++;
+  return lines;
 }
 
 /** Null if git has no record of its removal. */
@@ -197,7 +195,6 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
 /** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
 function neverKnown({ tree, history }: Facts, claim: Claim, path: string): Answer {
   if (claim.declared) return { verdict: "gone", evidence: "the file does not exist" };
-  const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });
   if (tree.submodules.some((module) => path.startsWith(`${module}/`))) return unknown("it is in a submodule");
   const slash = path.lastIndexOf("/");
   const isLocal = !claim.loose && slash > 0 && tree.folders.has(path.slice(0, slash)) && /\.[A-Za-z]\w*$/.test(path);

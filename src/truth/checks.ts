@@ -1,6 +1,7 @@
 /** A verdict for each claim, from the facts about the project. Never "gone" where that is not certain. */
 
-import { checkPath, isGeneric } from "./check-paths.ts";
+import { attempt } from "../errors.ts";
+import { checkPath, isGeneric, unknown } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
@@ -175,7 +176,7 @@ function checkUrl(_: Facts, { text }: Claim): Answer {
 }
 
 function checkLink({ memories, tree, ignored, homes }: Facts, claim: Claim): Answer {
-  const target = decode(claim.text).replace(/^\.\//, "");
+  const target = attempt(() => decodeURIComponent(claim.text), claim.text).replace(/^\.\//, "");
   if (/^(?:\/|\.\.)/.test(target)) return unknown("it leads out of the memory directory");
   if (homes.some((home) => ignored.has(home === "" ? target : `${home}/${target}`))) return unknown("git ignores it");
   const name = target.slice(target.lastIndexOf("/") + 1);
@@ -196,18 +197,6 @@ export function linkKey(name: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^(?:user|feedback|project|reference)-(?=.)/, "");
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function unknown(evidence: string): Answer {
-  return { verdict: "unknown", evidence };
 }
 
 function goneBy({ file, commit }: Pick<Removal, "file" | "commit">, what: string): Answer {
@@ -247,9 +236,7 @@ function holdsAt(places: readonly Occurrence[]): Answer {
 }
 
 function never({ declared }: Claim): Answer {
-  return declared
-    ? { verdict: "gone", evidence: "it is not in the code" }
-    : { verdict: "unknown", evidence: "it was never in the code" };
+  return declared ? { verdict: "gone", evidence: "it is not in the code" } : unknown("it was never in the code");
 }
 
 /** A name that was only used and never defined here belongs to a library. What tests define counts if nothing else did. */

@@ -1,16 +1,10 @@
 /** Phrases that name something: scripts and packages, links and addresses, and days until which something holds. */
 
 import { findDeadlines } from "../text/deadlines.ts";
+import type { Claim } from "./claim.ts";
 import { isPlaceholder } from "./claims-tokens.ts";
 
-export interface WordClaim {
-  kind: "script" | "package" | "url" | "link" | "date";
-  text: string;
-  at: number;
-  loose: boolean;
-  program?: string;
-  day?: string;
-}
+type WordClaim = Pick<Claim, "kind" | "text" | "at" | "loose" | "program" | "day">;
 
 const RUN =
   /\b(npm|yarn|pnpm|bun|make|just)((?:\s+(?:run|run-script|-s|--silent|-w\s+\S+|-C\s+\S+))*)\s+([A-Za-z][\w:.-]*)/g;
@@ -83,12 +77,9 @@ const URL_LIKE = /\bhttps?:\/\/[^\s`<>"')\]]+/gi;
 
 export function findUrls(text: string): WordClaim[] {
   if (!text.includes("://")) return [];
-  return [...text.matchAll(URL_LIKE)].map(({ 0: url, index }) => ({
-    kind: "url" as const,
-    text: url.replace(/[.,;:!?]+$/, ""),
-    at: index,
-    loose: true,
-  }));
+  return [...text.matchAll(URL_LIKE)].map(({ 0: url, index }) => {
+    return { kind: "url", text: url.replace(/[.,;:!?]+$/, ""), at: index, loose: true };
+  });
 }
 
 export function findDates(text: string, written: Date): WordClaim[] {

@@ -1,6 +1,7 @@
 /** Words of a sentence that name something in code: files and folders, functions and classes, constants and environment variables, options. */
 
 import { isAbsolute, relative, sep } from "node:path";
+import type { Claim } from "./claim.ts";
 import type { Passage } from "./passages.ts";
 
 export interface Token {
@@ -70,20 +71,15 @@ function balance(word: string): string {
   return word.split(")").length > open ? word.slice(0, -1) : word;
 }
 
-interface PathClaim {
-  text: string;
-  /** Offset of the text in the token. */
-  shift: number;
-  loose: boolean;
-  lineNumber?: number;
-}
+/** `shift`: the offset of its text in the token. */
+export type TokenClaim = Pick<Claim, "kind" | "text" | "loose" | "lineNumber" | "file"> & { shift: number };
 
 const LINE = /(?::(\d+)(?:[:-]\d+)*|#L(\d+)(?:-L?\d+)?)$/;
 const HOST =
   /^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|ai|co|internal|local|invalid|cloud|eu|de|uk|us|edu|gov|sh)(?::\d+)?$/i;
 const NAME = /^[\w@.+\-()[\]~ ]+$/;
 
-export function findPath(token: Token, root: string): PathClaim | null {
+export function findPath(token: Token, root: string): TokenClaim | null {
   let text = token.text.replaceAll("\\", "/");
   if (text.includes("://") || text.startsWith("~") || text.startsWith("--") || /[=,]/.test(text)) return null;
   const line = LINE.exec(text);
@@ -103,7 +99,8 @@ export function findPath(token: Token, root: string): PathClaim | null {
   const found = shapeOf(text, token.code);
   if (!found) return null;
   const lineNumber = Number(line?.[1] ?? line?.[2] ?? 0);
-  return { text, shift, loose: found === "loose" || isRelative, ...(lineNumber > 0 ? { lineNumber } : {}) };
+  const loose = found === "loose" || isRelative;
+  return { kind: "path", text, shift, loose, ...(lineNumber > 0 ? { lineNumber } : {}) };
 }
 
 /** With an ending, or with two slashes in code, it can hardly mean anything else. */
@@ -115,13 +112,6 @@ function shapeOf(text: string, code: boolean): "sure" | "loose" | null {
   const last = parts.at(-1) ?? "";
   if (isFileName(last) || /\.[A-Za-z][A-Za-z0-9]{0,9}$/.test(last)) return "sure";
   return code && parts.length > 2 ? "sure" : "loose";
-}
-
-interface NameClaim {
-  kind: "symbol" | "env" | "constant" | "flag";
-  text: string;
-  shift: number;
-  loose: boolean;
 }
 
 const ENV =
@@ -141,7 +131,7 @@ const CODED = /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]/;
 const EVERYWHERE =
   /^(?:true|false|null|none|undefined|string|number|boolean|object|array|map|set|date|error|promise|async|await|const|let|var|function|class|interface|type|struct|enum|import|export|return|self|this|super|public|private|static|void|int|float|str|dict|list|bool|any|unknown|never|default|new|for|while|if|else|try|catch|throw|json|xml|yaml|html|css|sql|http|https|get|post|put|patch|delete|head|options|utf8|ascii|main|master|origin|stdin|stdout|stderr|the|and|not)$/i;
 
-export function findName(token: Token): NameClaim | null {
+export function findName(token: Token): TokenClaim | null {
   const { text } = token;
   const variable = ENV.exec(text)?.[1];
   // By itself it may be either, and the code tells which.
@@ -162,7 +152,7 @@ function isOthers({ span, text, code }: Token): boolean {
   return dashes >= 0 && span.indexOf(text) > dashes;
 }
 
-function findSymbol(token: Token): NameClaim | null {
+function findSymbol(token: Token): TokenClaim | null {
   const call = token.text.indexOf("(");
   const isCall = call > 0 && token.text[call - 1] !== " ";
   const text = (call >= 0 ? token.text.slice(0, call) : token.text).replace(/^[@&]/, "").replace(/[?!]$/, "");

@@ -1,14 +1,9 @@
 /** Values that a memory gives for a named setting or constant, and values as a line of code states them. */
 
+import type { Claim } from "./claim.ts";
 import { ENV_NAME, isCodeShaped } from "./claims-tokens.ts";
 
-export interface ValueClaim {
-  kind: "value";
-  text: string;
-  at: number;
-  value: string;
-  loose: true;
-}
+type ValueClaim = Pick<Claim, "kind" | "text" | "at" | "loose" | "value">;
 
 const LITERAL = "-?\\d[\\d_,]*(?:\\.\\d+)*(?:[a-zA-Z%]{0,3}\\b)?|\"[^\"\\n]{1,80}\"|'[^'\\n]{1,80}'|true\\b|false\\b";
 /** `poolSize` is 10 · poolSize = 10 · `poolSize` (10) · poolSize 10 in src/db.ts */
@@ -25,7 +20,7 @@ export function findValues(text: string): ValueClaim[] {
     const name = said.slice(said.search(/[^.-]+$/));
     if (!ENV_NAME.test(name) && !isCodeShaped(name)) return [];
     const at = index + whole.indexOf(said) + said.length - name.length;
-    return [{ kind: "value" as const, text: name, at, value: normalValue(value), loose: true as const }];
+    return [{ kind: "value" as const, text: name, at, value: normalValue(value), loose: true }];
   });
 }
 

@@ -3,8 +3,8 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import { findDates, findLinks, findPackage, findScripts, findUrls, type WordClaim } from "./claims-phrases.ts";
-import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls } from "./claims-phrases.ts";
+import { findName, findPath, findTokens, type Token, type TokenClaim } from "./claims-tokens.ts";
 import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { findRecords } from "./records.ts";
@@ -109,7 +109,9 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   const { text, at: offset, command } = passage;
   const claims: Unplaced[] = [];
   const tense = (at: number, length: number) => (command ? "present" : tenseOf(passage, at, at + length));
-  for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context)) {
+  const days = command ? [] : findDates(text, context.written);
+  const others = command ? [] : [...findLinks(text), ...findUrls(text)];
+  for (const { at, ...word } of [...days, ...findScripts(text), ...others]) {
     if (word.kind === "script" && (isForeign || tense(at, word.text.length) !== "present")) continue;
     claims.push({ ...word, at: offset + at });
   }
@@ -135,7 +137,6 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
   return claims;
 }
 
-type TokenClaim = Omit<Unplaced, "at"> & { shift: number };
 const PLAIN = /^[A-Za-z]?[a-z]*$/;
 
 /** A word may be several things until it is checked. */
@@ -144,7 +145,7 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   // Most words are only words.
   if (token.code || !PLAIN.test(token.text)) {
     const path = findPath(token, root);
-    if (path) claims.push({ kind: "path", ...path });
+    if (path) claims.push(path);
     if (path && !path.loose) return claims;
     const name = findName(token);
     const file = name ? namedFiles.get(token.at) : undefined;
@@ -154,10 +155,6 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   const pack = findPackage(text, token.text, token.at, isFirst);
   if (pack) claims.push({ kind: pack.kind, text: pack.text, shift: 0, loose: true });
   return claims;
-}
-
-function wordClaims(text: string, { written }: ClaimContext): WordClaim[] {
-  return [...findDates(text, written), ...findScripts(text), ...findLinks(text), ...findUrls(text)];
 }
 
 /** The file that a sentence names, if it names one. */

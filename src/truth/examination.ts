@@ -1,7 +1,8 @@
 /** Examines memories against a project: finds the claims, gathers the facts once, and gives a verdict for each. */
 
 import { basename, join } from "node:path";
-import { readRegular } from "../disk/fence.ts";
+import { readRegularText } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
 import { type Claim, type Finding, isProblem, isShown, SHOWN } from "./claim.ts";
@@ -226,12 +227,8 @@ function spanOf(seconds: number): string {
 
 /** The folder's name, and that of the repository it was cloned from. */
 function findProjectNames(root: string): string[] {
-  let config = "";
-  try {
-    config = readRegular(join(root, ".git", "config"), { maxBytes: MAX_CONFIG_BYTES })?.toString("utf8") ?? "";
-  } catch {
-    // A linked worktree has a file there, so the folder's name is used.
-  }
+  // A linked worktree has a file there, so the folder's name is used.
+  const config = attempt(() => readRegularText(join(root, ".git", "config"), MAX_CONFIG_BYTES), null) ?? "";
   const remote = /^\s*url\s*=\s*\S*?([^/:\s]+?)(?:\.git)?\/?\s*$/m.exec(config)?.[1];
   return [basename(root), ...(remote ? [remote] : [])];
 }

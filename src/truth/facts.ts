@@ -47,18 +47,13 @@ interface FactOptions {
 }
 
 /** What does not depend on claims: git works on it while claims are found. */
-interface Start {
-  tree: Promise<Tree>;
-  history: Promise<History>;
-}
-
-export function startFacts(git: Git, limits: HistoryLimits): Start {
+export function startFacts(git: Git, limits: HistoryLimits) {
   return { tree: readTree(git), history: readHistory(git, limits) };
 }
 
 export async function gatherFacts(
   git: Git,
-  start: Start,
+  start: ReturnType<typeof startFacts>,
   claims: readonly Claim[],
   options: FactOptions,
 ): Promise<Facts> {
@@ -77,7 +72,8 @@ export async function gatherFacts(
   );
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
-  const removals = await searchPast(git, history.changes, missingWords(local, search.found));
+  const missing = new Set(local.flatMap((claim) => missingWordsOf(claim, search.found)));
+  const removals = await searchPast(git, history.changes, missing);
   return {
     tree,
     history,
@@ -182,10 +178,6 @@ async function readIgnored(git: Git, paths: readonly string[]): Promise<Set<stri
 }
 
 /** Words to search for in changes, without those that would not change a verdict. */
-function missingWords(claims: readonly Claim[], found: Occurrences): Set<string> {
-  return new Set(claims.flatMap((claim) => missingWordsOf(claim, found)));
-}
-
 function missingWordsOf(claim: Claim, found: Occurrences): string[] {
   if (claim.kind === "value") return isOtherValue(claim, found) ? [claim.text] : [];
   if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));

@@ -5,22 +5,27 @@ import { daysOverdue, findDay, isExpired, type Memory } from "../store/store.ts"
 import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 
-/** Worst first: the order in which they are shown. */
-export const HEALTH_KINDS = [
-  "secret",
-  "unreadable",
-  "false",
-  "duplicate",
-  "expired",
-  "near-duplicate",
-  "restated",
-  "oversized",
-  "unlinked",
-  "dead-link",
-  "never-recalled",
-] as const;
+/**
+ * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room. Of several only the
+ * worst counts. In the order in which they are shown.
+ */
+export const WEIGHTS = {
+  secret: 1,
+  unreadable: 0.9,
+  false: 0.8,
+  duplicate: 0.6,
+  expired: 0.6,
+  "near-duplicate": 0.5,
+  restated: 0.4,
+  oversized: 0.3,
+  unlinked: 0.3,
+  "dead-link": 0.1,
+  "never-recalled": 0.2,
+};
 
-export type HealthKind = (typeof HEALTH_KINDS)[number];
+export type HealthKind = keyof typeof WEIGHTS;
+
+export const HEALTH_KINDS = Object.keys(WEIGHTS) as HealthKind[];
 
 export interface HealthFinding {
   kind: HealthKind;
@@ -63,20 +68,28 @@ const MAX_BODY_CHARS = 8000;
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
+/** What is wrong with a memory, in words; null if nothing is. */
+type Check = (memory: HealthMemory) => string | null;
+
 export function findProblems(input: HealthInput): HealthFinding[] {
   const readable = input.memories.filter(({ memory }) => !memory.unreadable);
   const all = { ...input, memories: readable };
+  const find = (kind: HealthKind, memories: readonly HealthMemory[], check: Check) =>
+    memories.flatMap((each) => {
+      const detail = check(each);
+      return detail === null ? [] : [finding(kind, each.memory.file, detail)];
+    });
   return [
-    ...input.memories.flatMap(findUnreadable),
-    ...readable.flatMap(findSecretsIn),
-    ...readable.flatMap(({ memory }) => findSize(memory)),
+    ...find("unreadable", input.memories, checkForm),
+    ...find("secret", readable, checkSecrets),
+    ...find("oversized", readable, checkSize),
     ...findDoubles(all),
-    ...findOutdated(all),
-    ...findRestated(all),
-    ...findUnlinked(all),
-    ...findDeadLinks(all),
-    ...findUnused(all),
-    ...findVerdicts(all),
+    ...find("expired", readable, openAgeCheck(all)),
+    ...find("restated", readable, openRestatedCheck(all)),
+    ...find("unlinked", readable, openIndexCheck(all)),
+    ...find("dead-link", readable, openLinkCheck(all)),
+    ...find("never-recalled", readable, openUseCheck(all)),
+    ...find("false", readable, ({ memory }) => input.verdicts.get(memory.file) ?? null),
   ];
 }
 
@@ -84,21 +97,16 @@ function finding(kind: HealthKind, file: string, detail: string, others: string[
   return { kind, file, others, detail };
 }
 
-function findUnreadable({ memory }: HealthMemory): HealthFinding[] {
-  if (!memory.unreadable && !memory.broken) return [];
-  return [finding("unreadable", memory.file, memory.problems[0] ?? "cannot be read")];
-}
+const checkForm: Check = ({ memory: { unreadable, broken, problems } }) =>
+  unreadable || broken ? (problems[0] ?? "cannot be read") : null;
 
-function findSecretsIn({ memory, secrets }: HealthMemory): HealthFinding[] {
-  if (secrets.length === 0) return [];
+const checkSecrets: Check = ({ secrets }) => {
   const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} on line ${line}`);
-  return [finding("secret", memory.file, `looks like a secret: ${where.join(", ")}`)];
-}
+  return where.length === 0 ? null : `looks like a secret: ${where.join(", ")}`;
+};
 
-function findSize(memory: Memory): HealthFinding[] {
-  const { length } = memory.body;
-  return length > MAX_BODY_CHARS ? [finding("oversized", memory.file, `${length} characters in one memory`)] : [];
-}
+const checkSize: Check = ({ memory: { body } }) =>
+  body.length > MAX_BODY_CHARS ? `${body.length} characters in one memory` : null;
 
 /** The best of them stays; the others refer to it. */
 export function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
@@ -127,58 +135,41 @@ function byWorth(a: HealthMemory, b: HealthMemory): number {
   return a.memory.file < b.memory.file ? -1 : 1;
 }
 
-function findOutdated({ memories, now }: HealthInput): HealthFinding[] {
-  return memories.flatMap(({ memory, modifiedMs }) => {
+function openAgeCheck({ now }: HealthInput): Check {
+  return ({ memory, modifiedMs }) => {
     const modified = memory.modified ?? memory.created ?? new Date(modifiedMs).toISOString();
-    const reason = findExpiry({ ...memory, modified }, now);
-    return reason === null ? [] : [finding("expired", memory.file, reason)];
-  });
+    return findExpiry({ ...memory, modified }, now);
+  };
 }
 
-function findRestated({ memories, instructions, termsOf }: HealthInput): HealthFinding[] {
+function openRestatedCheck({ instructions, termsOf }: HealthInput): Check {
   const restated = openRestated(instructions, termsOf);
-  return memories.flatMap(({ memory }) => {
+  return ({ memory }) => {
     const found = restated(memory);
-    return found ? [finding("restated", memory.file, `${found.path}:${found.line} already says it`)] : [];
-  });
+    return found && `${found.path}:${found.line} already says it`;
+  };
 }
 
-function findUnlinked({ memories, linked }: HealthInput): HealthFinding[] {
-  if (linked === null) return [];
-  return memories
-    .filter(({ memory }) => !linked.has(memory.file.normalize("NFC")))
-    .map(({ memory }) => finding("unlinked", memory.file, "no line of MEMORY.md points to it"));
+function openIndexCheck({ linked }: HealthInput): Check {
+  const isListed = (file: string) => linked === null || linked.has(file.normalize("NFC"));
+  return ({ memory }) => (isListed(memory.file) ? null : "no line of MEMORY.md points to it");
 }
 
-function findDeadLinks({ memories, removed = new Set() }: HealthInput): HealthFinding[] {
-  const deadOf = openDeadReferences(
-    memories.map(({ memory }) => memory),
-    removed,
-  );
-  return memories.flatMap(({ memory }) => {
+function openLinkCheck({ memories, removed = new Set() }: HealthInput): Check {
+  const known = memories.map(({ memory }) => memory);
+  const deadOf = openDeadReferences(known, removed);
+  return ({ memory }) => {
     const dead = deadOf(memory).slice(0, 3);
-    const isLink = dead.some((name) => memory.links.includes(name));
-    const verb = isLink ? "links to" : "supersedes";
-    return dead.length > 0 ? [finding("dead-link", memory.file, `${verb} ${dead.join(", ")}`)] : [];
-  });
+    const verb = dead.some((name) => memory.links.includes(name)) ? "links to" : "supersedes";
+    return dead.length === 0 ? null : `${verb} ${dead.join(", ")}`;
+  };
 }
 
-function findUnused({ memories, surfaced, now }: HealthInput): HealthFinding[] {
-  if (!surfaced) return [];
-  const sinceMs = Date.parse(surfaced.since);
-  if (!(now.getTime() - sinceMs > LOG_DAYS * DAY_MS)) return [];
-  return memories
-    .filter(
-      ({ memory, modifiedMs }) => !surfaced.files.has(memory.file) && modifiedMs < now.getTime() - LOG_DAYS * DAY_MS,
-    )
-    .map(({ memory }) => finding("never-recalled", memory.file, `not shown since ${surfaced.since.slice(0, 10)}`));
-}
-
-function findVerdicts({ memories, verdicts }: HealthInput): HealthFinding[] {
-  return memories.flatMap(({ memory }) => {
-    const problem = verdicts.get(memory.file);
-    return problem === undefined ? [] : [finding("false", memory.file, problem)];
-  });
+function openUseCheck({ surfaced, now }: HealthInput): Check {
+  const latest = now.getTime() - LOG_DAYS * DAY_MS;
+  if (!surfaced || !(Date.parse(surfaced.since) < latest)) return () => null;
+  const says = `not shown since ${surfaced.since.slice(0, 10)}`;
+  return ({ memory, modifiedMs }) => (surfaced.files.has(memory.file) || !(modifiedMs < latest) ? null : says);
 }
 
 /** Why a memory has expired: it says so itself, or the deadline that it is about is well past. Null if it is about none, or was checked since. */

@@ -23,6 +23,7 @@ import {
   type HealthInput,
   type HealthKind,
   type HealthMemory,
+  WEIGHTS,
 } from "./health-findings.ts";
 import { findVerdict, readVerdicts } from "./verdicts.ts";
 
@@ -54,8 +55,7 @@ function readKnownVerdicts(directory: Store): ReadonlyMap<string, string> {
   for (const file of verdicts.keys()) {
     const stat = statOrNull(join(directory.path, file));
     const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
-    if (!kept) continue;
-    if (kept.verdict === "doubtful") known.set(file, kept.says);
+    if (kept?.verdict === "doubtful") known.set(file, kept.says);
   }
   return known;
 }
@@ -93,10 +93,7 @@ const MAX_READ_BYTES = 1 << 20;
 /** Updating the progress bar more often costs too much. */
 const STEP = 200;
 
-export async function gatherHealth(
-  directory: Store,
-  tell: (done: number, total: number) => void = () => {},
-): Promise<Pick<HealthInput, "memories" | "linked" | "removed" | "now">> {
+export async function gatherHealth(directory: Store, tell: (done: number, total: number) => void = () => {}) {
   const { rows } = await directory.rows();
   const memories: HealthMemory[] = [];
   for (const row of rows) {
@@ -138,24 +135,6 @@ export interface FirstThing {
   /** A command that does it, or starts it. */
   command: string;
 }
-
-/**
- * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room. Of several only the
- * worst counts.
- */
-const WEIGHTS: Record<HealthKind, number> = {
-  secret: 1,
-  unreadable: 0.9,
-  false: 0.8,
-  duplicate: 0.6,
-  expired: 0.6,
-  "near-duplicate": 0.5,
-  restated: 0.4,
-  oversized: 0.3,
-  unlinked: 0.3,
-  "dead-link": 0.1,
-  "never-recalled": 0.2,
-};
 
 /** One secret among a thousand memories is not 0.1 % of a problem. */
 const MOST_WITH_SECRET = 60;
@@ -203,10 +182,7 @@ export function wholePoints({ score, points }: Pick<Health, "score" | "points">)
 
 const MAX_FIRST = 3;
 
-export function chooseFirst(
-  findings: readonly HealthFinding[],
-  memories: readonly Pick<HealthMemory, "memory">[],
-): FirstThing[] {
+function chooseFirst(findings: HealthFinding[], memories: HealthInput["memories"]): FirstThing[] {
   const counts = new Map<HealthKind, number>();
   for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const firstFile = (kind: HealthKind) => findings.find((each) => each.kind === kind)?.file ?? "";
@@ -222,12 +198,7 @@ export function chooseFirst(
   );
 }
 
-function adviceFor(
-  kind: HealthKind,
-  count: number,
-  file: string,
-  canPrune: boolean,
-): { text: string; command: string } {
+function adviceFor(kind: HealthKind, count: number, file: string, canPrune: boolean) {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;
@@ -281,10 +252,7 @@ const REASONS: readonly (readonly [kind: HealthKind, reason: (finding: HealthFin
 ];
 
 /** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
-export function suggestPrune(
-  health: { findings: readonly HealthFinding[] },
-  memories: readonly { memory: Memory }[],
-): Suggestion[] {
+export function suggestPrune(health: Pick<Health, "findings">, memories: HealthInput["memories"]): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();
   const found = new Map<string, Suggestion>();

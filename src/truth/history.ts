@@ -131,16 +131,11 @@ async function isShallowClone(git: Git): Promise<boolean> {
   return (await readGit(git, ["rev-parse", "--is-shallow-repository"]))?.toString("latin1").trim() === "true";
 }
 
-interface Parser {
-  take(chunk: Buffer): void;
-  result(): Pick<History, "events" | "byName" | "inFolder" | "added" | "changes">;
-}
-
 /** Some 60 MB; ten years of a busy team have fewer. */
 const MAX_CHANGES = 300_000;
 
 /** NUL between all parts: a commit, then a change and one or two names, again and again; newest commit first. */
-function openParser(): Parser {
+function openParser() {
   const events = new Map<string, FileEvent>();
   const changes: Change[] = [];
   const births = new Map<string, Commit>();
@@ -190,7 +185,7 @@ function openParser(): Parser {
     }
   };
   return {
-    take(chunk) {
+    take(chunk: Buffer) {
       const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let at = 0;
       for (let nul = data.indexOf(0); nul >= 0; nul = data.indexOf(0, at)) {

@@ -1,5 +1,6 @@
 /** All of `memdir lint`: the format (verbs/lint.ts), and whether the content belongs in a memory, and in this one. */
 
+import { attempt } from "../errors.ts";
 import { type LintProblem, lintDirectory } from "../memory/lint.ts";
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -11,11 +12,7 @@ import { blankCode, findSentences, leadOf } from "./sentences.ts";
 const MAX_CHARS = 100_000;
 
 /** Grouped by file, those of the index last. */
-export async function lintStore(
-  directory: Store,
-  instructions: readonly InstructionText[],
-  termsOf: TermsOf,
-): Promise<LintProblem[]> {
+export async function lintStore(directory: Store, instructions: readonly InstructionText[], termsOf: TermsOf) {
   const format = await lintDirectory(directory);
   const wording = lintMemories(readAll(directory), instructions, termsOf);
   const files = [...new Set([...format, ...wording].map(({ file }) => file))];
@@ -46,12 +43,9 @@ export function lintMemories(
       ...(said ? [{ rule: "restated", message: restatedMessage(said), line: null }] : []),
     ];
     const above = remarks.some(({ line }) => line !== null) ? linesAbove(text) : 0;
-    return remarks.map(({ rule, message, line }) => ({
-      file: memory.file,
-      line: line === null ? null : line + above,
-      rule,
-      message,
-    }));
+    return remarks.map(({ rule, message, line }) => {
+      return { file: memory.file, line: line === null ? null : line + above, rule, message };
+    });
   });
 }
 
@@ -60,13 +54,10 @@ function restatedMessage({ path, line }: { path: string; line: number }): string
 }
 
 function readAll(directory: Store): { memory: Memory; text: string }[] {
-  return scan(directory).memories.flatMap(({ header }) => {
-    try {
-      const data = readBytes(directory, header.file);
-      return [{ memory: parseMemory(header.file, data), text: data.toString("utf8") }];
-    } catch {
-      return []; // reported by the format check
-    }
+  return scan(directory).memories.flatMap(({ header: { file } }) => {
+    // One that cannot be read is reported by the format check.
+    const data = attempt(() => readBytes(directory, file), null);
+    return data === null ? [] : [{ memory: parseMemory(file, data), text: data.toString("utf8") }];
   });
 }
 

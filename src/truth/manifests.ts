@@ -1,7 +1,8 @@
 /** Package files and makefiles: which dependencies, scripts and targets a project has, and which it had. */
 
 import { join } from "node:path";
-import { readRegular } from "../disk/fence.ts";
+import { readRegularText } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Commit, nameOf } from "./history.ts";
 
 const MANIFEST =
@@ -48,7 +49,7 @@ export function readManifests(root: string, files: readonly string[]): Manifests
   const scripts = new Map<string, { file: string; command: string }>();
   const targets = new Map<string, string>();
   for (const file of files.slice(0, MAX_MANIFESTS)) {
-    for (const entry of entriesOf(file, readText(join(root, file)) ?? "")) {
+    for (const entry of entriesOf(file, attempt(() => readRegularText(join(root, file), MAX_BYTES), null) ?? "")) {
       if (entry.kind === "package") packages.set(entry.name, file);
       else if (entry.kind === "script") scripts.set(entry.name, { file, command: entry.command ?? "" });
       else for (const name of entry.name.split(/\s+/)) targets.set(name, file);
@@ -90,19 +91,15 @@ function entriesOf(file: string, text: string): Entry[] {
 const DEPENDENCIES = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 
 function packageEntries(text: string): Entry[] {
-  try {
-    const file = JSON.parse(text) as Record<string, unknown>;
-    const pairs = (key: string) => {
-      const value = file[key];
-      return typeof value === "object" && value !== null ? Object.entries(value) : [];
-    };
-    return [
-      ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name })),
-      ...pairs("scripts").map(([name, command]): Entry => ({ kind: "script", name, command: String(command) })),
-    ];
-  } catch {
-    return [];
-  }
+  const file = attempt((): Record<string, unknown> | null => JSON.parse(text), null);
+  const pairs = (key: string) => {
+    const value = file?.[key];
+    return typeof value === "object" && value !== null ? Object.entries(value) : [];
+  };
+  return [
+    ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name })),
+    ...pairs("scripts").map(([name, command]): Entry => ({ kind: "script", name, command: String(command) })),
+  ];
 }
 
 const JSON_PAIR = /^\s*"((?:[^"\\]|\\.){1,200})"\s*:\s*"((?:[^"\\]|\\.){0,1000})"/;
@@ -145,12 +142,4 @@ function packageOf(file: string, line: string): string | undefined {
       /^\s*"([A-Za-z][\w.-]*)(?:\[[^\]]*\])?(?:[=<>~!][^"]*)?",?\s*$/.exec(line)?.[1]
     );
   return undefined;
-}
-
-function readText(path: string): string | null {
-  try {
-    return readRegular(path, { maxBytes: MAX_BYTES })?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -2,6 +2,7 @@
 
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { statedValue } from "./claims-values.ts";
 import type { Tree } from "./tree.ts";
 import { isProse, isSource, judgeUsage, type Usage } from "./usage.ts";
@@ -110,12 +111,7 @@ function searchFile(file: string, buffer: Buffer, size: number, scan: Scan, foun
   });
 }
 
-export function judgeLine(
-  file: string,
-  line: string,
-  column: number,
-  length: number,
-): Pick<Occurrence, "usage" | "isOption" | "value"> {
+export function judgeLine(file: string, line: string, column: number, length: number) {
   const before = line.slice(Math.max(0, column - 2), column);
   const usage = judgeUsage(file, line, column, length);
   return {
@@ -165,12 +161,8 @@ const PAGE = 4096;
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 function ordinaryFiles(folder: string): ReadonlySet<string> {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return new Set(entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])));
-  } catch {
-    return new Set();
-  }
+  const entries = attempt(() => readdirSync(folder, { withFileTypes: true }), []);
+  return new Set(entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])));
 }
 
 /** Calls `tell` for each whole wanted word between `from` and `to`; not in the order of the text. */

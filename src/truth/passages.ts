@@ -90,16 +90,13 @@ const ITEM = /^\s*(?:[-*+]\s|\d+[.)]\s|\|)/;
 const MAX_LEAD = 200;
 
 /** Keeps the headings, what was said last over the items of a list, and the items that others are indented under. */
-function openLeads(text: string): {
-  over(block: { at: number; end: number }): Pick<Passage, "lead" | "over">;
-  headings(): readonly string[];
-} {
+function openLeads(text: string) {
   let headings: readonly string[] = [];
   let opening = "";
   let items: readonly { said: string; indent: number }[] = [];
   return {
     headings: () => headings,
-    over({ at, end }) {
+    over({ at, end }: { at: number; end: number }) {
       const raw = text.slice(at, Math.min(end, at + MAX_LEAD));
       const said = raw.trim();
       const indent = raw.length - raw.trimStart().length;

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
 
 export interface Tree {
@@ -99,12 +100,8 @@ export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value
 }
 
 function readSubmodules(root: string): string[] {
-  try {
-    const text = readFileSync(join(root, ".gitmodules"), "utf8").slice(0, 1 << 20);
-    return [...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path.replace(/\/$/, ""));
-  } catch {
-    return [];
-  }
+  const text = attempt(() => readFileSync(join(root, ".gitmodules"), "utf8").slice(0, 1 << 20), "");
+  return [...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path.replace(/\/$/, ""));
 }
 
 const NOT_WALKED = new Set([".git", "node_modules", ".memdir", ".venv", "venv", "target", "__pycache__", ".cache"]);
@@ -112,13 +109,7 @@ const NOT_WALKED = new Set([".git", "node_modules", ".memdir", ".venv", "venv", 
 /** Links are not followed. False when it is cut short. */
 function walk(root: string, below: string, files: string[], depth: number): boolean {
   if (depth > MAX_DEPTH) return true;
-  let entries: import("node:fs").Dirent[];
-  try {
-    entries = readdirSync(join(root, below), { withFileTypes: true });
-  } catch {
-    return true;
-  }
-  for (const entry of entries) {
+  for (const entry of attempt(() => readdirSync(join(root, below), { withFileTypes: true }), [])) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     if (files.length >= MAX_WALKED) return false;
     if (entry.isFile()) files.push(path);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openState, type StateRecord, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { isShown } from "./claim.ts";
-import type { MemoryVerdict, Weighed } from "./examination.ts";
+import type { Examination, MemoryVerdict, Weighed } from "./examination.ts";
 
 interface KeptVerdict {
   verdict: MemoryVerdict;
@@ -50,11 +50,7 @@ function parse(value: unknown): VerdictsFile | null {
 }
 
 /** The verdict on the current file, or null if it has changed since or was never checked. */
-export function findVerdict(
-  verdicts: Verdicts,
-  file: string,
-  stat: { bytes: number; mtimeMs: number },
-): KeptVerdict | null {
+export function findVerdict(verdicts: Verdicts, file: string, stat: Pick<KeptVerdict, "bytes" | "mtimeMs">) {
   const kept = verdicts.get(file);
   return kept && kept.bytes === stat.bytes && Math.abs(kept.mtimeMs - stat.mtimeMs) < 2 ? kept : null;
 }
@@ -103,22 +99,13 @@ function describeProblems(findings: readonly Weighed[]): string {
   return named.join("; ").replace(/\s+/g, " ").slice(0, MAX_SAYS).toWellFormed();
 }
 
-interface VerdictNews {
-  file: string;
-  verdict: MemoryVerdict;
-  findings: readonly Weighed[];
-}
+type VerdictNews = Pick<Examination["memories"][0], "file" | "verdict" | "findings">;
 
 /**
  * `isAll`: the run covered every memory, so verdicts on others are dropped. An error is only logged, because this is a
  * cache.
  */
-export async function keepVerdicts(
-  directory: Store,
-  head: string,
-  news: readonly VerdictNews[],
-  isAll: boolean,
-): Promise<void> {
+export async function keepVerdicts(directory: Store, head: string, news: readonly VerdictNews[], isAll: boolean) {
   if (directory.readOnly || news.length === 0) return;
   const at = directory.now().toISOString();
   try {
@@ -128,12 +115,10 @@ export async function keepVerdicts(
         const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
         if (!stat) continue;
         const things = findings.filter(({ claim }) => claim.kind !== "date" && claim.kind !== "url");
-        const counts = {
-          exist: things.filter((each) => each.verdict === "holds").length,
-          gone: things.filter((each) => each.verdict === "gone" && isShown(each)).length,
-        };
+        const exist = things.filter((each) => each.verdict === "holds").length;
+        const gone = things.filter((each) => each.verdict === "gone" && isShown(each)).length;
         const says = describeProblems(findings);
-        kept.set(file, { verdict, at, head, says, ...counts, bytes: stat.size, mtimeMs: stat.mtimeMs });
+        kept.set(file, { verdict, at, head, says, exist, gone, bytes: stat.size, mtimeMs: stat.mtimeMs });
       }
       verdictsIn(directory.path).write({ version: VERSION, memories: Object.fromEntries(kept) });
     });

@@ -111,25 +111,18 @@ export async function verifyMemories(
       claims: findings.length,
       unknown: findings.filter((finding) => finding.verdict === "unknown").length,
     })),
-    fixed: written.fixed,
-    stamped: written.stamped,
-    undo: written.undo,
+    ...{ fixed: written.fixed, stamped: written.stamped, undo: written.undo },
     notes: examination.notes,
   };
 }
 
 /** What one memory claims, with the findings; nothing is written. `names`: of all memories that exist. */
-export async function examineMemory(
-  git: Git,
-  directory: Store,
-  row: Row,
-  names: ReadonlySet<string>,
-): Promise<Pick<Examination["memories"][0], "findings" | "silenced" | "verdict">> {
+export async function examineMemory(git: Git, directory: Store, row: Row, names: ReadonlySet<string>) {
   const subjects = readSubject([directory], row);
   const { writtenAt } = await datesOf(git, subjects);
   const homes = homesOf(git.root, [directory]);
   const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()), writtenAt, homes });
-  return memories[0] ?? { findings: [], silenced: [], verdict: "unchecked" };
+  return memories[0] ?? { findings: [], silenced: [], verdict: "unchecked" as const };
 }
 
 /** What links may name, for `examineMemory`. */
@@ -168,15 +161,8 @@ function readSubject(directories: readonly Store[], row: Row): Subject[] {
     const text = findBytes(directory, row.file)?.toString("utf8");
     if (text === undefined) return [];
     const { created, modified } = parseMemory(row.file, text);
-    return [
-      {
-        file: row.file,
-        text,
-        written: new Date(modified ?? created ?? row.modified),
-        isGeneral: row.scope === "user",
-        directory,
-      },
-    ];
+    const written = new Date(modified ?? created ?? row.modified);
+    return [{ file: row.file, text, written, isGeneral: row.scope === "user", directory }];
   } catch (error) {
     directory.log((error as Error).message);
     return [];
@@ -196,20 +182,13 @@ function eachOnce(subjects: readonly Subject[]): Subject[] {
   return [...first.values()];
 }
 
-interface Written {
-  fixed: Verification["fixed"];
-  fixedFindings: ReadonlySet<Finding>;
-  stamped: number;
-  undo: string[];
-}
-
 async function writeDown(
   git: Git,
   directories: readonly Store[],
   judged: readonly Judged[],
   now: Date,
   options: VerifyOptions,
-): Promise<Written> {
+) {
   const head = (await readGit(git, ["rev-parse", "--verify", "--quiet", "HEAD"]))?.toString("utf8").trim() ?? "";
   const fixed: Verification["fixed"] = [];
   const fixedFindings = new Set<Finding>();
@@ -255,13 +234,10 @@ async function writeDown(
 }
 
 /** What is left of a memory's findings, and what that makes of the memory. */
-function afterFix(
-  { verdict, findings }: Omit<Judged, "subject">,
-  fixed: ReadonlySet<Finding>,
-): { verdict: VerifiedMemory["verdict"]; left: Weighed[] } {
+function afterFix({ verdict, findings }: Omit<Judged, "subject">, fixed: ReadonlySet<Finding>) {
   const left = findings.filter((finding) => !fixed.has(finding));
   const isFixed = left.length < findings.length && !left.some(isShown);
-  return { verdict: isFixed ? "fixed" : verdict, left };
+  return { verdict: isFixed ? ("fixed" as const) : verdict, left };
 }
 
 /** Both names of renamed files; includes what is staged. The files themselves are not read: that would run filters. */

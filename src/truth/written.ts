@@ -4,6 +4,7 @@ import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Entry, readImage, type Store } from "../store/store.ts";
+import { addTo } from "./tree.ts";
 
 /** When the line with this text was written, in seconds since 1970; null if that is not known. */
 export type Written = (file: string, line: string) => number | null;
@@ -16,7 +17,7 @@ export async function readWritten(git: Git, directory: Store): Promise<Written> 
   const inside = placeInside(git.root, directory.path);
   const committed = inside === null ? null : await readCommitted(git, inside);
   const journal = openJournal(directory);
-  return (file, line) => committed?.get(keyOf(line)) ?? journal(file, line);
+  return (file, line) => committed?.get(line.trim()) ?? journal(file, line);
 }
 
 /** The folders between the top of the checkout and the stores in it, without the top: `app/.claude/memory`, `app/.claude`, `app`. */
@@ -66,7 +67,7 @@ async function readLines(git: Git, paths: readonly string[], times: Map<string, 
     else if (line.startsWith("diff ")) inHunk = false;
     else if (!inHunk && line.startsWith("new file mode")) births.add(hash);
     else if (inHunk && line.startsWith("+")) {
-      const key = keyOf(line.slice(1));
+      const key = line.slice(1).trim();
       times.set(key, Math.min(time, times.get(key) ?? time));
     }
   });
@@ -77,19 +78,9 @@ async function readLines(git: Git, paths: readonly string[], times: Map<string, 
 /** Files elsewhere that these commits renamed into one of the paths. */
 async function findOrigins(git: Git, commits: readonly string[], paths: readonly string[]): Promise<string[]> {
   const isInside = (file: string) => paths.some((path) => file === path || file.startsWith(`${path}/`));
-  const form = [
-    "log",
-    "--no-walk",
-    "-z",
-    "--name-status",
-    "-M",
-    "-l200",
-    "--diff-filter=R",
-    "--format=",
-    ...commits,
-    "--",
-  ];
-  const parts = (await readGit(git, form))?.toString("utf8").split("\0") ?? [];
+  const form = ["--no-walk", "-z", "--name-status", "-M", "-l200", "--diff-filter=R", "--format="];
+  const listing = await readGit(git, ["log", ...form, ...commits, "--"]);
+  const parts = listing?.toString("utf8").split("\0") ?? [];
   const origins = new Set<string>();
   for (let i = 0; i + 2 < parts.length; i += 3) {
     const [from = "", to = ""] = parts.slice(i + 1, i + 3);
@@ -108,10 +99,6 @@ function openLines(take: (line: string) => void): (chunk: Buffer) => void {
   };
 }
 
-function keyOf(line: string): string {
-  return line.trim();
-}
-
 /** The entry before which the file did not hold the line. */
 function openJournal(directory: Store): Written {
   const entries = new Map<string, Entry[]>();
@@ -120,7 +107,7 @@ function openJournal(directory: Store): Written {
   for (const entry of all) {
     // What was undone never happened: its lines are as old as they were before.
     if (undone.has(entry.id) || entry.undoes) continue;
-    for (const { file } of entry.files) entries.set(file, [...(entries.get(file) ?? []), entry]);
+    for (const { file } of entry.files) addTo(entries, file, entry);
   }
   const images = new Map<string, string>();
   const textOf = (hash: string) => {

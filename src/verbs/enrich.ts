@@ -21,11 +21,10 @@ export const enrich = verb({
     const model = files.length === 0 ? null : modelFor(context);
     if (!model) return { enriched: [], left: poor.length, usage: NO_USAGE, stopped: null, poor };
     const budget = () => checkBudget(ledger, memdir.config.learn, null);
-    return enrichAll({ directory, ledger, budget, inbox: null }, model, files, {
-      log: (warning) => context.show([{ warning }]),
-      onProgress: context.progress("cues"),
-      signal: context.signal,
-    });
+    const log = (warning: string) => context.show([{ warning }]);
+    const onProgress = context.progress("cues");
+    const { signal } = context;
+    return enrichAll({ directory, ledger, budget, inbox: null, log, onProgress, signal }, model, files);
   },
   say(result) {
     const { enriched, left, stopped } = result;

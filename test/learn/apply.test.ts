@@ -21,7 +21,7 @@ beforeEach(async () => {
 const propose = (more: Partial<Proposal> = {}) => proposeInferred({ trust: "user", ...more });
 
 const apply = (more: Partial<Proposal> = {}, mode: LearnMode = "auto") =>
-  applyProposal(memdir, inbox, propose(more), mode).catch((error: Error): Applied => {
+  applyProposal({ store: memdir, inbox, mode }, propose(more)).catch((error: Error): Applied => {
     // As applyAll has it: what our own rules forbid is a refusal.
     if (!isFinal(error)) throw error;
     return { done: "refused", file: null, undo: null, reason: error.message };
@@ -218,9 +218,11 @@ describe("what changes nothing", () => {
   });
 
   it("failures are thrown: whoever applies decides whether to try again", async () => {
-    await expect(applyProposal(memdir, inbox, propose({ name: " " }), "auto")).rejects.toThrow(/name is empty/);
+    await expect(applyProposal({ store: memdir, inbox, mode: "auto" }, propose({ name: " " }))).rejects.toThrow(
+      /name is empty/,
+    );
     const failing = { ...memdir, list: () => Promise.reject(new Error("the disk is gone")) };
-    await expect(applyProposal(failing, inbox, propose(), "auto")).rejects.toThrow("the disk is gone");
+    await expect(applyProposal({ store: failing, inbox, mode: "auto" }, propose())).rejects.toThrow("the disk is gone");
   });
 
   it("a memory that somebody wrote meanwhile", async () => {
@@ -232,7 +234,7 @@ describe("what changes nothing", () => {
         return memdir.put(path, text, base);
       },
     };
-    await expect(applyProposal(slow, inbox, propose(), "auto")).rejects.toThrow(/changed while/);
+    await expect(applyProposal({ store: slow, inbox, mode: "auto" }, propose())).rejects.toThrow(/changed while/);
     expect(world.read(file)).toContain("Mine.");
   });
 });

@@ -153,6 +153,7 @@ describe("a client that is logged out or has reached a limit", () => {
     }),
     provider: "codex",
     name: "default",
+    maxTokens: 1_000,
     takesTools,
   });
   const question: AskRequest = { system: [], messages: [], maxTokens: 1 };

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { applyPlan } from "../../src/learn/dream-apply.ts";
+import { applyPlan } from "../../src/learn/dream-check.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { makePlan, type Op, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";

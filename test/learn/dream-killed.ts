@@ -1,6 +1,6 @@
 /** A process that dreams over a directory and dies, as by `kill -9`, right before its nth rename, link or removal of a file. */
 
-import { applyPlan } from "../../src/learn/dream-apply.ts";
+import { applyPlan } from "../../src/learn/dream-check.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { dieBefore } from "../cut.ts";

@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { applyPlan } from "../../src/learn/dream-apply.ts";
-import { checkPlan } from "../../src/learn/dream-check.ts";
+import { applyPlan, checkPlan } from "../../src/learn/dream-check.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { countOps, formatPlan, makePlan, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { DAY, mainOf, makeWorld } from "../world.ts";

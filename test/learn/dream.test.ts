@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isAlive } from "../../src/disk/atomic.ts";
 import { type DreamOptions, dream, planDream } from "../../src/learn/dream.ts";
-import { applyPlan } from "../../src/learn/dream-apply.ts";
+import { applyPlan } from "../../src/learn/dream-check.ts";
 import { LOCK_FILE, lastDream } from "../../src/learn/dream-gates.ts";
 import { formatPlan } from "../../src/learn/dream-plan.ts";
 import { openLedger } from "../../src/learn/ledger.ts";
@@ -139,8 +139,9 @@ describe("a dream with a model", () => {
 
   it("takes words after tool results for a plan when the turns are over", async () => {
     const { server, directory, model, shown } = await setUp();
-    server.queue({ tools: [{ name: "Read", input: { file_path: "user_mail.md" } }] }, answer([retire]));
-    const planned = await planDream(directory, model, { maxTurns: 1 });
+    const read = { tools: [{ name: "Read", input: { file_path: "user_mail.md" } }] };
+    server.queue(...Array<typeof read>(10).fill(read), answer([retire]));
+    const planned = await planDream(directory, model);
     expect("plan" in planned && planned.plan.ops).toEqual([retire]);
     expect(shown()).toContain("no turn is left");
   });

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { acceptProposal } from "../../src/learn/apply.ts";
-import { type Enriching, type EnrichOptions, enrich, findPoor } from "../../src/learn/enrich.ts";
+import { type Enriching, enrich, findPoor } from "../../src/learn/enrich.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import { addCues } from "../../src/memory/cues.ts";
@@ -25,8 +25,8 @@ async function openWorld(world: World, budget: Enriching["budget"] = () => ({ ok
   const ledger = { spend: ({ usage }: { usage: { output: number } }) => void spent.push(usage.output) };
   const enriching: Enriching = { directory, ledger, budget, inbox: null };
   const log = (message: string) => void world.logged.push(message);
-  const run = (files: readonly string[], more: EnrichOptions = {}, other: Partial<Enriching> = {}) =>
-    enrich({ ...enriching, ...other }, model, files, { log, ...more });
+  const run = (files: readonly string[], more: Partial<Enriching> = {}) =>
+    enrich({ ...enriching, log, ...more }, model, files);
   return { server, memdir, directory, run, model, spent };
 }
 
@@ -104,10 +104,10 @@ describe("enrich", () => {
     expect(await run(files)).toMatchObject({ left: 2, stopped: "today's budget is spent" });
     server.queue({ status: 401 });
     const free = { budget: () => ({ ok: true as const }) };
-    const failed = await run(files.slice(20), {}, free);
+    const failed = await run(files.slice(20), free);
     expect(failed).toMatchObject({ left: 2, enriched: [] });
     expect(failed.stopped).toContain("ANTHROPIC_API_KEY");
-    expect(await run(files, { signal: AbortSignal.abort() }, free)).toMatchObject({ left: 22 });
+    expect(await run(files, { signal: AbortSignal.abort(), ...free })).toMatchObject({ left: 22 });
   });
 
   it("in the background does not ask again in vain, until the memory changes", async () => {
@@ -131,10 +131,10 @@ describe("enrich", () => {
     const before = world.read("user_one.md");
     const inbox = openInbox(directory, directory);
     server.queue({ text: cuesFor(1) });
-    expect(await run(["user_one.md"], {}, { inbox })).toMatchObject({ enriched: ["user_one.md"] });
+    expect(await run(["user_one.md"], { inbox })).toMatchObject({ enriched: ["user_one.md"] });
     expect(world.read("user_one.md")).toBe(before);
     // It waits already: the model is not asked again.
-    expect(await run(["user_one.md"], {}, { inbox })).toMatchObject({ enriched: [] });
+    expect(await run(["user_one.md"], { inbox })).toMatchObject({ enriched: [] });
     expect(server.requests).toHaveLength(1);
     const [proposal] = inbox.list();
     expect(proposal).toMatchObject({ file: "user_one.md", from: "enrich", when: ["asking about 0", "stuck on 0"] });

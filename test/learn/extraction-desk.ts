@@ -1,11 +1,9 @@
 /** An extraction for tests: a memory directory on disk, the real Anthropic SDK, and a model server that says what it is told. */
 
 import { onTestFinished } from "vitest";
-import { findTarget } from "../../src/learn/apply.ts";
 import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn } from "../../src/learn/learn.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import { type LearningModel, openModelExtractor } from "../../src/learn/model-extractor.ts";
-import { readUntold } from "../../src/learn/origin.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { openLearning } from "../../src/open-learn.ts";
@@ -23,8 +21,6 @@ export interface ExtractionDesk {
   model: LearningModel;
   learning: Learning;
   extractor: Extractor;
-  /** What exists, as the model is shown it. */
-  manifest: () => Promise<string>;
   proposals: Proposal[];
   spent: Spent[];
   skips: string[];
@@ -51,26 +47,17 @@ export async function openExtractionDesk({
   });
   let ids = 0;
   const model: LearningModel = { ask, provider: "anthropic", name: "claude-test", maxTokens: 1_000, takesTools };
-  const world = { now: () => disk.now, newId: () => `p${++ids}` };
-  const manifest = () => desk.manifest();
-  const { isFree, extract } = openModelExtractor(world, () => model, {
-    dir: disk.dir,
-    manifest,
-    find: (wanted) => findTarget(learning.store, wanted),
-    untold: () => readUntold(learning.directory),
-  });
   const desk: ExtractionDesk = {
     disk,
     server,
     model,
-    manifest: async () => "",
     proposals: [],
     spent: [],
     skips: [],
     results: () => (server.requests.at(-1)?.body.messages.at(-1).content ?? []).map(contentOf),
     prompt: () => server.requests[0]?.body.messages.at(-1).content.map(contentOf).join("\n") ?? "",
     extractor: {
-      isFree,
+      isFree: false,
       extract: (turns, keep) =>
         extract(turns, (proposal, base) => {
           desk.proposals.push(proposal);
@@ -89,6 +76,11 @@ export async function openExtractionDesk({
       ...more,
     },
   };
+  const { extract } = openModelExtractor(
+    desk.learning,
+    () => model,
+    () => `p${++ids}`,
+  );
   return desk;
 }
 

@@ -1,8 +1,7 @@
 /** A dream that was talked into something: by a document among the memories, by a log, by its own good intentions. */
 
 import { describe, expect, it } from "vitest";
-import { applyPlan } from "../../src/learn/dream-apply.ts";
-import { checkPlan } from "../../src/learn/dream-check.ts";
+import { applyPlan, checkPlan } from "../../src/learn/dream-check.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
 import { makePlan, type Op, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { mainOf, makeWorld } from "../world.ts";

@@ -10,7 +10,7 @@ async function open(keep: Keep, isStopped = () => false) {
   const { pieces } = buildWindow(TALK);
   const newId = () => `p${++ids}`;
   const world = { now: () => new Date(0), newId };
-  return openKeeper(world, { session: "s-1", pieces, said: listPieces(TALK) }, keep, isStopped);
+  return openKeeper(world, { session: "s-1", pieces, said: listPieces(TALK), isStopped }, keep);
 }
 
 const draft = { file: "a.md", text: note(), base: null };

@@ -59,7 +59,6 @@ describe("extract", () => {
   it("C28 is given what exists, reads it and brings it up to date instead of adding another", async () => {
     const desk = await openExtractionDesk();
     desk.disk.write("feedback_commits.md", note({ source: "user" }));
-    desk.manifest = async () => "- [feedback] feedback_commits.md: Never squash";
     const talk = [...TALK, user("u2", "And always sign my commits, too.")];
     desk.server.queue(
       { tools: [{ name: "Read", input: { file_path: "feedback_commits.md" } }] },
@@ -82,7 +81,7 @@ describe("extract", () => {
       DONE,
     );
     const result = await extract(desk, { session: SESSION, messages: talk });
-    expect(desk.prompt()).toContain("- [feedback] feedback_commits.md: Never squash");
+    expect(desk.prompt()).toMatch(/^- \[feedback\] feedback_commits\.md \(.*\): Never squash/m);
     expect(result.refused).toEqual([]);
     expect(desk.disk.read("feedback_commits.md")).toMatch(/always sign commits/);
     expect(desk.disk.read("feedback_commits.md")).toContain(`source: user session=${SESSION} message=u2`);
@@ -192,9 +191,9 @@ describe("extract", () => {
     desk.learning.store = { ...store, save };
     desk.server.queue(write(FILE), DONE);
     expect((await extract(desk, request)).failed).toMatch(/^feedback_\w+\.md could not be saved: the disk is full/);
-    desk.learning.store = store;
-    desk.manifest = () => Promise.reject(new Error("no list"));
+    desk.learning.store = { ...store, list: () => Promise.reject(new Error("no list")) };
     expect((await extract(desk, request)).failed).toBe("no list");
+    desk.learning.store = store;
     desk.learning.gates = () => {
       throw new Error("no settings");
     };

@@ -32,7 +32,7 @@ const lastPrompt = ({ server }: ExtractionDesk): string =>
 describe("one question", () => {
   it("offers no tools, shows rules, list and messages, and keeps what is answered like any other extraction", async () => {
     const desk = await openDesk();
-    desk.manifest = async () => "- [user] user_role.md: works on payments";
+    desk.disk.write("user_role.md", note({ type: "user", name: "Role", description: "works on payments" }));
     desk.server.queue(answer(note()));
     const result = await extract(desk, request);
     expect(result).toMatchObject({ failed: null, turns: 1, calls: 1, saved: [{ file: FILE, action: "saved" }] });

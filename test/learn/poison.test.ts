@@ -262,11 +262,11 @@ describe("what a document says", () => {
     const memdir = await world.open();
     const inbox = openInbox(mainOf(memdir), { now: () => world.now, log: () => {} });
     const fact = propose({ name: "README", body: WISH, trust: "document" });
-    expect(await applyProposal(memdir, inbox, fact, "inbox")).toMatchObject({ done: "inbox" });
+    expect(await applyProposal({ store: memdir, inbox, mode: "inbox" }, fact)).toMatchObject({ done: "inbox" });
     for (const mode of ["inbox", "auto"] as const) {
       for (const type of ["feedback", "user"] as const) {
         const wish = propose({ name: `as ${type}`, body: WISH, trust: "tool", type });
-        expect(await applyProposal(memdir, inbox, wish, mode)).toMatchObject({ done: "refused" });
+        expect(await applyProposal({ store: memdir, inbox, mode }, wish)).toMatchObject({ done: "refused" });
       }
     }
     expect(inbox.list()).toHaveLength(1);
