@@ -32,6 +32,8 @@ export interface Row {
 }
 
 export const SHELL: readonly Adapter[] = ["cli", "library"];
+/** Those that the page offers, and a conversation does not. */
+export const CURATED: readonly Adapter[] = [...SHELL, "web"];
 export const CONSOLE: readonly Adapter[] = [...SHELL, "console"];
 export const PAGE: readonly Adapter[] = [...CONSOLE, "web"];
 const MODELS: readonly Adapter[] = [...PAGE, "mcp"];
@@ -95,7 +97,7 @@ export const HEALTH = [
   health("health", "Score all memories together, and say what to do first", () => import("./health.ts"), PAGE, LONG, {
     formerly: "rot",
   }),
-  health("prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts"), [...SHELL, "web"]),
+  health("prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts"), CURATED),
   health("index", "Show what the model sees of MEMORY.md, or rebuild it", () => import("./context.ts"), PAGE),
   health("why", "Show when a memory was shown to a model, and why", () => import("./why.ts"), PAGE, NAMED),
 ];
