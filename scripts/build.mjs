@@ -25,7 +25,6 @@ const ENTRIES = {
 /** Commands that few calls need: many times the code of all others together, which must not pay for it at their start. */
 const APART = {
   adopt: "src/verbs/adopt.ts",
-  check: "src/verbs/check.ts",
   doctor: "src/verbs/doctor.ts",
   exchange: "src/verbs/exchange.ts",
   health: "src/verbs/health.ts",
@@ -38,12 +37,10 @@ const APART = {
   verify: "src/verbs/verify.ts",
   why: "src/verbs/why.ts",
   dream: "src/verbs/dream.ts",
-  enrich: "src/verbs/enrich.ts",
   extract: "src/verbs/extract.ts",
   inbox: "src/verbs/inbox.ts",
   learn: "src/verbs/learn.ts",
   ledger: "src/verbs/ledger.ts",
-  log: "src/verbs/log.ts",
   rewind: "src/verbs/rewind.ts",
   sessions: "src/verbs/sessions.ts",
   help: "src/cli/help.ts",

@@ -3,10 +3,9 @@
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "./config.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
-import { findStores } from "./open.ts";
+import { findScope } from "./open.ts";
 import { parseMemory, type Store } from "./store/store.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
 import { projectKey } from "./team/git-projects.ts";
@@ -135,10 +134,8 @@ export function openNetwork({ directories }: Memdir, given: Partial<Network>): N
 
 /** As the project has it once it has joined, whether it has or not. */
 function mirrorOf({ config, location, directories }: Memdir, membership: Membership): Store {
-  const { cwd, root } = location.project;
-  const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
-  const { now, log, by } = directories[0] as Store;
-  return findStores({ cwd, scope: "team", withOlder: false, now, log, by }, joined, location).main;
+  const teams = { ...config.teams, [location.project.root]: formatMembership(membership) };
+  return findScope({ config: { ...config, teams }, location, directories }, "team");
 }
 
 /** Who the token belongs to; throws where they have no right. */
@@ -172,14 +169,14 @@ export interface GitSync {
 /** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
 export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
   const { config, location, directories } = memdir;
-  const { now, log, by } = directories[0] as Store;
+  const { now, log } = directories[0] as Store;
   const { cwd } = location.project;
   const parts: { directory: Store; prefix: string }[] = [];
   for (const name of scope === undefined ? ["user", "project"] : [scope]) {
     const prefix = name === "user" ? "user/" : `projects/${await projectKey(location.project, config.env)}/`;
-    const { main } = findStores({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
-    refuseShared(main);
-    parts.push({ directory: main, prefix });
+    const directory = findScope(memdir, name);
+    refuseShared(directory);
+    parts.push({ directory, prefix });
   }
   const { username } = userInfo();
   const remote = openGitRemote(

@@ -180,19 +180,13 @@ interface Manner {
   conversation?: Context["conversation"];
 }
 
-interface Running extends Manner {
-  signal: AbortSignal;
-  isCommand?: boolean;
-}
-
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
   return async (call) => {
     const input = readVerbInput(verb, call);
-    return manner.signal
-      ? runVerb(verb, input, call, { ...manner, signal: manner.signal })
-      : cancellable((signal) => runVerb(verb, input, call, { ...manner, signal, isCommand: true }));
+    const run = (signal: AbortSignal) => runVerb(verb, input, call, manner, signal);
+    return manner.signal ? run(manner.signal) : cancellable(run);
   };
 }
 
@@ -215,8 +209,10 @@ async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
   input: Input<F>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, signal, isCommand, conversation }: Running,
+  { call: spell, columns = call.terminal.columns || undefined, conversation, signal: given }: Manner,
+  signal: AbortSignal,
 ): Promise<number> {
+  const isCommand = given === undefined;
   const { json, terminal, cwd, env, now, log } = call;
   const bars: { end(): void }[] = [];
   const endBars = () => {

@@ -1,12 +1,12 @@
 /** `memdir serve`: the team server, on an embedded database in a folder or on PostgreSQL. */
 
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
-import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
+import { attempt, diskError, MemdirError } from "../errors.ts";
 import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { RETENTION, type Retention } from "../team/server/data-retention.ts";
@@ -14,6 +14,7 @@ import { issueToken, prepareTeam, type Start } from "../team/server/first-start.
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
+import { readNamedFile } from "../verbs/common.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -85,12 +86,7 @@ function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSourc
 /** From the environment, or from the file that the variable with `_FILE` names, as containers hand secrets over. */
 function readSecret({ env, cwd }: Call, name: string): string | undefined {
   const file = env[`${name}_FILE`];
-  if (!file) return env[name];
-  try {
-    return readFileSync(resolve(cwd, file), "utf8").trim();
-  } catch (error) {
-    throw givenFileError(error, `${name}_FILE`, file);
-  }
+  return file ? readNamedFile(`${name}_FILE`, file, cwd).toString("utf8").trim() : env[name];
 }
 
 /** A whole number from `least`; null where it is not given. */
@@ -122,19 +118,13 @@ async function readOidc(call: Call): Promise<TeamServer["oidc"]> {
   const value = attempt<unknown, undefined>(() => JSON.parse(text), undefined);
   if (value === undefined) throw fail("it is not valid JSON");
   const settings = readAs(OidcSettings, value, fail);
-  const oidc = openOidc(settings, readClientSecret(call, settings), { fetch: globalThis.fetch, now: call.now });
+  const { clientSecretFile: kept } = settings;
+  const secret = kept === undefined ? null : readNamedFile("clientSecretFile of --oidc:", kept, call.cwd);
+  const world = { fetch: globalThis.fetch, now: call.now };
+  const oidc = openOidc(settings, secret?.toString("utf8").trim() ?? null, world);
   // Said now, and not when the first person signs in. The provider may also be away for a moment, so the server starts.
   void oidc.check().catch(({ message }) => call.terminal.warn(`memdir: --oidc ${file}: ${message}`));
   return oidc;
-}
-
-function readClientSecret({ cwd }: Call, { clientSecretFile: file }: { clientSecretFile?: string | undefined }) {
-  if (file === undefined) return null;
-  try {
-    return readFileSync(resolve(cwd, file), "utf8").trim();
-  } catch (error) {
-    throw givenFileError(error, "clientSecretFile of --oidc:", file);
-  }
 }
 
 /** A certificate is renewed every few weeks; connections that are open keep the old one. */
@@ -231,12 +221,7 @@ function checkOptions(call: Call): void {
 
 /** The file that an option names. */
 function readGiven(call: Call, name: string): Buffer {
-  const file = call.value(name) ?? "";
-  try {
-    return readFileSync(resolve(call.cwd, file));
-  } catch (error) {
-    throw givenFileError(error, `--${name}`, file);
-  }
+  return readNamedFile(`--${name}`, call.value(name) ?? "", call.cwd);
 }
 
 function dataFolder(call: Call): string {

@@ -65,7 +65,7 @@ export const EVERYDAY = [
   }),
   everyday("list", "List memories of all scopes", () => import("./list.ts"), MODELS, { aliases: ["ls"] }),
   everyday("show", "Show one memory", () => import("./list.ts"), MODELS, NAMED, { aliases: ["cat"] }),
-  everyday("search", "Find every memory that contains the words, best first", () => import("./search.ts"), PAGE, {
+  everyday("search", "Find every memory that contains the words, best first", () => import("./recall.ts"), PAGE, {
     aliases: ["find", "grep"],
   }),
   everyday(
@@ -80,8 +80,8 @@ export const EVERYDAY = [
     aliases: ["rm", "delete", "remove"],
   }),
   everyday("rename", "Give a memory a new name", () => import("./forget.ts"), PAGE, NAMED, { aliases: ["mv"] }),
-  everyday("undo", "Undo a change: the last one, unless an ID is given", () => import("./history.ts"), MODELS),
-  everyday("history", "List the changes made to memories, newest last", () => import("./history.ts"), PAGE, NAMED),
+  everyday("undo", "Undo a change: the last one, unless an ID is given", () => import("./forget.ts"), MODELS),
+  everyday("history", "List the changes made to memories, newest last", () => import("./forget.ts"), PAGE, NAMED),
 ];
 
 export const HEALTH = [

@@ -11,15 +11,15 @@ const team = inGroup("team");
 
 export const TABLE = [
   ...EVERYDAY,
-  health("check", "Run doctor, lint, verify and health in one report", () => import("./check.ts"), PAGE, LONG),
+  health("check", "Run doctor, lint, verify and health in one report", () => import("./doctor.ts"), PAGE, LONG),
   health("doctor", "Check the installation and every wired agent", () => import("./doctor.ts"), CURATED),
   ...HEALTH,
   learning("learn", "Learn from past sessions: proposals come up one by one", () => import("./learn.ts")),
   learning("extract", "Learn from conversations, with a model or offline", () => import("./extract.ts")),
   learning("inbox", "Review proposed memories: accept, edit or reject them", () => import("./inbox.ts"), CONSOLE),
   learning("dream", "Tidy up memories by a plan: merge, rewrite, retire", () => import("./dream.ts"), CONSOLE, LONG),
-  learning("enrich", "Add cues to memories that lack them, with a model", () => import("./enrich.ts"), CURATED, NAMED),
-  learning("log", "Add a line to the daily log, or show today's", () => import("./log.ts")),
+  learning("enrich", "Add cues to memories that lack them, with a model", () => import("./dream.ts"), CURATED, NAMED),
+  learning("log", "Add a line to the daily log, or show today's", () => import("./ledger.ts")),
   learning("ledger", "Show what background work cost, and what is left today", () => import("./ledger.ts"), CURATED),
   learning("sessions", "List past sessions, Claude Code's too, or search them", () => import("./sessions.ts")),
   learning("rewind", "List checkpoints of a session, or go back to one", () => import("./rewind.ts")),

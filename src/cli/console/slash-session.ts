@@ -16,8 +16,8 @@ import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print } from "../terminal.ts";
 
-import type { Console, SlashCommand } from "./slash.ts";
-import { formatBytes, formatTokens } from "./spinner.ts";
+import type { Console, SlashCommand } from "./slash-memory.ts";
+import { formatBytes, formatTokens } from "./turn-view.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", help: "what fills the model's window", run: showContext },
