@@ -20,8 +20,8 @@ import {
   prepareMirror,
   readPerson,
 } from "./team/membership.ts";
-import { type Remote, withPrefix } from "./team/remote.ts";
-import { type Administration, openAdministration, openServerRemote } from "./team/server-remote.ts";
+import { withPrefix } from "./team/remote.ts";
+import { openAdministration, openServerRemote } from "./team/server-remote.ts";
 import { syncDirectory } from "./team/sync.ts";
 import { readState } from "./team/sync-local.ts";
 import { emptyResult, type SyncOptions, type SyncResult } from "./team/sync-pass.ts";
@@ -30,14 +30,7 @@ import { sha256 } from "./text/hash.ts";
 
 export type SyncRequest = Pick<SyncOptions, "signal" | "onProgress" | "dryRun">;
 
-export interface Team {
-  readonly membership: Membership;
-  /** The mirror on this machine; nothing else is ever sent to the server. */
-  readonly directory: Store;
-  readonly remote: Remote;
-  readonly administration: Administration;
-  sync(request?: SyncRequest): Promise<SyncResult>;
-}
+export type Team = ReturnType<typeof connect>;
 
 /** Throws `usage` where the project has joined no team, and where there is no token for it. */
 export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
@@ -96,7 +89,8 @@ export function leaveTeam(memdir: Memdir): { membership: Membership; mirror: str
   return { membership, mirror };
 }
 
-function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>): Team {
+/** `directory` is the mirror on this machine; nothing else is ever sent to the server. */
+function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>) {
   const directory = mirrorOf(memdir, membership);
   const network = openNetwork(memdir, given);
   const options = { ...membership, token };
@@ -106,7 +100,7 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
     directory,
     remote,
     administration: openAdministration(network, options),
-    async sync(request = {}) {
+    async sync(request: SyncRequest = {}) {
       await prepareMirror(directory, memdir.location.dir, membership);
       const { agreed } = readState(directory);
       // What the team has already is no secret of ours, whatever others thought of sharing it.
@@ -161,13 +155,10 @@ export interface GitOptions {
   scope?: string | undefined;
 }
 
-export interface GitSync {
-  readonly directories: readonly Store[];
-  sync(request?: SyncRequest): Promise<SyncResult>;
-}
+export type GitSync = Awaited<ReturnType<typeof openGitSync>>;
 
 /** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
-export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
+export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions) {
   const { config, location, directories } = memdir;
   const { now, log } = directories[0] as Store;
   const { cwd } = location.project;
@@ -191,7 +182,7 @@ export async function openGitSync(memdir: Memdir, { remote: address, branch, sco
   );
   return {
     directories: parts.map(({ directory }) => directory),
-    async sync(request = {}) {
+    async sync(request: SyncRequest = {}) {
       const all = emptyResult();
       for (const { directory, prefix } of parts) {
         const part = { directory, remote: withPrefix(remote, prefix), who: username };

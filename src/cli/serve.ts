@@ -15,7 +15,7 @@ import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
 import { readNamedFile } from "../verbs/common.ts";
-import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
+import { answer, type Call, portOf, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -30,9 +30,7 @@ export interface ServeOptions {
   untilEnd?: () => Promise<unknown>;
 }
 
-export const serve: Run = (call) => serveTeam(call, {});
-
-export async function serveTeam(call: Call, options: ServeOptions): Promise<number> {
+export async function start(call: Call, options: ServeOptions = {}): Promise<number> {
   const { open = openServerData, user = findUser(), untilEnd = untilSignal } = options;
   const folder = dataFolder(call);
   // All that can be wrong with the call is said before a database is opened or made.
@@ -42,7 +40,7 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
   let server: RunningServer | null = null;
   try {
     if (call.value("issue-token") !== undefined) return await issue(call, opened, folder);
-    const start = await prepareTeam(opened.data, {
+    const team = await prepareTeam(opened.data, {
       team: call.value("team"),
       admin: call.value("admin") ?? (findPersonProblem(user) ? "admin" : user),
       folder,
@@ -57,7 +55,7 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
     server = await startServer({ ...place, ...options, timeouts, retention: readRetention(call) });
     const ended = untilEnd();
     renewOnSignal(call, server);
-    greet(call, server, opened, start);
+    greet(call, server, opened, team);
     await ended;
     if (!call.json) call.terminal.print("memdir serve: ending; requests under way are finished first");
     await server.close();

@@ -63,18 +63,21 @@ export interface Library extends Memdir {
  * await memdir.save({ type: "feedback", name: "use pnpm", body: "Use pnpm, never npm." });
  */
 export async function openMemdir(given: OpenOptions = {}): Promise<Library> {
-  const { memdir, world, isFixed } = await openChecked(given);
+  const opened = await openChecked(given);
+  const { memdir, world } = opened;
   return {
     ...checkArguments(memdir),
     verbs: bindVerbs(MEMORY_VERBS, memdir, world),
     tools: async (options) => {
       check("tools", "options", "options", options);
-      return openTools(memdir, { ...world, open: isFixed ? null : world.open }, options?.only);
+      return openTools(opened, options?.only);
     },
   };
 }
 
-/** A Memdir with what its verbs and tools need besides. */
+type Opened = Awaited<ReturnType<typeof openChecked>>;
+
+/** A Memdir with what its verbs and tools need besides. `isFixed`: the program has chosen the one scope there is. */
 export async function openChecked(given: OpenOptions) {
   checkOptions(given);
   const options = { ...given, cwd: given.cwd ?? process.cwd() };
@@ -126,12 +129,7 @@ export interface MemoryTool {
   run(input: unknown, options?: { signal?: AbortSignal | null | undefined }): Promise<string>;
 }
 
-interface ToolsWorld extends Pick<ToolCall, "env" | "now" | "log" | "cwd"> {
-  /** Opens another scope; null where the program has chosen the one there is. */
-  open: ((more: { scope?: string }) => Promise<Memdir>) | null;
-}
-
-export async function openTools(memdir: Memdir, { open, ...world }: ToolsWorld, only?: readonly string[]) {
+async function openTools({ memdir, world, isFixed }: Opened, only?: readonly string[]) {
   const { MODEL_TOOLS, openOrder } = await import("../mcp/tools.ts");
   const inOrder = openOrder();
   const names = MODEL_TOOLS.map(({ spec }) => spec.name);
@@ -146,8 +144,8 @@ export async function openTools(memdir: Memdir, { open, ...world }: ToolsWorld, 
       if (memdir.config.disabled !== null)
         throw new MemdirError("usage", `memory is switched off for this project: ${memdir.config.disabled}`);
       if (scope === undefined) return memdir;
-      if (!open) throw new MemdirError("usage", "leave `scope` out: these memories have one scope only");
-      return open({ scope });
+      if (isFixed) throw new MemdirError("usage", "leave `scope` out: these memories have one scope only");
+      return world.open({ scope });
     },
   };
   const tools = MODEL_TOOLS.filter(({ spec }) => !only || only.includes(spec.name));
@@ -157,7 +155,7 @@ export async function openTools(memdir: Memdir, { open, ...world }: ToolsWorld, 
     const { scope: _, ...unscoped } = inputSchema.properties;
     return {
       ...{ name: name as MemoryToolName, title, description, readOnly: annotations.readOnlyHint },
-      inputSchema: open ? inputSchema : { ...inputSchema, properties: unscoped },
+      inputSchema: isFixed ? { ...inputSchema, properties: unscoped } : inputSchema,
       async run(input, options) {
         check(name, "options", "options", { ...options, signal: options?.signal ?? undefined });
         const asked = { ...call, signal: options?.signal ?? new AbortController().signal };

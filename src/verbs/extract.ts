@@ -3,7 +3,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type BudgetAnswer, checkBudget } from "../learn/budget.ts";
-import { findNew, type LearnRequest, type LearnResult, learnSession, NOTHING_NEW } from "../learn/learn.ts";
+import { findNew, type LearnRequest, learnSession, NOTHING_NEW } from "../learn/learn.ts";
 import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -90,28 +90,24 @@ type Extracted = Pick<Read, "saved" | "skipped" | "refused" | "turns" | "usage">
 
 // --- The sessions of this project since a time, one after the other, to go on with if it is stopped.
 
-/** How sessions are looked through, and whether that may go on today. */
-export interface Looker {
-  look(session: HeardSession, options: Pick<LearnRequest, "signal" | "onProgress">): Promise<Read>;
-  budget(): BudgetAnswer;
-}
+type Looker = ReturnType<typeof openLooker>;
+type Read = Awaited<ReturnType<Looker["look"]>>;
 
-export interface Read extends Omit<LearnResult, "saved"> {
-  saved: { file: string; action: string }[];
-}
-
-/** By the model that is configured, else by rules, which cost nothing. With `inbox` everything waits for a person. */
-export function openLooker(memdir: Memdir, context: Context, { inbox = false } = {}): Looker {
+/**
+ * How sessions are looked through, and whether that may go on today: by the model that is configured, else by rules, which
+ * cost nothing. With `inbox` everything waits for a person.
+ */
+export function openLooker(memdir: Memdir, context: Context, { inbox = false } = {}) {
   const opened = openLearning(memdir);
   const learning = inbox && opened.mode === "auto" ? { ...opened, mode: "inbox" as const } : opened;
   const model = modelFor(context);
   return {
-    async look(session, options) {
+    async look(session: HeardSession, options: Pick<LearnRequest, "signal" | "onProgress">) {
       const extractor = model ? openExtractor(learning, () => model) : openOfflineExtractor(memdir, learning);
       const read = await learnSession(learning, extractor, session, options);
       return { ...read, saved: read.saved.map(({ file, action }) => ({ file, action })) };
     },
-    budget: () => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
+    budget: (): BudgetAnswer => (model ? checkBudget(learning.ledger, memdir.config.learn, null) : { ok: true }),
   };
 }
 

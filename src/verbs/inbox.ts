@@ -1,7 +1,7 @@
 /** `inbox`: proposals that wait for a person, each as a diff against the memory that it changes, and what becomes of one. */
 
 import { MemdirError } from "../errors.ts";
-import { acceptProposal, previewProposal } from "../learn/apply.ts";
+import { type Applied, acceptProposal, previewProposal } from "../learn/apply.ts";
 import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
@@ -53,15 +53,10 @@ function rowOf(proposal: Proposal) {
   return { id, memory, from, reason, trust, at, session, message };
 }
 
-export interface Previewed {
-  proposal: Proposal;
-  /** The memory that it changes, before and after. */
-  file: string | null;
-  before: string | null;
-  after: string;
-}
+type Previewed = Awaited<ReturnType<typeof preview>>;
 
-export async function preview(memdir: Memdir, proposal: Proposal): Promise<Previewed> {
+/** With the memory that it changes, before and after. */
+export async function preview(memdir: Memdir, proposal: Proposal) {
   return { proposal, ...(await previewProposal(memoriesFor(memdir, proposal), proposal)) };
 }
 
@@ -96,13 +91,7 @@ export function sayWaiting(number: number, call: Reader["call"]): Said {
   return [dim(`${number} waiting: ${call("inbox accept ID")}, edit ID or reject ID`)];
 }
 
-export interface Decided {
-  id: string;
-  done: string;
-  file: string | null;
-  undo: string | null;
-  name: string;
-}
+type Decided = Pick<Proposal, "id" | "name"> & Pick<Applied, "file" | "undo"> & { done: string };
 
 /** What was seen is what is accepted, whatever became of the proposal meanwhile. `base` is the memory that it was compared with. */
 export async function accept(memdir: Memdir, proposal: Proposal, base: string | null = null): Promise<Decided> {

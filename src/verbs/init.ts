@@ -350,10 +350,7 @@ function sayUnwired(removed: Unwired): Said {
 }
 
 /** A repository that is, or can be, prepared for team memory. */
-export function openCheckout(
-  memdir: Memdir,
-  { env, node, dist }: Pick<Machine, "env" | "node" | "dist">,
-): TeamCheckout {
+export function openCheckout(memdir: Memdir, { env, node, dist }: Machine): TeamCheckout {
   const root = repositoryOf(memdir.location.project);
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };

@@ -8,7 +8,7 @@ import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
 import { YES } from "./common.ts";
 import { extractSince, openLooker, type Walk } from "./extract.ts";
-import { editProposal, review, type Step } from "./inbox.ts";
+import { editProposal, type Reviewing, review, type Step } from "./inbox.ts";
 import { grouped } from "./ledger.ts";
 import { modelFor } from "./model.ts";
 
@@ -153,12 +153,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /** All that waits, so that a review that was left goes on. */
-async function reviewNow(
-  memdir: Memdir,
-  read: Learnt,
-  { show, env }: Context,
-  choose: NonNullable<Context["choose"]>,
-): Promise<Learnt> {
+async function reviewNow(memdir: Memdir, read: Learnt, { show, env }: Context, choose: Reviewing["choose"]) {
   const { inbox } = openLearning(memdir);
   const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
   const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });

@@ -64,6 +64,7 @@ export function sayToday({ tokens, cost, calls, unpriced, limits, left, problem 
 const STOPPED = "; background work is stopped until midnight";
 
 type Entry = Spent & { tokens: number; cost: number | null };
+type Folded = Entry & { times: number };
 
 function sayEntries(entries: readonly Entry[], days: number): Line[] {
   const rows = foldSkips(entries);
@@ -78,8 +79,8 @@ function sayEntries(entries: readonly Entry[], days: number): Line[] {
 }
 
 /** At the end of most turns nothing runs, for the same reason as at the one before: a run of them is one row. */
-function foldSkips(entries: readonly Entry[]): (Entry & { times: number })[] {
-  const rows: (Entry & { times: number })[] = [];
+function foldSkips(entries: readonly Entry[]): Folded[] {
+  const rows: Folded[] = [];
   for (const entry of entries) {
     const last = rows.at(-1);
     const isLike = (["kind", "session", "skipped"] as const).every((field) => entry[field] === last?.[field]);
@@ -89,17 +90,7 @@ function foldSkips(entries: readonly Entry[]): (Entry & { times: number })[] {
   return rows;
 }
 
-function cellsOf({
-  at,
-  kind,
-  session,
-  model,
-  produced,
-  skipped,
-  tokens,
-  cost,
-  times,
-}: Entry & { times: number }): Span[] {
+function cellsOf({ at, kind, session, model, produced, skipped, tokens, cost, times }: Folded): Span[] {
   const start = [localMinute(at), kind, (session ?? "-").slice(0, 8)];
   if (skipped !== null)
     return [...start, "-", "-", `skipped: ${skipped}${times === 1 ? "" : ` (${times} times)`}`].map(dim);

@@ -8,7 +8,6 @@ import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";
 import { type Call, note } from "../command.ts";
-import { NO_PROGRESS } from "../terminal.ts";
 import { openInput } from "./input.ts";
 import type { Completion, Input } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
@@ -201,7 +200,7 @@ function openStage(
     ...call.terminal,
     print,
     warn: (text: string) => print(paint.yellow(text)),
-    progress: () => NO_PROGRESS,
+    progress: () => () => {},
   };
   return { screen, input, terminal };
 }
