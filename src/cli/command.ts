@@ -10,8 +10,6 @@ import {
   type Context,
   type Fields,
   flag,
-  type Input,
-  type Line,
   number,
   positionsOf,
   readInput,
@@ -182,8 +180,7 @@ const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
   return async (call) => {
-    const input = readVerbInput(verb, call);
-    const run = (signal: AbortSignal) => runVerb(verb, input, call, manner, signal);
+    const run = (signal: AbortSignal) => runVerb(verb, call, manner, signal);
     return manner.signal ? run(manner.signal) : cancellable(run);
   };
 }
@@ -205,11 +202,11 @@ function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
 /** Opens the store, runs the verb and prints what it says. */
 async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
-  input: Input<F>,
   call: Call,
   { call: spell, columns = call.terminal.columns || undefined, conversation, signal: given }: Manner,
   signal: AbortSignal,
 ): Promise<number> {
+  const input = readVerbInput(verb, call);
   const isCommand = given === undefined;
   const { json, terminal, cwd, env, now, log } = call;
   const { progress } = terminal;
@@ -217,6 +214,7 @@ async function runVerb<F extends Fields, R>(
     terminal.endProgress();
     if (!json) print(terminal, said, columns);
     else if (value !== undefined) terminal.print(JSON.stringify(value));
+    // They are for people beside a JSON answer, too.
     else if (!verb.hasWarnings) print(terminal, said.filter(isWarning), columns);
   };
   try {
@@ -257,8 +255,7 @@ async function runVerb<F extends Fields, R>(
   }
 }
 
-/** They are for people beside a JSON answer, too. */
-function isWarning(line: Line): boolean {
+function isWarning(line: Said[number]): boolean {
   return typeof line === "object" && "warning" in line;
 }
 

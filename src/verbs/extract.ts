@@ -11,27 +11,13 @@ import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn
 import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import {
-  type FoundTranscript,
   findTranscripts,
   type HeardSession,
   readTranscript,
   TRANSCRIPT_AGENTS,
   type TranscriptAgent,
-  type TranscriptPlaces,
 } from "../session/transcripts.ts";
-import {
-  bold,
-  type Context,
-  choice,
-  count,
-  countMemories,
-  flag,
-  type Line,
-  notes,
-  type Said,
-  text,
-  verb,
-} from "../verb.ts";
+import { bold, type Context, choice, count, countMemories, flag, notes, type Said, text, verb } from "../verb.ts";
 import type { Env } from "../world.ts";
 import { modelFor } from "./model.ts";
 import { placesOf } from "./sessions.ts";
@@ -190,7 +176,7 @@ function parseSince(text: string, now: Date): number {
   );
 }
 
-function placesFor(memdir: Memdir, env: Env, agent: TranscriptAgent | undefined): TranscriptPlaces {
+function placesFor(memdir: Memdir, env: Env, agent: TranscriptAgent | undefined) {
   const { config, location } = memdir;
   const { projectScope, home } = config;
   const { root } = location.project;
@@ -202,14 +188,14 @@ function placesFor(memdir: Memdir, env: Env, agent: TranscriptAgent | undefined)
     gemini: isMeant("gemini") ? join(env.GEMINI_CLI_HOME?.trim() || home, ".gemini", "tmp") : null,
     // Those that share this directory of memories: subfolders and worktrees, but no repository inside this one.
     // A path of another system would be looked for below the working directory.
-    isHere: (cwd) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,
+    isHere: (cwd: string) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,
   };
 }
 
 /** One session; what is told of it goes into the walk. `open`: there is something to look at, and it was not looked at to the end. */
 async function visit(
   memdir: Memdir,
-  { agent, path }: FoundTranscript,
+  { agent, path }: Pick<Looked, "agent" | "path">,
   looker: Looker | null,
   signal: AbortSignal,
   walk: Walk,
@@ -263,7 +249,7 @@ export function sayWalk(
   isTrial: boolean,
 ): Said {
   const fresh = sessions.filter(({ messages }) => messages > 0);
-  const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Line[] => {
+  const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Said => {
     const found = `${count(messages, "new message")}${skipped === null ? "" : `: ${skipped}`}`;
     const files = saved.map(({ file, action }) => `    ${action} ${file}`);
     return [[`${agent.padEnd(6)}  `, bold(id.slice(0, 8)), `  ${found}`], ...files];
