@@ -2,8 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { jsonSchema, type LanguageModelMiddleware, type Tool, tool } from "ai";
-import type { Library } from "./library/library.ts";
-import type { MemoryToolName, ToolsOptions } from "./library/tools.ts";
+import type { Library, MemoryToolName, ToolsOptions } from "./library/library.ts";
 import { checkOpened } from "./memdir.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
 import { openRecallSession } from "./recall/budget.ts";

@@ -2,8 +2,7 @@
 
 import type { BetaMemoryTool20250818 } from "@anthropic-ai/sdk/resources/beta";
 import { MemdirError } from "./errors.ts";
-import type { Library } from "./library/library.ts";
-import type { MemoryToolName, ToolsOptions } from "./library/tools.ts";
+import type { Library, MemoryToolName, ToolsOptions } from "./library/library.ts";
 import { checkOpened } from "./memdir.ts";
 import { type MemoryToolHandlers, type MemoryToolOptions, openMemoryTool } from "./memory-tool/memory-tool.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";

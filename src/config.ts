@@ -327,14 +327,10 @@ function learnModelOf(name: string | null | undefined): string | null {
 /** What the files say, the last one first, else the table's own value. */
 function settle<Table extends SettingTable>(table: Table, files: readonly JsonFile[]): Values<Table> {
   const values = Object.entries(table).map(([name, each]) => {
-    if (!isSetting(each))
-      return [
-        name,
-        settle(
-          each,
-          files.map((file) => inside(file, name)),
-        ),
-      ];
+    if (!isSetting(each)) {
+      const parts = files.map((file) => inside(file, name));
+      return [name, settle(each, parts)];
+    }
     const given = files.map((file) => take(file, name, each.kind));
     return [name, given.findLast((value) => value !== undefined) ?? each.value];
   });
@@ -364,13 +360,10 @@ function ascending(days: Config["ageDays"], problems: string[]): Config["ageDays
   return settle(SHARED.ageDays, []);
 }
 
-interface Preset {
+interface Preset extends Pick<Config, "keying" | "projectScope" | "memoryFolder"> {
   folder: string;
   movable: boolean;
   managedDir: string | null;
-  keying: Keying;
-  projectScope: ProjectScope;
-  memoryFolder: "memory" | "";
 }
 
 const CLAUDE: Preset = {

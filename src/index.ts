@@ -7,8 +7,8 @@ export type { InstructionFile, InstructionSource, SkippedFile } from "./instruct
 export { type RenderedInstructions, renderInstructions } from "./instructions/file.ts";
 export type { Instructions } from "./instructions/instructions.ts";
 export type { OpenOptions } from "./library/arguments.ts";
+export type { MemoryTool, MemoryToolName, ToolsOptions } from "./library/library.ts";
 export { type Library, openMemdir, type Verbs } from "./library/library.ts";
-export type { MemoryTool, MemoryToolName, ToolsOptions } from "./library/tools.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
 export type { AdoptResult } from "./memory/adopt.ts";
 export type { Check } from "./memory/doctor.ts";

@@ -3,10 +3,9 @@
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "./config.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
-import { findStores } from "./open.ts";
+import { findScope } from "./open.ts";
 import { parseMemory, type Store } from "./store/store.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
 import { projectKey } from "./team/git-projects.ts";
@@ -21,8 +20,8 @@ import {
   prepareMirror,
   readPerson,
 } from "./team/membership.ts";
-import { type Remote, withPrefix } from "./team/remote.ts";
-import { type Administration, openAdministration, openServerRemote } from "./team/server-remote.ts";
+import { withPrefix } from "./team/remote.ts";
+import { openAdministration, openServerRemote } from "./team/server-remote.ts";
 import { syncDirectory } from "./team/sync.ts";
 import { readState } from "./team/sync-local.ts";
 import { emptyResult, type SyncOptions, type SyncResult } from "./team/sync-pass.ts";
@@ -31,14 +30,7 @@ import { sha256 } from "./text/hash.ts";
 
 export type SyncRequest = Pick<SyncOptions, "signal" | "onProgress" | "dryRun">;
 
-export interface Team {
-  readonly membership: Membership;
-  /** The mirror on this machine; nothing else is ever sent to the server. */
-  readonly directory: Store;
-  readonly remote: Remote;
-  readonly administration: Administration;
-  sync(request?: SyncRequest): Promise<SyncResult>;
-}
+export type Team = ReturnType<typeof connect>;
 
 /** Throws `usage` where the project has not joined a team, and where there is no token for it. */
 export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
@@ -97,7 +89,8 @@ export function leaveTeam(memdir: Memdir): { membership: Membership; mirror: str
   return { membership, mirror };
 }
 
-function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>): Team {
+/** `directory` is the mirror on this machine; nothing else is ever sent to the server. */
+function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>) {
   const directory = mirrorOf(memdir, membership);
   const network = openNetwork(memdir, given);
   const options = { ...membership, token };
@@ -107,7 +100,7 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
     directory,
     remote,
     administration: openAdministration(network, options),
-    async sync(request = {}) {
+    async sync(request: SyncRequest = {}) {
       await prepareMirror(directory, memdir.location.dir, membership);
       const { agreed } = readState(directory);
       // What the team has already is no secret of ours, whatever others thought of sharing it.
@@ -135,10 +128,8 @@ export function openNetwork({ directories }: Memdir, given: Partial<Network>): N
 
 /** As the project has it once it has joined, whether it has or not. */
 function mirrorOf({ config, location, directories }: Memdir, membership: Membership): Store {
-  const { cwd, root } = location.project;
-  const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
-  const { now, log, by } = directories[0] as Store;
-  return findStores({ cwd, scope: "team", withOlder: false, now, log, by }, joined, location).main;
+  const teams = { ...config.teams, [location.project.root]: formatMembership(membership) };
+  return findScope({ config: { ...config, teams }, location, directories }, "team");
 }
 
 /** Who the token belongs to; throws where they have no right. */
@@ -164,22 +155,19 @@ export interface GitOptions {
   scope?: string | undefined;
 }
 
-export interface GitSync {
-  readonly directories: readonly Store[];
-  sync(request?: SyncRequest): Promise<SyncResult>;
-}
+export type GitSync = Awaited<ReturnType<typeof openGitSync>>;
 
 /** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
-export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
+export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions) {
   const { config, location, directories } = memdir;
-  const { now, log, by } = directories[0] as Store;
+  const { now, log } = directories[0] as Store;
   const { cwd } = location.project;
   const parts: { directory: Store; prefix: string }[] = [];
   for (const name of scope === undefined ? ["user", "project"] : [scope]) {
     const prefix = name === "user" ? "user/" : `projects/${await projectKey(location.project, config.env)}/`;
-    const { main } = findStores({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
-    refuseShared(main);
-    parts.push({ directory: main, prefix });
+    const directory = findScope(memdir, name);
+    refuseShared(directory);
+    parts.push({ directory, prefix });
   }
   const { username } = userInfo();
   const remote = openGitRemote(
@@ -194,7 +182,7 @@ export async function openGitSync(memdir: Memdir, { remote: address, branch, sco
   );
   return {
     directories: parts.map(({ directory }) => directory),
-    async sync(request = {}) {
+    async sync(request: SyncRequest = {}) {
       const all = emptyResult();
       for (const { directory, prefix } of parts) {
         const part = { directory, remote: withPrefix(remote, prefix), who: username };

@@ -157,7 +157,8 @@ export function findOwn(memdir: Opened): Store {
   return first.scope === "team" ? findScope(memdir, undefined) : first;
 }
 
-function findScope({ config, location, directories }: Opened, scope: string | undefined): Store {
+/** The directory of a scope, whether it is among those that were opened or not. */
+export function findScope({ config, location, directories }: Opened, scope: string | undefined): Store {
   const { now, by, log } = directories[0] as Store;
   return findStores({ cwd: location.project.cwd, scope, now, by, log, withOlder: false }, config, location).main;
 }

@@ -17,7 +17,7 @@ export const openConsole: Run = async (call) => {
   return (call.terminal.interactive ? runInteractive : runPiped)(call, memdir);
 };
 
-export const chat: Run = async (call) => {
+export const start: Run = async (call) => {
   const text = await readPrompt(call);
   return text === null ? openConsole(call) : say(call, text);
 };

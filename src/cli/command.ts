@@ -10,8 +10,7 @@ import {
   type Context,
   type Fields,
   flag,
-  type Input,
-  type Line,
+  number,
   positionsOf,
   readInput,
   type Said,
@@ -162,10 +161,7 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
 }
 
 export function portOf(call: Call): number | undefined {
-  const text = call.value("port");
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new MemdirError("usage", `--port takes a whole number from 0 to 65535, not ${JSON.stringify(text)}`);
+  return readInput({ port: number("", { max: 65_535 }) }, { port: call.value("port") }, () => "--port").port;
 }
 
 // --- A verb as a command: its input read from the call, run, and its result printed.
@@ -180,19 +176,12 @@ interface Manner {
   conversation?: Context["conversation"];
 }
 
-interface Running extends Manner {
-  signal: AbortSignal;
-  isCommand?: boolean;
-}
-
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
   return async (call) => {
-    const input = readVerbInput(verb, call);
-    return manner.signal
-      ? runVerb(verb, input, call, { ...manner, signal: manner.signal })
-      : cancellable((signal) => runVerb(verb, input, call, { ...manner, signal, isCommand: true }));
+    const run = (signal: AbortSignal) => runVerb(verb, call, manner, signal);
+    return manner.signal ? run(manner.signal) : cancellable(run);
   };
 }
 
@@ -213,29 +202,24 @@ function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
 /** Opens the store, runs the verb and prints what it says. */
 async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
-  input: Input<F>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, signal, isCommand, conversation }: Running,
+  { call: spell, columns = call.terminal.columns || undefined, conversation, signal: given }: Manner,
+  signal: AbortSignal,
 ): Promise<number> {
+  const input = readVerbInput(verb, call);
+  const isCommand = given === undefined;
   const { json, terminal, cwd, env, now, log } = call;
-  const bars: { end(): void }[] = [];
-  const endBars = () => {
-    for (const bar of bars.splice(0)) bar.end();
-  };
+  const { progress } = terminal;
   const show = (said: Said, value?: unknown) => {
-    endBars();
+    terminal.endProgress();
     if (!json) print(terminal, said, columns);
     else if (value !== undefined) terminal.print(JSON.stringify(value));
+    // They are for people beside a JSON answer, too.
     else if (!verb.hasWarnings) print(terminal, said.filter(isWarning), columns);
   };
   try {
     const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);
     signal.throwIfAborted();
-    const progress = (what: string) => {
-      const bar = terminal.progress(what);
-      bars.push(bar);
-      return bar.show;
-    };
     const result = await verb.run(memdir, input, {
       ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal, progress },
       // Asked late: whether somebody is there is known by standard input, and looking at it loads half of Node's streams.
@@ -261,18 +245,17 @@ async function runVerb<F extends Fields, R>(
     // What goes on until it is told to end has ended as it should.
     if (isCommand && signal.aborted && value !== undefined) return INTERRUPTED;
     if (isCommand) await verb.after?.(memdir, input, { progress, signal });
-    endBars();
+    terminal.endProgress();
     return verb.exitCode?.(result) ?? 0;
   } catch (error) {
-    endBars();
+    terminal.endProgress();
     // A console goes on, and says what was stopped.
     if (signal.aborted && (isCommand || !(error instanceof MemdirError))) return INTERRUPTED;
     throw error;
   }
 }
 
-/** They are for people beside a JSON answer, too. */
-function isWarning(line: Line): boolean {
+function isWarning(line: Said[number]): boolean {
   return typeof line === "object" && "warning" in line;
 }
 

@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { distance } from "../text/distance.ts";
 import { choice, flag, list, positionsOf, text, type Verb } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
-import type { CommandRow, Program } from "./command.ts";
+import type { CommandRow, Program, Run } from "./command.ts";
 
 const AGENT = {
   resume: text("continue this session; the beginning of its id is enough", "ID"),
@@ -13,65 +13,56 @@ const AGENT = {
   "add-dir": list("another directory to work in", "DIR"),
 };
 
-type ProgramRow = Pick<CommandRow, "name" | "group" | "summary"> &
-  Pick<Program, "examples" | "start"> &
-  Partial<Program>;
+/** A module's `start` is loaded when the program is called. */
+function program(
+  group: CommandRow["group"],
+  name: string,
+  summary: string,
+  load: () => Promise<{ start: Run }>,
+  definition: Partial<Program> & Pick<Program, "examples">,
+): CommandRow {
+  const start: Run = async (call) => (await load()).start(call);
+  return { name, group, summary, load: async () => ({ args: [], input: {}, ...definition, start }) };
+}
 
-/** Their code is loaded when they are called. */
-const PROGRAMS: readonly ProgramRow[] = [
-  {
-    name: "console",
-    group: "agents",
-    summary: "Open the console: an agent if a model is set, else offline",
-    about: "On a pipe, reads prompts line by line.",
-    input: AGENT,
-    examples: ['echo "remember that releases are cut on Tuesdays" | memdir'],
-    start: async (call) => (await import("./chat.ts")).openConsole(call),
-  },
-  {
-    name: "chat",
-    group: "agents",
+export const COMMANDS: readonly CommandRow[] = [
+  ...VERBS,
+  program(
+    "agents",
+    "console",
+    "Open the console: an agent if a model is set, else offline",
+    async () => ({ start: (await import("./chat.ts")).openConsole }),
+    {
+      about: "On a pipe, reads prompts line by line.",
+      input: AGENT,
+      examples: ['echo "remember that releases are cut on Tuesdays" | memdir'],
+    },
+  ),
+  program("agents", "chat", "Send one prompt to the agent and print its answer", () => import("./chat.ts"), {
     usage: "-p TEXT",
-    summary: "Send one prompt to the agent and print its answer",
     input: { prompt: text("what to say; - for standard input", "TEXT", { short: "p" }), ...AGENT },
     examples: ['chat -p "what did we decide about retries?" --continue'],
-    start: async (call) => (await import("./chat.ts")).chat(call),
-  },
-  {
-    name: "hook",
-    group: "plumbing",
+  }),
+  program("plumbing", "hook", "Answer an agent's hook: JSON in, JSON out", () => import("./run-hook.ts"), {
     args: ["event?"],
-    summary: "Answer an agent's hook: JSON in, JSON out",
     examples: ["hook UserPromptSubmit < /dev/null"],
-    start: async (call) => (await import("./run-hook.ts")).hook(call),
-  },
-  {
-    name: "mcp",
-    group: "agents",
-    summary: "Run an MCP server on standard input and output, or HTTP",
+  }),
+  program("agents", "mcp", "Run an MCP server on standard input and output, or HTTP", () => import("./mcp.ts"), {
     input: {
       http: flag("serve over HTTP on 127.0.0.1, with a token that is shown once (or the one in MEMDIR_MCP_TOKEN)"),
       port: text("the port for --http (default: any free port)", "N"),
     },
     examples: ["mcp < /dev/null"],
-    start: async (call) => (await import("./mcp.ts")).mcp(call),
-  },
-  {
-    name: "ui",
-    group: "agents",
-    summary: "Open a local web page to browse and curate memories",
+  }),
+  program("agents", "ui", "Open a local web page to browse and curate memories", () => import("./ui.ts"), {
     input: {
       port: text("the port (default: any free port)", "N"),
       "no-open": flag("only print the address"),
       "read-only": flag("disable every change"),
     },
     examples: ["ui --no-open"],
-    start: async (call) => (await import("./ui.ts")).ui(call),
-  },
-  {
-    name: "serve",
-    group: "team",
-    summary: "Run the team server",
+  }),
+  program("team", "serve", "Run the team server", () => import("./serve.ts"), {
     about: "Shared memories over HTTP, kept in a folder or in PostgreSQL.",
     input: {
       port: text("the port (default: 7373; 0 for any free port)", "N"),
@@ -98,51 +89,44 @@ const PROGRAMS: readonly ProgramRow[] = [
       "token-file": text("where --issue-token writes it", "FILE"),
     },
     examples: ["serve --help"],
-    start: async (call) => (await import("./serve.ts")).serve(call),
-  },
-  {
-    name: "extract-hook",
-    group: "plumbing",
-    summary: "Learn from a session in the background; run by a Stop hook",
-    input: {
-      transcript: text("the session's file", "FILE"),
-      mark: text("identifies the host's last message, which may not be in the file yet", "MARK"),
+  }),
+  program(
+    "plumbing",
+    "extract-hook",
+    "Learn from a session in the background; run by a Stop hook",
+    () => import("./extract-hook.ts"),
+    {
+      input: {
+        transcript: text("the session's file", "FILE"),
+        mark: text("identifies the host's last message, which may not be in the file yet", "MARK"),
+      },
+      examples: ["extract-hook --transcript session.jsonl"],
     },
-    examples: ["extract-hook --transcript session.jsonl"],
-    start: async (call) => (await import("./extract-hook.ts")).extractHook(call),
-  },
-  {
-    name: "prefetch",
-    group: "plumbing",
-    summary: "Recall in the background, for the session on standard input",
-    examples: ["memdir prefetch < /dev/null"],
-    start: async (call) => (await import("./prefetch.ts")).prefetch(call),
-  },
-  {
-    name: "merge-driver",
-    group: "plumbing",
+  ),
+  program(
+    "plumbing",
+    "prefetch",
+    "Recall in the background, for the session on standard input",
+    () => import("./prefetch.ts"),
+    {
+      examples: ["memdir prefetch < /dev/null"],
+    },
+  ),
+  program("plumbing", "merge-driver", "Merge team memories; called by git", () => import("./merge-driver.ts"), {
     args: ["kind", "base", "ours", "theirs", "path"],
-    summary: "Merge team memories; called by git",
     examples: ["merge-driver memory %O %A %B %P"],
-    start: async (call) => (await import("./merge-driver.ts")).mergeDriver(call),
-  },
-  {
-    name: "completion",
-    group: "agents",
-    summary: "Print a completion script for bash, zsh or fish",
-    args: ["shell"],
-    input: { shell: choice(["bash", "zsh", "fish"], "", "SHELL") },
-    examples: ['eval "$(memdir completion bash)"'],
-    start: async (call) => (await import("./completion.ts")).complete(call, COMMANDS),
-  },
-];
-
-export const COMMANDS: readonly CommandRow[] = [
-  ...VERBS,
-  ...PROGRAMS.map(({ name, group, summary, ...program }) => ({
-    ...{ name, group, summary },
-    load: async () => ({ args: [], input: {}, ...program }),
-  })),
+  }),
+  program(
+    "agents",
+    "completion",
+    "Print a completion script for bash, zsh or fish",
+    async () => ({ start: async (call) => (await import("./completion.ts")).complete(call, COMMANDS) }),
+    {
+      args: ["shell"],
+      input: { shell: choice(["bash", "zsh", "fish"], "", "SHELL") },
+      examples: ['eval "$(memdir completion bash)"'],
+    },
+  ),
 ];
 
 export function findCommand(word: string): CommandRow {

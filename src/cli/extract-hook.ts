@@ -36,7 +36,7 @@ interface HookRun extends Pick<Call, "env" | "cwd"> {
   hasFailed: boolean;
 }
 
-export const extractHook: Run = async (call) => {
+export const start: Run = async (call) => {
   const deadlineMs = findDeadline(call.env.MEMDIR_EXTRACT_SECONDS);
   await killAfter(deadlineMs + GRACE_MS);
   const signal = AbortSignal.timeout(deadlineMs);

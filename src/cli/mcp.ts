@@ -13,7 +13,7 @@ import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
-export const mcp: Run = async (call) => {
+export const start: Run = async (call) => {
   if (call.value("port") !== undefined && !call.flag("http")) {
     throw new MemdirError("usage", "--port goes with --http; without it the server speaks on the standard streams");
   }

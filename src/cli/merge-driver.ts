@@ -5,7 +5,7 @@ import { driveMerge } from "../team/merge-driver.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import type { Run } from "./command.ts";
 
-export const mergeDriver: Run = async (call) => {
+export const start: Run = async (call) => {
   const [kind, base, ours, theirs, path] = call.args as [string, string, string, string, string];
   if (kind !== "memory" && kind !== "index")
     throw new MemdirError("usage", `"${kind}" is neither memory nor index; git calls this, see memdir init --team`);

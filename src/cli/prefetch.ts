@@ -12,7 +12,7 @@ const GRACE_MS = 1_000;
  * Says nothing, and ends by itself in bounded time. Standard input: `{ session, id, prompt }`. The answer waits in the
  * directory until the host's next event takes it.
  */
-export const prefetch: Run = async (call) => {
+export const start: Run = async (call) => {
   setTimeout(() => process.exit(0), PREFETCH_MS).unref();
   const asked = parseAsked(await call.terminal.readInput());
   if (!asked) return 0;

@@ -13,7 +13,7 @@ import type { Call, Run } from "./command.ts";
 /** Far above the hook's own deadline: for a disk that hangs. */
 const TIMEOUT_MS = 10_000;
 
-export const hook: Run = (call) => {
+export const start: Run = (call) => {
   if (process.stdin.isTTY) {
     call.terminal.warn(
       "memdir: hook is for agents, which send an event as JSON on standard input; memdir init sets it up",

@@ -1,19 +1,20 @@
 /** `memdir serve`: the team server, on an embedded database in a folder or on PostgreSQL. */
 
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
-import { attempt, diskError, givenFileError, MemdirError } from "../errors.ts";
+import { attempt, diskError, MemdirError } from "../errors.ts";
 import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData, RETENTION, type Retention } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
-import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
+import { readNamedFile } from "../verbs/common.ts";
+import { answer, type Call, portOf, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -28,9 +29,7 @@ export interface ServeOptions {
   untilEnd?: () => Promise<unknown>;
 }
 
-export const serve: Run = (call) => serveTeam(call, {});
-
-export async function serveTeam(call: Call, options: ServeOptions): Promise<number> {
+export async function start(call: Call, options: ServeOptions = {}): Promise<number> {
   const { open = openServerData, user = findUser(), untilEnd = untilSignal } = options;
   const folder = dataFolder(call);
   // All that can be wrong with the call is said before a database is opened or made.
@@ -40,7 +39,7 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
   let server: RunningServer | null = null;
   try {
     if (call.value("issue-token") !== undefined) return await issue(call, opened, folder);
-    const start = await prepareTeam(opened.data, {
+    const team = await prepareTeam(opened.data, {
       team: call.value("team"),
       admin: call.value("admin") ?? (findPersonProblem(user) ? "admin" : user),
       folder,
@@ -55,7 +54,7 @@ export async function serveTeam(call: Call, options: ServeOptions): Promise<numb
     server = await startServer({ ...place, ...options, timeouts, retention: readRetention(call) });
     const ended = untilEnd();
     renewOnSignal(call, server);
-    greet(call, server, opened, start);
+    greet(call, server, opened, team);
     await ended;
     if (!call.json) call.terminal.print("memdir serve: ending; requests under way are finished first");
     await server.close();
@@ -84,12 +83,7 @@ function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSourc
 /** From the environment, or from the file that the variable with `_FILE` names, as containers hand secrets over. */
 function readSecret({ env, cwd }: Call, name: string): string | undefined {
   const file = env[`${name}_FILE`];
-  if (!file) return env[name];
-  try {
-    return readFileSync(resolve(cwd, file), "utf8").trim();
-  } catch (error) {
-    throw givenFileError(error, `${name}_FILE`, file);
-  }
+  return file ? readNamedFile(`${name}_FILE`, file, cwd).toString("utf8").trim() : env[name];
 }
 
 /** A whole number from `least`; null where it is not given. */
@@ -121,19 +115,13 @@ async function readOidc(call: Call): Promise<TeamServer["oidc"]> {
   const value = attempt<unknown, undefined>(() => JSON.parse(text), undefined);
   if (value === undefined) throw fail("it is not valid JSON");
   const settings = readAs(OidcSettings, value, fail);
-  const oidc = openOidc(settings, readClientSecret(call, settings), { fetch: globalThis.fetch, now: call.now });
+  const { clientSecretFile: kept } = settings;
+  const secret = kept === undefined ? null : readNamedFile("clientSecretFile of --oidc:", kept, call.cwd);
+  const world = { fetch: globalThis.fetch, now: call.now };
+  const oidc = openOidc(settings, secret?.toString("utf8").trim() ?? null, world);
   // Said now, and not when the first person signs in. The provider may also be away for a moment, so the server starts.
   void oidc.check().catch(({ message }) => call.terminal.warn(`memdir: --oidc ${file}: ${message}`));
   return oidc;
-}
-
-function readClientSecret({ cwd }: Call, { clientSecretFile: file }: { clientSecretFile?: string | undefined }) {
-  if (file === undefined) return null;
-  try {
-    return readFileSync(resolve(cwd, file), "utf8").trim();
-  } catch (error) {
-    throw givenFileError(error, "clientSecretFile of --oidc:", file);
-  }
 }
 
 /** A certificate is renewed every few weeks; connections that are open keep the old one. */
@@ -230,12 +218,7 @@ function checkOptions(call: Call): void {
 
 /** The file that an option names. */
 function readGiven(call: Call, name: string): Buffer {
-  const file = call.value(name) ?? "";
-  try {
-    return readFileSync(resolve(call.cwd, file));
-  } catch (error) {
-    throw givenFileError(error, `--${name}`, file);
-  }
+  return readNamedFile(`--${name}`, call.value(name) ?? "", call.cwd);
 }
 
 function dataFolder(call: Call): string {

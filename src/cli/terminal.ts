@@ -21,17 +21,13 @@ export interface Terminal {
   columns: number | undefined;
   color: Paint;
   /** For long work: a bar on a terminal, nothing elsewhere. */
-  progress(what: string): Progress;
+  progress(what: string): (done: number, total: number) => void;
+  /** Clears the bar. */
+  endProgress(): void;
   /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
   ask(question: string): Promise<boolean | null>;
   /** Asks until it is one of the keys. Null when the person leaves. */
   choose(question: string, choices: readonly Choice[]): Promise<string | null>;
-}
-
-export interface Progress {
-  show(done: number, total: number): void;
-  /** Clears the line. */
-  end(): void;
 }
 
 /** Colours and weights: every function leaves the text as it is when colour is off. */
@@ -69,7 +65,7 @@ export function openTerminal(env: Env): Terminal {
       return process.stdout.columns;
     },
     color: openPaint(process.stdout.isTTY === true && !env.NO_COLOR),
-    progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_PROGRESS),
+    ...openBar(() => process.stderr.isTTY === true && !env.NO_COLOR),
     ask,
     choose,
   };
@@ -83,20 +79,21 @@ export function openPaint(on: boolean): Paint {
   return { ...Object.fromEntries(styles), on };
 }
 
-export const NO_PROGRESS: Progress = { show: () => {}, end: () => {} };
 const BAR_WIDTH = 24;
 
 /** On standard error, so that it never mixes with the output. */
-function openBar(what: string): Progress {
-  let shown = false;
+function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgress"> {
+  let isShown = false;
   return {
-    show(done, total) {
+    progress: (what) => (done, total) => {
+      if (!isWanted()) return;
       const filled = Math.round((done / Math.max(1, total)) * BAR_WIDTH);
       process.stderr.write(`\r${what} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total}`);
-      shown = true;
+      isShown = true;
     },
-    end() {
-      if (shown) process.stderr.write("\r\x1b[K");
+    endProgress() {
+      if (isShown) process.stderr.write("\r\x1b[K");
+      isShown = false;
     },
   };
 }

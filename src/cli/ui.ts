@@ -8,7 +8,7 @@ import type { MeasuredStore, Page } from "../web/answer.ts";
 import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
 import type { Env } from "../world.ts";
-import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
+import { answer, type Call, portOf, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -26,9 +26,7 @@ export interface PageOptions {
   untilEnd?: () => Promise<unknown>;
 }
 
-export const ui: Run = (call) => showPage(call, {});
-
-export async function showPage(call: Call, options: PageOptions): Promise<number> {
+export async function start(call: Call, options: PageOptions = {}): Promise<number> {
   const { env, now, log, terminal } = call;
   const port = portOf(call) ?? 0;
   const assets = loadAssets(options.assets ?? findAssets());

@@ -11,44 +11,23 @@ export interface OpenOptions extends Omit<Settled, "cwd"> {
   cwd?: string | undefined;
 }
 
-/** Every option: one that is misspelt would silently do nothing. */
-const OPTIONS: readonly string[] = Object.keys({
-  ...{ cwd: 0, memoryDir: 0, scope: 0, env: 0, now: 0, log: 0, by: 0 },
-  ...{ withOlder: 0, settingSources: 0, ask: 0, embed: 0 },
-} satisfies Record<keyof OpenOptions, 0>);
-
-/** What the types say, for programs without types. */
-export function checkOptions(given: OpenOptions): void {
-  const wrong = (field: string, what: string) => new MemdirError("usage", `openMemdir: ${field} must be ${what}`);
-  if (typeof given !== "object" || given === null)
-    throw wrong("the options", "an object, such as { cwd: process.cwd() }");
-  const unknown = Object.keys(given).find((field) => !OPTIONS.includes(field));
-  if (unknown !== undefined)
-    throw new MemdirError("usage", `openMemdir: there is no option "${unknown}" (there are: ${OPTIONS.join(", ")})`);
-  for (const field of ["cwd", "memoryDir", "scope", "by"] as const)
-    if (given[field] !== undefined && (typeof given[field] !== "string" || given[field] === ""))
-      throw wrong(field, "a text that is not empty; leave it out for the default");
-  for (const field of ["ask", "embed", "now", "log"] as const)
-    if (given[field] !== undefined && given[field] !== null && typeof given[field] !== "function")
-      throw wrong(field, "a function");
-  if (given.settingSources !== undefined && !isTexts(given.settingSources))
-    throw wrong("settingSources", 'a list such as ["user", "project"]');
-  if (given.now !== undefined && !Number.isFinite(given.now?.()?.getTime?.()))
-    throw wrong("now", "a function that gives a Date");
-  if (given.cwd !== undefined && !statSync(given.cwd, { throwIfNoEntry: false })?.isDirectory())
-    throw wrong("cwd", `a folder that exists, and ${JSON.stringify(given.cwd)} is none`);
-}
-
 const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const isList = (value: unknown, isOne: (each: unknown) => boolean): boolean =>
-  Array.isArray(value) && value.every(isOne);
-const isTexts = (value: unknown): boolean => isList(value, isText);
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const isNumber = (value: unknown): boolean => typeof value === "number" && !Number.isNaN(value);
+const isList = (value: unknown, isOne: Test): boolean => Array.isArray(value) && value.every(isOne);
+const isTexts: Test = (value) => isList(value, isText);
+const isFunction: Test = (value) => typeof value === "function";
+const isNumber: Test = (value) => typeof value === "number" && !Number.isNaN(value);
+/** An object with these fields, and perhaps others. */
+const has =
+  (fields: Readonly<Record<string, Test>>): Test =>
+  (value) =>
+    isObject(value) && Object.entries(fields).every(([field, isRight]) => isRight(value[field]));
 
-type Kind = readonly [isRight: (value: unknown) => boolean, what: string];
+type Test = (value: unknown) => boolean;
+type Kind = readonly [isRight: Test, what: string];
+
+const WISH = { action: isText, type: isText, name: isText, description: isText, body: isText, by: isText };
 
 const KINDS = {
   text: [isText, "a text"],
@@ -58,35 +37,57 @@ const KINDS = {
   list: [isTexts, "a list of texts"],
   object: [isObject, "an object"],
   options: [(value) => value === undefined || isObject(value), "an object, or left out"],
-  store: [(value) => value === undefined || (isObject(value) && isText(value.path)), "one of `directories`"],
+  store: [(value) => value === undefined || has({ path: isText })(value), "one of `directories`"],
   prune: [
     (value) => isObject(value) && (!("files" in value) || isList(value.files, isObject)),
     "an object such as { files: [{ file, reason }], dryRun: true }",
   ],
   merge: [
-    (value) =>
-      isObject(value) &&
-      isText(value.text) &&
-      isObject(value.base) &&
-      isText(value.base.keep) &&
-      isText(value.base.other),
+    has({ text: isText, base: has({ keep: isText, other: isText }) }),
     "an object such as { text, base: { keep, other } }",
   ],
   wish: [
-    (value) =>
-      isObject(value) &&
-      ["action", "type", "name", "description", "body", "by"].every((field) => isText(value[field])) &&
-      isTexts(value.when),
+    has({ ...WISH, when: isTexts }),
     "an object such as { action, file, type, name, description, body, when, by }",
   ],
   "function?": [(value) => value === undefined || isFunction(value), "a function, or left out"],
   any: [() => true, ""],
 } as const satisfies Readonly<Record<string, Kind>>;
 
+const FILLED: Kind = [
+  (value) => typeof value === "string" && value !== "",
+  "a text that is not empty; leave it out for the default",
+];
+const CALLED: Kind = [(value) => value === null || isFunction(value), "a function"];
+
+/** Every option: one that is misspelt would silently do nothing. */
+const OPTIONS: Readonly<Record<keyof OpenOptions, Kind>> = {
+  ...{ cwd: FILLED, memoryDir: FILLED, scope: FILLED, env: KINDS.any, now: CALLED, log: CALLED, by: FILLED },
+  ...{ withOlder: KINDS.any, settingSources: [isTexts, 'a list such as ["user", "project"]'] },
+  ...{ ask: CALLED, embed: CALLED },
+};
+
+/** What the types say, for programs without types. */
+export function checkOptions(given: OpenOptions): void {
+  const wrong = (field: string, what: string) => new MemdirError("usage", `openMemdir: ${field} must be ${what}`);
+  if (typeof given !== "object" || given === null)
+    throw wrong("the options", "an object, such as { cwd: process.cwd() }");
+  for (const [field, value] of Object.entries(given)) {
+    const kind = Object.hasOwn(OPTIONS, field) ? OPTIONS[field as keyof OpenOptions] : null;
+    const known = Object.keys(OPTIONS).join(", ");
+    if (!kind) throw new MemdirError("usage", `openMemdir: there is no option "${field}" (there are: ${known})`);
+    if (value !== undefined && !kind[0](value)) throw wrong(field, kind[1]);
+  }
+  if (given.now !== undefined && !Number.isFinite(given.now?.()?.getTime?.()))
+    throw wrong("now", "a function that gives a Date");
+  if (given.cwd !== undefined && !statSync(given.cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw wrong("cwd", `a folder that exists, and ${JSON.stringify(given.cwd)} is none`);
+}
+
 /** What a field of options is, of whatever method: a name means the same in all of them. */
 const FIELDS: Readonly<Record<string, Kind>> = {
-  signal: [(value) => isObject(value) && isFunction(value.addEventListener), "an AbortSignal"],
-  session: [(value) => isObject(value) && isFunction(value.isFull), "what openRecallSession() gives"],
+  signal: [has({ addEventListener: isFunction }), "an AbortSignal"],
+  session: [has({ isFull: isFunction }), "what openRecallSession() gives"],
   onProgress: [isFunction, "a function"],
   limit: [isNumber, "a number"],
   maxBytes: [isNumber, "a number"],
@@ -99,71 +100,36 @@ const FIELDS: Readonly<Record<string, Kind>> = {
   section: KINDS.text,
 };
 
-/** Arguments that nothing below checks; names of memories and what is saved are checked where they are used. */
-const ARGUMENTS: Partial<Record<keyof Memdir, readonly (readonly [name: string, kind: keyof typeof KINDS])[]>> = {
-  save: [["request", "object"]],
-  list: [["filter", "options"]],
-  edit: [
-    ["name", "any"],
-    ["base", "text"],
-    ["text", "text"],
-    ["options", "options"],
-  ],
-  put: [
-    ["path", "path"],
-    ["text", "text"],
-    ["base", "text or null"],
-    ["options", "options"],
-  ],
-  forget: [
-    ["name", "any"],
-    ["options", "options"],
-  ],
-  merge: [
-    ["keep", "any"],
-    ["other", "any"],
-    ["request", "merge"],
-  ],
-  prune: [["request", "prune"]],
-  trust: [["options", "object"]],
-  history: [["name", "text?"]],
-  undo: [["id", "text?"]],
-  search: [["words", "text"]],
-  recall: [
-    ["prompt", "text"],
-    ["options", "options"],
-  ],
-  prefetch: [
-    ["prompt", "text"],
-    ["options", "options"],
-  ],
-  warm: [["options", "options"]],
-  prompt: [["options", "options"]],
-  instructions: [["options", "options"]],
-  context: [
-    ["touched", "list"],
-    ["options", "options"],
-  ],
-  verify: [
-    ["name", "any"],
-    ["options", "options"],
-  ],
-  measure: [
-    ["directory", "store"],
-    ["onProgress", "function?"],
-  ],
-  propose: [
-    ["team", "store"],
-    ["wish", "wish"],
-  ],
-  adopt: [["from", "path"]],
+/** Arguments in their order that nothing below checks; names of memories and what is saved are checked where they are used. */
+const ARGUMENTS: Partial<Record<keyof Memdir, Readonly<Record<string, keyof typeof KINDS>>>> = {
+  save: { request: "object" },
+  list: { filter: "options" },
+  edit: { name: "any", base: "text", text: "text", options: "options" },
+  put: { path: "path", text: "text", base: "text or null", options: "options" },
+  forget: { name: "any", options: "options" },
+  merge: { keep: "any", other: "any", request: "merge" },
+  prune: { request: "prune" },
+  trust: { options: "object" },
+  history: { name: "text?" },
+  undo: { id: "text?" },
+  search: { words: "text" },
+  recall: { prompt: "text", options: "options" },
+  prefetch: { prompt: "text", options: "options" },
+  warm: { options: "options" },
+  prompt: { options: "options" },
+  instructions: { options: "options" },
+  context: { touched: "list", options: "options" },
+  verify: { name: "any", options: "options" },
+  measure: { directory: "store", onProgress: "function?" },
+  propose: { team: "store", wish: "wish" },
+  adopt: { from: "path" },
 };
 
 export function checkArguments(memdir: Memdir): Memdir {
   const checked = Object.entries(ARGUMENTS).map(([method, places]) => {
     const call = memdir[method as keyof Memdir] as (...given: unknown[]) => Promise<unknown>;
     const run = async (...given: unknown[]) => {
-      for (const [i, [name, kind]] of places.entries()) check(method, name, kind, given[i]);
+      for (const [i, [name, kind]] of Object.entries(places).entries()) check(method, name, kind, given[i]);
       return call(...given);
     };
     return [method, run];

@@ -2,11 +2,12 @@
 
 import { processEnv } from "../config.ts";
 import { waitForTurn } from "../disk/breathe.ts";
+import { MemdirError } from "../errors.ts";
+import type { ToolCall } from "../mcp/tool.ts";
 import type { Memdir } from "../memdir.ts";
 import { openMemdir as open, type OpenOptions as Settled } from "../open.ts";
 import { bindVerbs, MEMORY_VERBS, type VerbsOf } from "../verbs/rows.ts";
 import { check, checkArguments, checkOptions, type OpenOptions } from "./arguments.ts";
-import { type MemoryTool, openTools, type ToolsOptions } from "./tools.ts";
 
 type Bound = VerbsOf<typeof MEMORY_VERBS>;
 
@@ -62,18 +63,21 @@ export interface Library extends Memdir {
  * await memdir.save({ type: "feedback", name: "use pnpm", body: "Use pnpm, never npm." });
  */
 export async function openMemdir(given: OpenOptions = {}): Promise<Library> {
-  const { memdir, world, isFixed } = await openChecked(given);
+  const opened = await openChecked(given);
+  const { memdir, world } = opened;
   return {
     ...checkArguments(memdir),
     verbs: bindVerbs(MEMORY_VERBS, memdir, world),
     tools: async (options) => {
       check("tools", "options", "options", options);
-      return openTools(memdir, { ...world, open: isFixed ? null : world.open }, options?.only);
+      return openTools(opened, options?.only);
     },
   };
 }
 
-/** A Memdir with what its verbs and tools need besides. */
+type Opened = Awaited<ReturnType<typeof openChecked>>;
+
+/** A Memdir with what its verbs and tools need besides. `isFixed`: the program has chosen the one scope there is. */
 export async function openChecked(given: OpenOptions) {
   checkOptions(given);
   const options = { ...given, cwd: given.cwd ?? process.cwd() };
@@ -85,4 +89,82 @@ export async function openChecked(given: OpenOptions) {
   const reopen = (more: Partial<Settled>) => open({ ...options, ...more }, findMeaning);
   const isFixed = options.scope !== undefined || options.memoryDir !== undefined;
   return { memdir, world: { env, now, log, cwd: memdir.location.project.cwd, open: reopen }, isFixed };
+}
+
+// --- The tools of the MCP server for any SDK: JSON Schema in, text for the model out.
+
+/** The names of the tools for a model. */
+export type MemoryToolName = "recall" | "save" | "read" | "list" | "forget" | "undo" | "verify";
+
+/** Which tools a model gets. */
+export interface ToolsOptions<Name extends MemoryToolName = MemoryToolName> {
+  /** Only these tools. Default: all of them. */
+  only?: readonly Name[] | undefined;
+}
+
+/** A tool for a model: its texts, the JSON Schema of its input, and what it does. */
+export interface MemoryTool {
+  /** What the model calls it by. */
+  name: MemoryToolName;
+  /** A short title for people. */
+  title: string;
+  /** What it does and when to use it, for the model. */
+  description: string;
+  /** JSON Schema of its input. */
+  inputSchema: {
+    type: "object";
+    /** The JSON Schema of each field, by the field's name. */
+    properties: Record<string, unknown>;
+    /** Names of the fields that must be given. */
+    required: string[];
+    /** Whether fields that `properties` does not name are allowed. */
+    additionalProperties: boolean;
+  };
+  /** Whether it only reads. */
+  readOnly: boolean;
+  /**
+   * Runs the tool on whatever the model sent; the input is checked here. Returns text for the model. Throws a
+   * `MemdirError` whose message says what the model should do instead. Calls may overlap; each sees what was written before it.
+   */
+  run(input: unknown, options?: { signal?: AbortSignal | null | undefined }): Promise<string>;
+}
+
+async function openTools({ memdir, world, isFixed }: Opened, only?: readonly string[]) {
+  const { MODEL_TOOLS, openOrder } = await import("../mcp/tools.ts");
+  const inOrder = openOrder();
+  const names = MODEL_TOOLS.map(({ spec }) => spec.name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new MemdirError("usage", `there is no tool "${unknown}"; there are: ${names.join(", ")}`);
+  const call: Omit<ToolCall, "signal"> = {
+    ...world,
+    by: memdir.directories[0]?.by ?? "library",
+    renew: () => {},
+    open: async (scope) => {
+      if (memdir.config.disabled !== null)
+        throw new MemdirError("usage", `memory is switched off for this project: ${memdir.config.disabled}`);
+      if (scope === undefined) return memdir;
+      if (isFixed) throw new MemdirError("usage", "leave `scope` out: these memories have one scope only");
+      return world.open({ scope });
+    },
+  };
+  const tools = MODEL_TOOLS.filter(({ spec }) => !only || only.includes(spec.name));
+  return tools.map(({ spec, run }): MemoryTool => {
+    const { name, title, description, annotations } = spec;
+    const inputSchema = spec.inputSchema as MemoryTool["inputSchema"];
+    const { scope: _, ...unscoped } = inputSchema.properties;
+    return {
+      ...{ name: name as MemoryToolName, title, description, readOnly: annotations.readOnlyHint },
+      inputSchema: isFixed ? { ...inputSchema, properties: unscoped } : inputSchema,
+      async run(input, options) {
+        check(name, "options", "options", { ...options, signal: options?.signal ?? undefined });
+        const asked = { ...call, signal: options?.signal ?? new AbortController().signal };
+        const { text } = await inOrder(annotations.readOnlyHint, async () => {
+          asked.signal.throwIfAborted();
+          return run(asked, (input ?? {}) as Record<string, unknown>);
+        });
+        return text;
+      },
+    };
+  });
 }

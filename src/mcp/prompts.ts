@@ -52,7 +52,7 @@ const REPORTS = {
     ];
   },
   async recent(memdir: Memdir, context: Context) {
-    const { history } = await import("../verbs/history.ts");
+    const { history } = await import("../verbs/forget.ts");
     const changes = (await history.run(memdir, {}, context)).reverse();
     const lines = changes.map(({ id, at, action, files, by, reason }) => {
       const about = `${id}: ${at.slice(0, 16).replace("T", " ")} ${action} ${files.join(", ") || "MEMORY.md"} by ${by}`;

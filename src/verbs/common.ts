@@ -1,8 +1,10 @@
 /** Inputs and sentences that several verbs share. */
 
-import { MemdirError } from "../errors.ts";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { givenFileError, MemdirError } from "../errors.ts";
 import type { SaveResult } from "../memory/save.ts";
-import { MEMORY_TYPES, type Row } from "../store/store.ts";
+import { MEMORY_TYPES } from "../store/store.ts";
 import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
@@ -10,11 +12,6 @@ export const REDACT = flag("mask secrets instead of refusing");
 export const REASON = text("a note for the journal");
 export const NAME = text("a memory's name, file name, or file name without .md", "NAME");
 export const YES = flag("do not ask for confirmation", { short: "y" });
-
-/** `[type] ` before a memory's name, or nothing where the file does not state one. */
-export function typeTag({ type, typeExplicit }: Pick<Row, "type" | "typeExplicit">): string {
-  return typeExplicit ? `[${type}] ` : "";
-}
 
 interface Consent {
   "dry-run"?: boolean | undefined;
@@ -42,6 +39,15 @@ export function saySaved({ action, file, undo, notices }: SaveResult, { call }: 
 
 export function undoHint(undo: string | null, call: Reader["call"]): Span[] {
   return undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
+}
+
+/** What the file holds that the user named with `option`. */
+export function readNamedFile(option: string, file: string, cwd: string): Buffer {
+  try {
+    return readFileSync(resolve(cwd, file));
+  } catch (error) {
+    throw givenFileError(error, option, file);
+  }
 }
 
 /**

@@ -7,12 +7,15 @@ import { checkBudget } from "../learn/budget.ts";
 import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
 import { checkDreamGates, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import { countOps, describeOp, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
+import { enrich as enrichAll, findPoor } from "../learn/enrich.ts";
 import type { Memdir } from "../memdir.ts";
+import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import { findFiles, type SessionFile } from "../session/sessions.ts";
 import type { Store } from "../store/store.ts";
-import { bad, type Context, dim, flag, good, type Line, text, verb } from "../verb.ts";
+import { bad, type Context, count, dim, flag, good, type Line, text, verb } from "../verb.ts";
+import { NAME } from "./common.ts";
 import { modelFor } from "./model.ts";
 
 type Outcome = Pick<DreamReport, "entry" | "skipped" | "produced">;
@@ -46,7 +49,7 @@ export const dream = verb({
     if (status) return readStatus(memdir, context);
     if (apply && !all) return applySteps(memdir, only, skip);
     if (apply) {
-      const report = await (ifDue ? dreamIfDue : dreamNow)(memdir, context);
+      const report = await dreamAll(memdir, context, ifDue === true);
       return { plan: report.plan, outcome: report };
     }
     return planAndAsk(memdir, context, !onlyPlan);
@@ -155,25 +158,21 @@ function paintLine(line: string): Line {
   return [line.startsWith("+") ? good(line) : line.startsWith("-") ? bad(line) : line];
 }
 
-/** How long ago the last dream was does not matter to a person who asks for one; a dream that is running does. */
-async function dreamNow(memdir: Memdir, context: Context): Promise<DreamReport> {
-  const options = { ...gatesOf(memdir, context), pid: process.pid, force: true, signal: context.signal };
-  const report = await dreamOnce(openLearning(memdir), modelFor(context), options);
-  if (report.skipped !== null && report.entry === null && report.plan === null) {
-    throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
-  }
-  return report;
-}
-
-/** For a timer: only when a dream is due and the budget allows it. Not being due is no failure. */
-async function dreamIfDue(memdir: Memdir, context: Context): Promise<DreamReport> {
+/**
+ * How long ago the last dream was does not matter to a person who asks for one; a dream that is running does. For a timer
+ * only when a dream is due and the budget allows it, and not being due is no failure.
+ */
+async function dreamAll(memdir: Memdir, context: Context, ifDue: boolean): Promise<DreamReport> {
   const { directory, ledger } = openLearning(memdir);
   const model = modelFor(context);
-  const budget = model ? checkBudget(ledger, memdir.config.learn, null) : { ok: true as const };
+  const budget = ifDue && model ? checkBudget(ledger, memdir.config.learn, null) : { ok: true as const };
   if (!budget.ok) ledger.skip("dream", null, budget.reason);
-  const options = { ...gatesOf(memdir, context), pid: process.pid, signal: context.signal };
+  const options = { ...gatesOf(memdir, context), pid: process.pid, force: !ifDue, signal: context.signal };
   // Without its budget a dream still does what needs no model.
-  return dreamOnce({ directory, ledger }, budget.ok ? model : null, options);
+  const report = await dreamOnce({ directory, ledger }, budget.ok ? model : null, options);
+  if (!ifDue && report.skipped !== null && report.entry === null && report.plan === null)
+    throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
+  return report;
 }
 
 function readStatus(memdir: Memdir, context: Context) {
@@ -208,3 +207,39 @@ function gatesOf(memdir: Memdir, { conversation }: Context): DreamGates {
     isAlive,
   };
 }
+
+// --- `enrich`: cues for memories that lack them.
+
+export const enrich = verb({
+  args: ["name?"],
+  input: { name: NAME },
+  examples: ["enrich"],
+  writes: true,
+  async run(memdir, { name }, context) {
+    const { directory, ledger } = openLearning(memdir);
+    const wanted = name === undefined ? null : (await memdir.show(name)).file;
+    const poor = (await findPoor(directory)).filter(({ file }) => wanted === null || file === wanted);
+    const files = wanted === null ? poor.map(({ file }) => file) : [wanted];
+    const model = files.length === 0 ? null : modelFor(context);
+    if (!model) return { enriched: [], left: poor.length, usage: NO_USAGE, stopped: null, poor };
+    const budget = () => checkBudget(ledger, memdir.config.learn, null);
+    const log = (warning: string) => context.show([{ warning }]);
+    const onProgress = context.progress("cues");
+    const { signal } = context;
+    return enrichAll({ directory, ledger, budget, inbox: null, log, onProgress, signal }, model, files);
+  },
+  say(result) {
+    const { enriched, left, stopped } = result;
+    if (!("poor" in result)) {
+      const warning = stopped === null ? [] : [{ warning: `${stopped}; run it again to go on` }];
+      return [`cues added: ${enriched.length}; without: ${left}`, ...warning];
+    }
+    if (left === 0) return ["Every memory has cues."];
+    return [
+      `${count(left, "memory has", "memories have")} no cues:`,
+      ...result.poor.map(({ file, name }) => `    ${name} (${file})`),
+      "With a model each would get about six, in batches of twenty, within the day's budget.",
+      "Set MEMDIR_MODEL, or let memdir ask the agent you have: memdir init --learn-with claude-code",
+    ];
+  },
+});

@@ -47,11 +47,7 @@ export const health = verb({
 export type MeasuredStore = Measured & { cued: number; noIndex: string | null };
 
 /** The headline is that of the scope that holds the most memories; the first one where none holds any. */
-export async function measureAll(
-  memdir: Memdir,
-  _: unknown,
-  { progress }: Context,
-): Promise<MeasuredStore & { others: MeasuredStore[]; top: string | null }> {
+export async function measureAll(memdir: Memdir, _: unknown, { progress }: Context) {
   const measured: MeasuredStore[] = [];
   for (const directory of memdir.directories) {
     const { health, memories } = await memdir.measure(directory, progress("reading memories"));

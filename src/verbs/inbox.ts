@@ -1,14 +1,14 @@
 /** `inbox`: proposals that wait for a person, each as a diff against the memory that it changes, and what becomes of one. */
 
 import { MemdirError } from "../errors.ts";
-import { acceptProposal, previewProposal } from "../learn/apply.ts";
+import { type Applied, acceptProposal, previewProposal } from "../learn/apply.ts";
 import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { memoriesFor, openLearning } from "../open-learn.ts";
 import { parseMemory } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter.ts";
-import { bold, dim, type Line, type Reader, type Said, text, verb, warn } from "../verb.ts";
+import { bold, type Choice, type Context, dim, type Line, type Reader, type Said, text, verb, warn } from "../verb.ts";
 import type { Env } from "../world.ts";
 import { editByHand } from "./save.ts";
 
@@ -53,15 +53,10 @@ function rowOf(proposal: Proposal) {
   return { id, memory, from, reason, trust, at, session, message };
 }
 
-export interface Previewed {
-  proposal: Proposal;
-  /** The memory that it changes, before and after. */
-  file: string | null;
-  before: string | null;
-  after: string;
-}
+type Previewed = Awaited<ReturnType<typeof preview>>;
 
-export async function preview(memdir: Memdir, proposal: Proposal): Promise<Previewed> {
+/** With the memory that it changes, before and after. */
+export async function preview(memdir: Memdir, proposal: Proposal) {
   return { proposal, ...(await previewProposal(memoriesFor(memdir, proposal), proposal)) };
 }
 
@@ -96,13 +91,7 @@ export function sayWaiting(number: number, call: Reader["call"]): Said {
   return [dim(`${number} waiting: ${call("inbox accept ID")}, edit ID or reject ID`)];
 }
 
-export interface Decided {
-  id: string;
-  done: string;
-  file: string | null;
-  undo: string | null;
-  name: string;
-}
+type Decided = Pick<Proposal, "id" | "name"> & Pick<Applied, "file" | "undo"> & { done: string };
 
 /** What was seen is what is accepted, whatever became of the proposal meanwhile. `base` is the memory that it was compared with. */
 export async function accept(memdir: Memdir, proposal: Proposal, base: string | null = null): Promise<Decided> {
@@ -144,4 +133,66 @@ export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): 
   };
   await editByHand(asMemory, id, { redact: false, env });
   return amended;
+}
+
+// --- One by one: each is shown as a diff and kept, edited, rejected or put off.
+
+/** A choice, and what it does; `all` accepts this one and the rest. */
+export type Step = Choice & { does: "accept" | "all" | "edit" | "reject" | "later" | "stop" };
+
+export interface Reviewing extends Pick<Context, "show"> {
+  choose: NonNullable<Context["choose"]>;
+  steps: readonly Step[];
+  /** Opens it in the person's editor; null where there is none. */
+  edit: ((proposal: Proposal) => Promise<unknown>) | null;
+  call: Reader["call"];
+}
+
+/** What was decided, in order; what is put off still waits. */
+export async function review(memdir: Memdir, reviewing: Reviewing): Promise<Decided[]> {
+  const { inbox } = openLearning(memdir);
+  const ids = inbox.list().map(({ id }) => id);
+  const decided: Decided[] = [];
+  let all = false;
+  for (const [at, id] of ids.entries()) {
+    const question = `Keep this? (${at + 1} of ${ids.length})`;
+    const done = await decide(memdir, id, question, reviewing, all);
+    if (done === "stop") break;
+    all = done.all;
+    if (done.decided) decided.push(done.decided);
+  }
+  return decided;
+}
+
+type Done = "stop" | { decided: Decided | null; all: boolean };
+
+/** Until it is decided or put off. */
+async function decide(memdir: Memdir, id: string, question: string, reviewing: Reviewing, all: boolean): Promise<Done> {
+  const { show, choose, edit, call, steps } = reviewing;
+  const { inbox } = openLearning(memdir);
+  let isForced = all;
+  for (;;) {
+    const proposal = inbox.list().find((one) => one.id === id);
+    // It was decided elsewhere meanwhile.
+    if (!proposal) return { decided: null, all };
+    if (!isForced) show(sayProposal(await preview(memdir, proposal)));
+    const offered = steps.filter(({ does }) => does !== "edit" || (edit !== null && proposal.action !== "forget"));
+    const key = isForced ? null : await choose(question, offered);
+    const does = isForced ? "all" : steps.find((step) => step.key === key)?.does;
+    if (does === undefined || does === "stop") return "stop";
+    if (does === "later") return { decided: null, all };
+    try {
+      if (does === "edit") await edit?.(proposal);
+      else {
+        const decided = await (does === "reject" ? reject : accept)(memdir, proposal);
+        show(sayDecided(decided, call));
+        return { decided, all: does === "all" };
+      }
+    } catch (error) {
+      // It still waits: another answer may do.
+      if (!(error instanceof MemdirError)) throw error;
+      show([{ warning: error.message }]);
+      isForced = false;
+    }
+  }
 }

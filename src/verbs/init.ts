@@ -302,36 +302,41 @@ function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonl
   };
 }
 
-const REMOVED = {
-  restored: "is as it was before memdir",
-  removed: "is removed: it was memdir's",
-  edited: "was changed since: only memdir's part was removed",
-};
-
 const PLANNED = {
   restored: "will be as it was before memdir",
   removed: "will be removed: it is memdir's",
   edited: "was changed since: only memdir's part will be removed",
+  purged: "will be removed",
+  nothing: "There is nothing to remove",
+};
+
+const REMOVED: typeof PLANNED = {
+  restored: "is as it was before memdir",
+  removed: "is removed: it was memdir's",
+  edited: "was changed since: only memdir's part was removed",
+  purged: "is removed",
+  nothing: "No agent is wired: there is nothing to undo",
 };
 
 function sayPlanned(planned: Removed): Said {
-  if (!("problems" in planned)) return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
-  const { changes, problems, home, purged = [] } = planned;
+  if ("problems" in planned) return sayParts(planned, PLANNED);
+  return planned.changes.map(({ what }) => `${what}: ${PLANNED.restored}`);
+}
+
+function sayParts({ changes, problems, home, purged = [] }: Unwired, words: typeof PLANNED): Said {
+  const short = (path: string) => shorten(home, path);
   return [
-    ...changes.map(({ file, kind }) => `${shorten(home, file)} ${PLANNED[kind]}`),
-    ...purged.map((trace) => `${describeTrace(home, trace)} will be removed`),
+    ...changes.map(({ file, kind }) => `${short(file)} ${words[kind]}`),
+    ...purged.map(({ path, what, bytes }) => `${short(path)} (${what}; ${Math.ceil(bytes / 1024)} KB) ${words.purged}`),
     ...warningsOf(problems),
-    ...(changes.length + purged.length + problems.length === 0 ? ["There is nothing to remove"] : []),
+    ...(changes.length + purged.length + problems.length === 0 ? [words.nothing] : []),
   ];
 }
 
-function sayUnwired({ changes, problems, home, memories, purged }: Unwired): Said {
-  const isNothing = changes.length + problems.length + (purged?.length ?? 0) === 0;
+function sayUnwired(removed: Unwired): Said {
+  const { problems, home, memories, purged } = removed;
   return [
-    ...changes.map(({ file, kind }) => `${shorten(home, file)} ${REMOVED[kind]}`),
-    ...(purged ?? []).map((trace) => `${describeTrace(home, trace)} is removed`),
-    ...warningsOf(problems),
-    ...(isNothing ? ["No agent is wired: there is nothing to undo"] : []),
+    ...sayParts(removed, REMOVED),
     `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
     ...(purged && problems.length === 0
       ? [
@@ -344,15 +349,8 @@ function sayUnwired({ changes, problems, home, memories, purged }: Unwired): Sai
   ];
 }
 
-function describeTrace(home: string, { path, what, bytes }: Trace): string {
-  return `${shorten(home, path)} (${what}; ${Math.ceil(bytes / 1024)} KB)`;
-}
-
 /** A repository that is, or can be, prepared for team memory. */
-export function openCheckout(
-  memdir: Memdir,
-  { env, node, dist }: Pick<Machine, "env" | "node" | "dist">,
-): TeamCheckout {
+export function openCheckout(memdir: Memdir, { env, node, dist }: Machine): TeamCheckout {
   const root = repositoryOf(memdir.location.project);
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };

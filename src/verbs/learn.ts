@@ -7,11 +7,10 @@ import { openLearning } from "../open-learn.ts";
 import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
 import { YES } from "./common.ts";
-import { extractSince, openLooker, type Walk } from "./extract-since.ts";
-import { editProposal } from "./inbox.ts";
+import { extractSince, openLooker, type Walk } from "./extract.ts";
+import { editProposal, type Reviewing, review, type Step } from "./inbox.ts";
 import { grouped } from "./ledger.ts";
 import { modelFor } from "./model.ts";
-import { review, type Step } from "./review.ts";
 
 /** What there is to read, before anything is read by a model. */
 interface Found {
@@ -154,12 +153,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /** All that waits, so that a review that was left goes on. */
-async function reviewNow(
-  memdir: Memdir,
-  read: Learnt,
-  { show, env }: Context,
-  choose: NonNullable<Context["choose"]>,
-): Promise<Learnt> {
+async function reviewNow(memdir: Memdir, read: Learnt, { show, env }: Context, choose: Reviewing["choose"]) {
   const { inbox } = openLearning(memdir);
   const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
   const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });

@@ -7,9 +7,9 @@ import { findTopMemory } from "../project/scopes.ts";
 import { ageInWords, formatAuthorship, type Listing, type Row } from "../store/store.ts";
 import { block, bold, countMemories, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
-import { NAME, TYPE, typeTag } from "./common.ts";
+import { NAME, TYPE } from "./common.ts";
 
-type Authored<T extends Row> = T & { author?: string | null };
+type Authored<T> = T & { author?: string | null };
 
 export const list = verb({
   args: [],
@@ -58,9 +58,16 @@ export function titleOf({ name, description, ...row }: Row, weight: (name: strin
   return [typeTag(row), weight(name), isSaid ? "" : ` — ${description}`];
 }
 
-/** `team: by Ann`: whose a memory is, where it is the team's; empty for the user's own. */
-export function teamOf({ scope, author }: { scope: string; author?: string | null }): string {
-  return scope === "team" || scope.startsWith("team@") ? `${scope}${author ? `: ${author}` : ""}` : "";
+/** `[type] name file, team: by Ann`: whose a memory is only where it is the team's. */
+export function foundLine(row: Authored<Pick<Row, "name" | "file" | "scope" | "type" | "typeExplicit">>): Span[] {
+  const { name, file, scope, author } = row;
+  const isTeams = scope === "team" || scope.startsWith("team@");
+  return [typeTag(row), bold(name), " ", dim(isTeams ? `${file}, ${scope}${author ? `: ${author}` : ""}` : file)];
+}
+
+/** `[type] ` before a memory's name, or nothing where the file does not state one. */
+function typeTag({ type, typeExplicit }: Pick<Row, "type" | "typeExplicit">): string {
+  return typeExplicit ? `[${type}] ` : "";
 }
 
 function passedOver(skipped: Listing["skipped"]): Line[] {
@@ -93,7 +100,7 @@ export async function signRows<T extends Pick<Row, "path" | "file" | "scope">>(
   memdir: Memdir,
   rows: readonly T[],
   env: World["env"],
-): Promise<(T & { author?: string | null })[]> {
+): Promise<Authored<T>[]> {
   if (!rows.some(({ scope }) => scope === "team")) return [...rows];
   const authorOf = await findAuthors(memdir, env);
   return rows.map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));

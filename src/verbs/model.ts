@@ -9,11 +9,7 @@ import type { Context } from "../verb.ts";
 import type { Env } from "../world.ts";
 
 /** That of the conversation, else the one that learning is configured to ask; null without one. */
-export function modelFor({
-  conversation,
-  env,
-  cwd,
-}: Pick<Context, "conversation" | "env" | "cwd">): LearningModel | null {
+export function modelFor({ conversation, env, cwd }: Context): LearningModel | null {
   return conversation ? conversation.model : configuredModel(env, findPlace({ cwd }, env).config.learn.model);
 }
 

@@ -8,19 +8,7 @@ import { repositoryOf } from "../project/scopes.ts";
 import { findEnforced, type Store, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
-import {
-  bold,
-  type Context,
-  dim,
-  flag,
-  type Input,
-  type Line,
-  notes,
-  type Reader,
-  type Said,
-  verb,
-  warn,
-} from "../verb.ts";
+import { bold, type Context, dim, flag, type Input, notes, type Reader, type Said, verb, warn } from "../verb.ts";
 import { isAgreed, NAME, YES } from "./common.ts";
 import { acceptOwn } from "./trust.ts";
 
@@ -106,7 +94,7 @@ async function moveMemory(
 type Planned = Pick<Move, "kind" | "name" | "isThere" | "text" | "notices"> &
   Pick<MoveResult, "from" | "to"> & { who: string };
 
-function sayPlanned({ from, to, isThere, text, who, notices }: Planned): Line[] {
+function sayPlanned({ from, to, isThere, text, who, notices }: Planned): Said {
   return [
     [bold(from.file), " ", dim(`(${from.scope})`), ` -> ${to.path}`],
     ...text

@@ -24,7 +24,7 @@ export const prune = verb({
     if (apply && !suggest)
       throw new MemdirError("usage", "--apply belongs to --suggest; without both, old memories are forgotten at once");
     if (!suggest) return memdir.prune({ type, olderThanDays: days, dryRun: false });
-    const suggestions = await findSuggestions(memdir, context, { type, days });
+    const suggestions = await findSuggestions(memdir, context, type, days);
     const files = suggestions.filter(({ byHand }) => !byHand);
     const isAsked = context.ask !== null && !apply && files.length > 0;
     if (isAsked) context.show(describe(suggestions));
@@ -54,14 +54,8 @@ export const prune = verb({
 });
 
 /** What the health check found, and what is merely old. */
-async function findSuggestions(
-  memdir: Memdir,
-  context: Context,
-  { type, days }: { type: MemoryType; days: number },
-): Promise<Suggestion[]> {
-  const [main] = memdir.directories;
-  if (!main) return [];
-  const { health, memories } = await memdir.measure(main, context.progress("reading memories"));
+async function findSuggestions(memdir: Memdir, context: Context, type: MemoryType, days: number) {
+  const { health, memories } = await memdir.measure(undefined, context.progress("reading memories"));
   const found = suggestPrune(health, memories);
   const known = new Set(found.flatMap(({ file, instead }) => [file, ...instead]));
   const old = await memdir.prune({ type, olderThanDays: days, dryRun: true });

@@ -1,8 +1,7 @@
-/** `recall`: the memories that an agent would be shown for a prompt. */
+/** `recall`: the memories that an agent would be shown for a prompt; and `search`: every memory that contains the words. */
 
-import { bold, countMemories, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
-import { typeTag } from "./common.ts";
-import { signRows, teamOf } from "./list.ts";
+import { countMemories, dim, flag, type Line, list, notes, number, text, verb } from "../verb.ts";
+import { foundLine, signRows } from "./list.ts";
 
 /** Vectors that are missing are made first where half a second is enough: some fifty new memories, so that a first recall shows what an agent would get. */
 const BEFORE_MS = 500;
@@ -34,20 +33,22 @@ export const recall = verb({
     const none = leftOut.length > 0 ? "None of them fits" : "Nothing that clearly helps";
     const found = memories.length === 0 ? none : `${memories.length} recalled`;
     return [
-      ...memories.flatMap(({ name, file, confidence, description, why, ...row }): Line[] => [
-        [
-          typeTag(row),
-          bold(name),
-          " ",
-          dim([file, teamOf(row)].filter(Boolean).join(", ")),
-          `  ${confidence.toFixed(2)}`,
-        ],
-        ...(description === "" ? [] : [`    ${description}`]),
-        ...why.map((reason) => dim(`    ${reason}`)),
+      ...memories.flatMap((row): Line[] => [
+        [...foundLine(row), `  ${row.confidence.toFixed(2)}`],
+        ...(row.description === "" ? [] : [`    ${row.description}`]),
+        ...row.why.map((reason) => dim(`    ${reason}`)),
       ]),
       ...(leftOut.length > 0 ? [dim(`Did not fit: ${leftOut.join(", ")}`)] : []),
       dim(`${found}, of ${countMemories(considered)} (${method}, ${Math.round(tookMs)} ms)`),
       ...notes(warnings),
     ];
   },
+});
+
+export const search = verb({
+  args: ["words…"],
+  input: { words: text("what to look for", "WORDS") },
+  examples: ["search deploy staging"],
+  run: async (memdir, { words = "" }, { env }) => signRows(memdir, await memdir.search(words), env),
+  say: (hits) => (hits.length === 0 ? ["Nothing found."] : hits.flatMap((hit) => [foundLine(hit), `    ${hit.line}`])),
 });

@@ -32,6 +32,8 @@ export interface Row {
 }
 
 export const SHELL: readonly Adapter[] = ["cli", "library"];
+/** Those that the page offers, and a conversation does not. */
+export const CURATED: readonly Adapter[] = [...SHELL, "web"];
 export const CONSOLE: readonly Adapter[] = [...SHELL, "console"];
 export const PAGE: readonly Adapter[] = [...CONSOLE, "web"];
 const MODELS: readonly Adapter[] = [...PAGE, "mcp"];
@@ -63,7 +65,7 @@ export const EVERYDAY = [
   }),
   everyday("list", "List memories of all scopes", () => import("./list.ts"), MODELS, { aliases: ["ls"] }),
   everyday("show", "Show one memory", () => import("./list.ts"), MODELS, NAMED, { aliases: ["cat"] }),
-  everyday("search", "Find every memory that contains the words, best first", () => import("./search.ts"), PAGE, {
+  everyday("search", "Find every memory that contains the words, best first", () => import("./recall.ts"), PAGE, {
     aliases: ["find", "grep"],
   }),
   everyday(
@@ -78,8 +80,8 @@ export const EVERYDAY = [
     aliases: ["rm", "delete", "remove"],
   }),
   everyday("rename", "Give a memory a new name", () => import("./forget.ts"), PAGE, NAMED, { aliases: ["mv"] }),
-  everyday("undo", "Undo a change: the last one, unless an ID is given", () => import("./history.ts"), MODELS),
-  everyday("history", "List the changes made to memories, newest last", () => import("./history.ts"), PAGE, NAMED),
+  everyday("undo", "Undo a change: the last one, unless an ID is given", () => import("./forget.ts"), MODELS),
+  everyday("history", "List the changes made to memories, newest last", () => import("./forget.ts"), PAGE, NAMED),
 ];
 
 export const HEALTH = [
@@ -95,7 +97,7 @@ export const HEALTH = [
   health("health", "Score all memories together, and say what to do first", () => import("./health.ts"), PAGE, LONG, {
     formerly: "rot",
   }),
-  health("prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts"), [...SHELL, "web"]),
+  health("prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts"), CURATED),
   health("index", "Show what the model sees of MEMORY.md, or rebuild it", () => import("./context.ts"), PAGE),
   health("why", "Show when a memory was shown to a model, and why", () => import("./why.ts"), PAGE, NAMED),
 ];

@@ -180,18 +180,12 @@ export function makeJoin(network: Partial<Network>) {
       if (url === undefined)
         throw new MemdirError("usage", "join what? memdir join https://HOST/TEAM/REPOSITORY --token-file FILE");
       const membership = parseMembership(url);
+      const { show, signal } = context;
       const token = input.login
-        ? {
-            token: await signIn(
-              openNetwork(memdir, network),
-              membership,
-              (lines) => context.show([...lines]),
-              context.signal,
-            ),
-          }
+        ? { token: await signIn(openNetwork(memdir, network), membership, show, signal) }
         : await readToken(memdir, membership.server, input, context);
       const team = await joinTeam(memdir, url, { ...token, create }, network);
-      const result = await team.sync({ signal: context.signal, onProgress: context.progress("memories") });
+      const result = await team.sync({ signal, onProgress: context.progress("memories") });
       return { joined: formatMembership(team.membership), directory: team.directory.path, ...result };
     },
     exitCode: (result) => ("joined" in result ? exitCodeFor(result) : 0),

@@ -23,7 +23,7 @@ export const trust = verb({
     "Use the word `directory` for a memory directory outside this repository that its settings ask for.",
   examples: ["trust"],
   writes: ({ action }) => action !== undefined,
-  async run(memdir, { action, id }, { env }): Promise<Asked | Decided> {
+  async run(memdir, { action, id }, { env }): Promise<Asked | { message: string; id?: string }> {
     if (action === undefined) return { directory: directoryOf(memdir), rules: await listRules(memdir, env) };
     const usage =
       "the call is `memdir trust [accept ID | refuse ID]`; without arguments it lists what there is to decide";
@@ -50,30 +50,19 @@ export const trust = verb({
   },
 });
 
-export interface Asked {
-  /** A directory outside the repository that its settings ask for; null for none. */
-  directory: { dir: string; accepted: boolean } | null;
-  rules: AskedRule[];
-}
+type AskedRule = Awaited<ReturnType<typeof listRules>>[number];
+type Asked = { directory: ReturnType<typeof directoryOf>; rules: AskedRule[] };
 
-export interface AskedRule extends Pick<Enforced, "name" | "file" | "tools" | "pattern" | "paths" | "message"> {
-  id: string;
-  path: string;
-  /** In words; null where it is not known. */
-  author: string | null;
-  state: Consent;
-}
-
-type Decided = { message: string; id?: string };
-
-function directoryOf({ location, config }: Memdir): Asked["directory"] {
+/** A directory outside the repository that its settings ask for; null for none. */
+function directoryOf({ location, config }: Memdir) {
   const key = trustKey(location.project);
   if (location.untrusted) return { dir: location.untrusted.dir, accepted: false };
   const dir = Object.hasOwn(config.trusted, key) ? config.trusted[key] : undefined;
   return dir === undefined ? null : { dir, accepted: true };
 }
 
-async function listRules(memdir: Memdir, env: Parameters<typeof findAuthors>[1]): Promise<AskedRule[]> {
+/** The author in words; null where it is not known. */
+async function listRules(memdir: Memdir, env: Parameters<typeof findAuthors>[1]) {
   const rules = readSharedRules(memdir.directories);
   if (rules.length === 0) return [];
   const authorOf = await findAuthors(memdir, env);

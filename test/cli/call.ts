@@ -51,10 +51,8 @@ export function hearCall(world: World, given: CallOptions): HeardCall {
       color: openPaint(false),
       ask: ask ?? (() => Promise.reject(new Error("nobody is asked here"))),
       choose: choose ?? (() => Promise.reject(new Error("nobody is asked here"))),
-      progress: (what) => ({
-        show: (done, total) => void heard.progress.push(`${what} ${done}/${total}`),
-        end: () => void heard.progress.push("end"),
-      }),
+      progress: (what) => (done, total) => void heard.progress.push(`${what} ${done}/${total}`),
+      endProgress: () => void (/\d$/.test(heard.progress.at(-1) ?? "") && heard.progress.push("end")),
     },
   };
   return { call, ...heard };

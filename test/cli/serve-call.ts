@@ -1,6 +1,6 @@
 /** Calls of `memdir serve` without a process, each running until it is ended. */
 
-import { type ServeOptions, serveTeam } from "../../src/cli/serve.ts";
+import { type ServeOptions, start as serveTeam } from "../../src/cli/serve.ts";
 import type { World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

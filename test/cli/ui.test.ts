@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { type PageOptions, showPage } from "../../src/cli/ui.ts";
+import { type PageOptions, start as showPage } from "../../src/cli/ui.ts";
 import { isAlive } from "../../src/disk/atomic.ts";
 import { openPty } from "../pty.ts";
 import { makeTemporary } from "../temporary.ts";

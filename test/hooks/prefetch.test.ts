@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { prefetch as run } from "../../src/cli/prefetch.ts";
+import { start as run } from "../../src/cli/prefetch.ts";
 import { awaitPrefetch, takePrefetch } from "../../src/hooks/prefetch.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { readSurfaced, writeSurfaced } from "../../src/recall/surface-log.ts";

@@ -9,8 +9,7 @@ import { findHead } from "../../src/project/git.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
 import { readAuthors } from "../../src/team/authors.ts";
 import { list as listVerb, show as showVerb } from "../../src/verbs/list.ts";
-import { recall as recallVerb } from "../../src/verbs/recall.ts";
-import { search as searchVerb } from "../../src/verbs/search.ts";
+import { recall as recallVerb, search as searchVerb } from "../../src/verbs/recall.ts";
 import { hearCall } from "../cli/call.ts";
 import { mainOf, makeWorld, note, type World } from "../world.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
-import { check } from "../../src/verbs/check.ts";
+import { check } from "../../src/verbs/doctor.ts";
 import { hearCall } from "../cli/call.ts";
 import { makeWorld, note } from "../world.ts";
 

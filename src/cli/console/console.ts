@@ -8,16 +8,14 @@ import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";
 import { type Call, note } from "../command.ts";
-import { NO_PROGRESS } from "../terminal.ts";
 import { openInput } from "./input.ts";
 import type { Completion, Input } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
 import { openScreen, RESET, rowsAround, type Screen } from "./screen.ts";
-import type { Console } from "./slash.ts";
 import { completeLine } from "./slash-commands.ts";
-import { FRAME_MS, spinnerLine } from "./spinner.ts";
-import { openTurnView } from "./turn-view.ts";
+import type { Console } from "./slash-memory.ts";
+import { FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
 
 /** Where the console is: what differs between a terminal and a pipe. */
 interface Place extends Pick<Console, "terminal" | "columns" | "choose" | "release" | "suggest"> {
@@ -202,7 +200,7 @@ function openStage(
     ...call.terminal,
     print,
     warn: (text: string) => print(paint.yellow(text)),
-    progress: () => NO_PROGRESS,
+    progress: () => () => {},
   };
   return { screen, input, terminal };
 }

@@ -12,9 +12,8 @@ import { count } from "../../verb.ts";
 import { saySaved } from "../../verbs/common.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print, type Terminal } from "../terminal.ts";
-
-import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
+import type { Console } from "./slash-memory.ts";
 import { forgetSaid, saveSaid } from "./slash-memory.ts";
 
 /** A line that fails is reported, and the console goes on. */

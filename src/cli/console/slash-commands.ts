@@ -6,13 +6,12 @@ import { costOf } from "../../model/cost.ts";
 import { openLearning } from "../../open-learn.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
 import { bold, dim, type Said } from "../../verb.ts";
-import { editProposal, sayWaiting } from "../../verbs/inbox.ts";
+import { editProposal, review, type Step, sayWaiting } from "../../verbs/inbox.ts";
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
-import { review, type Step } from "../../verbs/review.ts";
 import { VERBS } from "../../verbs/table.ts";
 import { print } from "../terminal.ts";
 import type { Completion } from "./input-view.ts";
-import type { Console, SlashCommand } from "./slash.ts";
+import type { Console, SlashCommand } from "./slash-memory.ts";
 import { MEMORY_COMMAND, runLine, runVerb } from "./slash-memory.ts";
 import { SESSION_COMMANDS } from "./slash-session.ts";
 

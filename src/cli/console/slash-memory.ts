@@ -1,13 +1,45 @@
-/** Slash commands about memories: the verbs of the table, and `/memory`, which names some of them once more. */
+/** What a slash command is, and those about memories: the verbs of the table, and `/memory`, which names some of them once more. */
 
+import type { Agent } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
+import type { Memdir } from "../../memdir.ts";
 import type { MemoryType } from "../../store/store.ts";
-import { countMemories, positionsOf, type Verb } from "../../verb.ts";
+import { type Choice, countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/list.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
-import { findArity, readWords, runOf, type Words } from "../command.ts";
+import { type Call, findArity, readWords, runOf, type Words } from "../command.ts";
 import { print } from "../terminal.ts";
-import type { Console, SlashCommand } from "./slash.ts";
+
+/** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
+export interface Console extends Call {
+  memdir: Memdir;
+  agent: Agent;
+  /** True without a model: prompts are previewed, not answered. */
+  offline: boolean;
+  columns(): number;
+  /** Null where nobody can be asked. */
+  choose: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | null;
+  /** Gives the terminal to another program, such as an editor, until the work ends; null where there is no terminal. */
+  release: (<T>(work: () => Promise<T>) => Promise<T>) | null;
+  /** Long work on a terminal: its signal is aborted by Ctrl-C. */
+  working<T>(label: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Puts words into the input line, to be changed and sent. */
+  suggest(text: string): void;
+}
+
+export interface SlashCommand {
+  name: string;
+  /** Its arguments, as the help shows them. */
+  usage?: string;
+  help: string;
+  /** Words that can follow, for completion. */
+  words?: readonly string[];
+  /** Another word for the command before it: it works, and is not listed. */
+  isAlias?: boolean;
+  /** Memory names can follow. */
+  takesName?: boolean | undefined;
+  run(rest: string, console: Console): Promise<unknown>;
+}
 
 export const MEMORY_COMMAND: SlashCommand = {
   name: "memory",

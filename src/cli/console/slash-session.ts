@@ -16,8 +16,8 @@ import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print } from "../terminal.ts";
 
-import type { Console, SlashCommand } from "./slash.ts";
-import { formatBytes, formatTokens } from "./spinner.ts";
+import type { Console, SlashCommand } from "./slash-memory.ts";
+import { formatBytes, formatTokens } from "./turn-view.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", help: "Show what fills the model's context window", run: showContext },
@@ -101,7 +101,8 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Console):
   return null;
 }
 
-const WHATS: readonly RewindWhat[] = ["code", "conversation", "both"];
+/** What can go back, by the key for it. */
+const WHATS: Readonly<Record<string, RewindWhat>> = { c: "code", t: "conversation", b: "both" };
 
 async function rewindSession(rest: string, console: Console): Promise<void> {
   const { agent, choose, terminal } = console;
@@ -122,9 +123,9 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
   const chosen = what === "" ? await chooseWhat(console) : what;
   if (chosen === null) return;
-  if (!WHATS.includes(chosen as RewindWhat))
-    throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${WHATS.join(", ")}`);
-  const { files, prompt } = await agent.rewind(point.id, chosen as RewindWhat);
+  const meant = Object.values(WHATS).find((one) => one === chosen);
+  if (!meant) throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${Object.values(WHATS).join(", ")}`);
+  const { files, prompt } = await agent.rewind(point.id, meant);
   print(terminal, sayRewound(files), console.columns());
   if (prompt !== null) {
     terminal.print(
@@ -136,13 +137,12 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
 
 async function chooseWhat({ choose }: Console): Promise<string | null> {
   if (!choose) return "both";
-  const keys: Record<string, RewindWhat> = { b: "both", c: "code", t: "conversation" };
   const key = await choose("What goes back?", [
     { key: "b", label: "files and conversation" },
     { key: "c", label: "files only" },
     { key: "t", label: "conversation only" },
   ]);
-  return key === null ? null : (keys[key] ?? null);
+  return key === null ? null : (WHATS[key] ?? null);
 }
 
 async function switchModel(rest: string, console: Console): Promise<void> {

@@ -2,8 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { drawWindow } from "../../../src/cli/console/slash-session.ts";
-import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
-import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
+import {
+  formatBytes,
+  formatElapsed,
+  formatTokens,
+  frameAt,
+  spinnerLine,
+  toolLine,
+  toolResultLine,
+} from "../../../src/cli/console/turn-view.ts";
 import { diffLines, openPaint } from "../../../src/cli/terminal.ts";
 import { measureWindow, WINDOW_PARTS } from "../../../src/context/window.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";

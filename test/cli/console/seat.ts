@@ -2,8 +2,8 @@
 
 import { expect } from "vitest";
 import type { Agent } from "../../../src/agent/agent.ts";
-import type { Console } from "../../../src/cli/console/slash.ts";
 import { runSlash } from "../../../src/cli/console/slash-commands.ts";
+import type { Console } from "../../../src/cli/console/slash-memory.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import type { Proposal } from "../../../src/learn/proposal.ts";
 import type { Memdir } from "../../../src/memdir.ts";
