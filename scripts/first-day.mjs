@@ -214,7 +214,12 @@ function run(program, args, env) {
 /** The user's npm settings and cache are kept: they say where packages come from. */
 function install(env) {
   const own = (name) => check(spawnSync("npm", ["config", "get", name], { encoding: "utf8" })).trim();
+  // How this machine reaches the registry: certificates, proxies.
+  const network = Object.entries(process.env).filter(([name]) =>
+    /^(?:npm_config_|NODE_EXTRA_CA_CERTS$|SSL_CERT_|(?:https?|no|all)_proxy$)/i.test(name),
+  );
   const settings = {
+    ...Object.fromEntries(network),
     npm_config_userconfig: own("userconfig"),
     npm_config_cache: own("cache"),
     npm_config_update_notifier: "false",

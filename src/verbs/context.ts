@@ -36,7 +36,7 @@ export const context = verb({
     // A token is about four characters of English.
     const describe = ({ path, label, size }: { path: string; label: string; size: number }): Span[] => [
       `${short(path)} `,
-      dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`),
+      dim(`(${label}): ${count(size, "character")}, about ${count(Math.ceil(size / 4), "token")}`),
     ];
     const { dir, index, warning } = found.memory;
     const lines = index === null ? "no index" : count(index.split("\n").length, "line");

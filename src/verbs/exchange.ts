@@ -93,8 +93,12 @@ const exportAll = verb({
     const { text, ...result } = await exportMemories(memdir, { format, type, output, force, team });
     return { format, output, ...result, ...(output === null ? { text } : {}) };
   },
-  say: ({ output, exported, left, text, removed }) => [
-    output === null ? { raw: (text ?? "").trimEnd() } : `exported ${countMemories(exported.length)} to ${output}`,
+  say: ({ format, output, exported, left, text, removed }) => [
+    output === null
+      ? { raw: (text ?? "").trimEnd() }
+      : exported.length === 0 && format === "agents-md"
+        ? `there are no memories to export to ${output}`
+        : `exported ${countMemories(exported.length)} to ${output}`,
     ...notes(sayLeft(left)),
     ...notes(
       removed.length > 0 ? [`removed from the export, because their memories are gone: ${removed.join(", ")}`] : [],

@@ -334,7 +334,7 @@ function sayParts({ changes, problems, home, purged = [] }: Unwired, words: type
 }
 
 function sayUnwired(removed: Unwired): Said {
-  const { problems, home, memories, purged } = removed;
+  const { changes, problems, home, memories, purged } = removed;
   return [
     ...sayParts(removed, REMOVED),
     `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
@@ -342,7 +342,7 @@ function sayUnwired(removed: Unwired): Said {
       ? [
           "memdir may have left a cache, which git ignores, in repositories where it only read memories and Claude Code " +
             "never ran. To list such caches: find ~ -type d -name .memdir -path '*/.claude/*'",
-          "Restart agents that are running now. To remove the program: npm uninstall -g memdir",
+          `${changes.length > 0 ? "Restart agents that are running now. " : ""}To remove the program: npm uninstall -g memdir`,
         ]
       : []),
     ...(purged && problems.length > 0 ? [{ warning: "nothing else was removed: solve this, and run it again" }] : []),

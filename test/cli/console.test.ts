@@ -66,6 +66,15 @@ describe("on a pipe", () => {
     expect(ran.out).toContain("created user_i_work_at_night.md");
   });
 
+  test("a statement that is not kept is said not to be, and how to save it; a question is only answered", async () => {
+    const other = openSandbox();
+    other.env.MEMDIR_MEANING = "0";
+    const said = await other.run([], { input: "always use pnpm here\n" });
+    expect(said.out).toContain("Nothing was saved. To save a sentence: remember that …\n");
+    const asked = await other.run([], { input: "do we use pnpm here?\n" });
+    expect(asked.out).not.toContain("Nothing was saved");
+  });
+
   test("greets with directory, count by type and the index against the cap", async () => {
     const chars = fs.readFileSync(path.join(box.dir(), "MEMORY.md"), "utf8").trim().length;
     const ran = await box.run([]);
@@ -141,7 +150,8 @@ describe("on a pipe", () => {
     expect(plain).toMatchObject({ code: 0, err: "" });
     expect(plain.body).toBe(
       "No model is configured for chat. A model would be shown:\n" +
-        "  no memory: none fits these words\n  no instructions: there is no CLAUDE.md here\n",
+        "  no memory: none fits these words\n  no instructions: there is no CLAUDE.md here\n" +
+        "Nothing was saved. To save a sentence: remember that …\n",
     );
     const ran = await talk("/nope", "/memory nope", "remember", "forget", "/memory");
     expect(ran.err.split("\n").filter(Boolean)).toHaveLength(4);

@@ -61,6 +61,14 @@ it("writes to a folder, a file or AGENTS.md, and tells what it left out", async 
   expect(fs.readFileSync(path.join(world.project, "AGENTS.md"), "utf8")).toContain("use pnpm");
 });
 
+it("does not claim to have written AGENTS.md when there is nothing to put in it", async () => {
+  const world = makeWorld();
+  const { printed } = await call(world, { options: { format: "agents-md", output: "AGENTS.md" } });
+  const file = path.join(world.project, "AGENTS.md");
+  expect(printed).toEqual([`there are no memories to export to ${file}`]);
+  expect(fs.existsSync(file)).toBe(false);
+});
+
 it("refuses a file of somebody else's without --force, and formats and types that there are not", async () => {
   const world = await filled();
   fs.writeFileSync(path.join(world.project, "notes.md"), "mine");

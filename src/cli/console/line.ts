@@ -53,7 +53,10 @@ async function answerOffline(text: string, console: Console): Promise<void> {
   if (verb !== "") return saveRequest(rest, said, console);
   // Before anything new is kept: it is what is known now that would be shown.
   console.terminal.print(previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
-  for (const one of said) await keep(one, console);
+  const kept = said.filter(({ act, isUnsure }) => act !== "forget" && !isUnsure);
+  for (const one of kept) await keep(one, console);
+  if (kept.length === 0 && !text.trimEnd().endsWith("?"))
+    console.terminal.print(console.terminal.color.dim("Nothing was saved. To save a sentence: remember that …"));
 }
 
 /** Dates are made absolute by the rules; what they do not understand is kept word for word. */
@@ -64,8 +67,7 @@ async function saveRequest(rest: string, said: readonly Said[], console: Console
   await saveSaid(one.body, console, one.type);
 }
 
-async function keep({ act, explicit: _, isUnsure, ...memory }: Said, console: Console): Promise<void> {
-  if (act === "forget" || isUnsure) return;
+async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console: Console): Promise<void> {
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {

@@ -23,11 +23,12 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
   let free = size;
   let waiting = 0;
 
-  const queueOf = (team: string, token: string): Queue => {
+  /** Null where too many wait already: what is refused must leave nothing behind, or a flood would fill the maps. */
+  const queueOf = (team: string, token: string): Queue | null => {
     const tokens = teams.get(team) ?? new Map<string, Queue>();
-    teams.set(team, tokens);
     const queue = tokens.get(token) ?? { waiting: [], running: 0 };
-    tokens.set(token, queue);
+    if (queue.waiting.length >= waitingPerToken || waiting >= most) return null;
+    teams.set(team, tokens.set(token, queue));
     return queue;
   };
 
@@ -64,10 +65,12 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
 
   return {
     waiting: () => waiting,
+    /** Teams that wait or are being served. */
+    teams: () => teams.size,
     /** Runs `work` when it is its turn; `lock` where too many wait already. */
     async take<T>(team: string, token: string, work: () => Promise<T>): Promise<T> {
       const queue = queueOf(team, token);
-      if (queue.waiting.length >= waitingPerToken || waiting >= most) throw tooMany();
+      if (queue === null) throw tooMany();
       waiting++;
       await new Promise<void>((start) => {
         queue.waiting.push(start);

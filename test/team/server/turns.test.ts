@@ -67,3 +67,16 @@ it("forgets nobody when work fails, and is empty at the end", async () => {
   expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected", "fulfilled", "rejected"]);
   expect(turns.waiting()).toBe(0);
 });
+
+it("keeps nothing of those that it refused", async () => {
+  const { turns, ask, end, settle } = stage({ ...LIMITS, waiting: 2 });
+  void ask("acme", "a");
+  void ask("acme", "b");
+  void ask("acme", "c");
+  void ask("acme", "d");
+  await settle();
+  for (let i = 0; i < 100; i++) await expect(ask(`stranger ${i}`, "x")).rejects.toThrow("too many requests");
+  expect(turns.teams()).toBe(1);
+  for (let i = 0; i < 4; i++) await end();
+  expect(turns.teams()).toBe(0);
+});
