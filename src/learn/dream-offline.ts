@@ -53,14 +53,14 @@ export async function dreamOffline(directory: Store): Promise<Plan> {
   return makePlan([...expired, ...merges, ...findIndexWork(directory)], snapshot);
 }
 
-/** Only memories without problems; the others are left alone. */
+/** Only memories without problems; the others, and what is gone or unreadable since the directory was listed, are left alone. */
 function understand(directory: Store, file: string): Known[] {
-  const bytes = attempt(() => readBytes(directory, file), null);
-  // It is gone, or has become unreadable since the directory was listed.
-  if (bytes === null) return [];
-  const memory = parseMemory(file, bytes);
-  if (memory.problems.length > 0 || isConflictCopy(memory)) return [];
-  return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
+  return attempt(() => {
+    const bytes = readBytes(directory, file);
+    const memory = parseMemory(file, bytes);
+    if (memory.problems.length > 0 || isConflictCopy(memory)) return [];
+    return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
+  }, []);
 }
 
 /** Corrections, pinned memories and enforced rules are for people to retire. */

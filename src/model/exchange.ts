@@ -42,7 +42,7 @@ interface Provider<Event> extends Omit<Endpoint, "model" | "apiKey"> {
 /** Asking it must not throw. */
 export function openProvider<Event>(provider: Provider<Event>, options: ProviderOptions): Ask {
   const { reading: open, send, ...own } = provider;
-  const { maxSilenceMs, ...endpoint } = { apiKey: "", ...own, ...options };
+  const { maxSilenceMs = own.maxSilenceMs, ...endpoint } = { apiKey: "", ...own, ...options };
   return async (request) => {
     const reading = open(request);
     const watch = watchSilence(maxSilenceMs, request.signal);

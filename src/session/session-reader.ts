@@ -152,7 +152,10 @@ export function makeChain() {
           line.type === "system" && line.subtype === "compact_boundary"
             ? { before: textOrNull(line.logicalParentUuid) }
             : null,
-        results: userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : [])),
+        results:
+          line.type === "user"
+            ? userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []))
+            : [],
       };
       links.push(link);
       byUuid.set(link.uuid, link);

@@ -30,7 +30,7 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
     if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
       throw new Error(`${target.shown} is not a folder`);
     const compiled = compilePattern(rest);
-    const found: string[] = [];
+    const found: TimedFile[] = [];
     let cut = "";
     const files = walkFiles(target.real, {
       signal: call.signal,
@@ -46,7 +46,8 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
     for await (const file of files) {
       // Within a fence links are ignored: they may lead out.
       if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
-      found.push(join(target.path, ...file.parts));
+      // Here, where the walk's limit and pauses count.
+      found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
     }
     return report(bench, pattern, found, cut);
   });
@@ -66,13 +67,21 @@ function joinFolder(path: string, folder: string): string {
   return isAbsolute(folder) || folder === "~" || folder.startsWith("~/") ? folder : `${path}/${folder}`;
 }
 
-/** Missing files come last. */
-export function newestFirst(paths: readonly string[]): string[] {
-  const timed = paths.map((path) => ({ path, time: lstatOrNull(path)?.mtimeMs ?? 0 }));
-  return timed.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
+/** Zero for missing files. */
+export function timeOf(path: string): number {
+  return lstatOrNull(path)?.mtimeMs ?? 0;
 }
 
-function report(bench: Workbench, pattern: string, found: readonly string[], cut: string): string {
+interface TimedFile {
+  path: string;
+  time: number;
+}
+
+export function newestFirst(files: readonly TimedFile[]): string[] {
+  return files.toSorted((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
+}
+
+function report(bench: Workbench, pattern: string, found: readonly TimedFile[], cut: string): string {
   const note = cut ? `\n[The search ended ${cut}; look in a smaller folder to see everything.]` : "";
   if (found.length === 0) {
     const hint = pattern.includes("/") || pattern.includes("**") ? "" : `; **/${pattern} looks in folders below, too`;

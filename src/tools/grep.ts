@@ -6,7 +6,7 @@ import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { decodeText, isBinary, isPseudo, tryReadFileAt } from "./file.ts";
-import { compilePattern, newestFirst, SKIPPED, stopIfAborted, WALK_LIMITS, walkFiles } from "./glob.ts";
+import { compilePattern, newestFirst, SKIPPED, stopIfAborted, timeOf, WALK_LIMITS, walkFiles } from "./glob.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing, readTarget } from "./read.ts";
 import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
@@ -209,7 +209,7 @@ function report({ bench, wanted, notes }: Job, hits: readonly Hit[], max: number
 
 function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
   if (wanted.output_mode === "count") return hits.map(({ path, count }) => `${showPath(bench, path)}:${count}`);
-  return newestFirst(hits.map(({ path }) => path)).map((path) => showPath(bench, path));
+  return newestFirst(hits.map(({ path }) => ({ path, time: timeOf(path) }))).map((path) => showPath(bench, path));
 }
 
 /** As grep prints them: `:` after the path of a match, `-` after that of a context line, `--` between groups. */

@@ -90,16 +90,19 @@ function entriesOf(file: string, text: string): Entry[] {
 
 const DEPENDENCIES = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 
+/** None where it cannot be read: also a value that JSON can hold may refuse to become a text. */
 function packageEntries(text: string): Entry[] {
-  const file = attempt((): Record<string, unknown> | null => JSON.parse(text), null);
-  const pairs = (key: string) => {
-    const value = file?.[key];
-    return typeof value === "object" && value !== null ? Object.entries(value) : [];
-  };
-  return [
-    ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name })),
-    ...pairs("scripts").map(([name, command]): Entry => ({ kind: "script", name, command: String(command) })),
-  ];
+  return attempt(() => {
+    const file: Record<string, unknown> | null = JSON.parse(text);
+    const pairs = (key: string) => {
+      const value = file?.[key];
+      return typeof value === "object" && value !== null ? Object.entries(value) : [];
+    };
+    return [
+      ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name })),
+      ...pairs("scripts").map(([name, command]): Entry => ({ kind: "script", name, command: String(command) })),
+    ];
+  }, []);
 }
 
 const JSON_PAIR = /^\s*"((?:[^"\\]|\\.){1,200})"\s*:\s*"((?:[^"\\]|\\.){0,1000})"/;

@@ -377,6 +377,15 @@ describe("hostile projects", () => {
     expect(memories[0]?.verdict).toBe("holds");
   });
 
+  it("takes a package file whose values refuse to become texts", async () => {
+    const world = movedWorld();
+    put(world, { "fixture/package.json": '{"scripts":{"x":{"toString":1}}}' });
+    commit(world, "a hostile fixture");
+    remember(world, "a.md", memory("Run `npm run deploy:staging`; see src/old.ts."));
+    const { memories } = await verify(world);
+    expect(memories).toHaveLength(1);
+  });
+
   it("that is stopped writes nothing down: what was found before stays", async () => {
     const world = movedWorld();
     remember(world, "a.md", memory("See src/old.ts."));
