@@ -41,6 +41,7 @@ const APART = {
   inbox: "src/verbs/inbox.ts",
   learn: "src/verbs/learn.ts",
   ledger: "src/verbs/ledger.ts",
+  log: "src/verbs/log.ts",
   rewind: "src/verbs/rewind.ts",
   sessions: "src/verbs/sessions.ts",
   help: "src/cli/help.ts",

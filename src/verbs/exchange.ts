@@ -1,6 +1,7 @@
 /** `import` and `export`: memories of other programs come in, ours go out as Markdown, JSON or AGENTS.md. */
 
 import { resolve } from "node:path";
+import { statOrNull } from "../disk/fence.ts";
 import { EXPORT_FORMATS, exportMemories } from "../exchange/export.ts";
 import { importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
@@ -91,14 +92,16 @@ const exportAll = verb({
     // A slash at the end means a folder.
     const output = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
     const { text, ...result } = await exportMemories(memdir, { format, type, output, force, team });
-    return { format, output, ...result, ...(output === null ? { text } : {}) };
+    const isWritten = output === null || statOrNull(output) !== null;
+    return { format, output, ...result, ...(output === null ? { text } : {}), isWritten };
   },
-  say: ({ format, output, exported, left, text, removed }) => [
+  json: ({ isWritten: _, ...result }) => result,
+  say: ({ output, exported, left, text, removed, isWritten }) => [
     output === null
       ? { raw: (text ?? "").trimEnd() }
-      : exported.length === 0 && format === "agents-md"
-        ? `there are no memories to export to ${output}`
-        : `exported ${countMemories(exported.length)} to ${output}`,
+      : isWritten
+        ? `exported ${countMemories(exported.length)} to ${output}`
+        : `there are no memories to export: ${output} was not created`,
     ...notes(sayLeft(left)),
     ...notes(
       removed.length > 0 ? [`removed from the export, because their memories are gone: ${removed.join(", ")}`] : [],

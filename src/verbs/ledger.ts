@@ -1,15 +1,12 @@
 /** `ledger`: what background work cost, why some did not run, and what is left of its budget today. */
 
-import { MemdirError } from "../errors.ts";
 import { tokensLeft } from "../learn/budget.ts";
 import { type Spent, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
-import { appendLog, readLogs } from "../memory/daily-log.ts";
 import { costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";
-import type { Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { block, bold, count, dim, type Line, number, type Said, type Span, text, verb } from "../verb.ts";
+import { bold, count, dim, type Line, number, type Said, type Span, verb } from "../verb.ts";
 
 const DEFAULT_DAYS = 7;
 /** A few screenfuls; --json has all. */
@@ -111,33 +108,3 @@ export function costText(cost: number | null): string {
 export function grouped(count: number): string {
   return Number.isFinite(count) ? count.toLocaleString("en-US") : "unlimited";
 }
-
-// --- `log`: a line is added to the daily log, or today's is shown.
-
-export const log = verb({
-  args: ["text…?"],
-  input: { text: text("what happened; - for standard input", "TEXT") },
-  about:
-    "The daily log is yours: what happened in the project, one line at a time. `memdir dream` reads it. " +
-    "See `memdir history` for what memdir changed, and `memdir ledger` for what background work cost.",
-  examples: ['log "moved the build to node 22"'],
-  writes: ({ text }) => text !== undefined,
-  async run({ directories }, { text: given }, { readInput }) {
-    const [directory] = directories as [Store];
-    if (given === undefined) {
-      const today = localDay(directory.now());
-      return readLogs(directory, { since: today }).filter(({ day }) => day === today);
-    }
-    const text = given === "-" && readInput ? await readInput() : given;
-    // An empty text is no question: `memdir log "$NOTE"` must not pass for one.
-    if (text.trim() === "")
-      throw new MemdirError("usage", "there is nothing to log: give a text, as in `memdir log TEXT`");
-    return appendLog(directory, text, directory);
-  },
-  say(result, { call }) {
-    if (!Array.isArray(result)) return [`logged in ${result.path}`];
-    if (result.length === 0)
-      return ["Nothing logged today.", `Log something: ${call('log "moved the build to node 22"')}`];
-    return result.flatMap(({ path, text }) => [dim(path), block(text.trimEnd())]);
-  },
-});

@@ -4,9 +4,9 @@ import { isUtf8 } from "node:buffer";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { readRegular } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
@@ -14,7 +14,7 @@ import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { type Context, choice, dim, flag, type Input, list, text, verb } from "../verb.ts";
 import type { World } from "../world.ts";
-import { NAME, REASON, REDACT, readNamedFile, saySaved, TYPE } from "./common.ts";
+import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
 
 const INPUT = {
   text: text("the memory in a sentence or two; - for standard input", "TEXT"),
@@ -74,7 +74,13 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
   const { text: given, file } = input;
   if (file !== undefined && given !== undefined && given !== "-")
     throw new MemdirError("usage", "give the text or --file, not both");
-  if (file !== undefined && file !== "-") return readGiven(readNamedFile("--file", file, cwd), file);
+  if (file !== undefined && file !== "-") {
+    // A pipe may keep it waiting, and Ctrl-C must still be heard.
+    const bytes = await readFile(resolve(cwd, file)).catch((error) => {
+      throw givenFileError(error, "--file", file);
+    });
+    return readGiven(bytes, file);
+  }
   if (given !== undefined && given !== "-") return given;
   const isAsked = given === "-" || file === "-";
   // A description alone is a memory, too.

@@ -65,7 +65,7 @@ it("does not claim to have written AGENTS.md when there is nothing to put in it"
   const world = makeWorld();
   const { printed } = await call(world, { options: { format: "agents-md", output: "AGENTS.md" } });
   const file = path.join(world.project, "AGENTS.md");
-  expect(printed).toEqual([`there are no memories to export to ${file}`]);
+  expect(printed).toEqual([`there are no memories to export: ${file} was not created`]);
   expect(fs.existsSync(file)).toBe(false);
 });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
-import { log as verb } from "../../src/verbs/ledger.ts";
+import { log as verb } from "../../src/verbs/log.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 

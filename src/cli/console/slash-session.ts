@@ -1,4 +1,4 @@
-/** Slash commands about the session: Show what fills the model's context window, as a chart, how to shorten it, and how to go back. */
+/** Slash commands about the session: what fills the model's context window, as a chart, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";

@@ -1,6 +1,6 @@
 /** Dialogs that block everything else, one at a time: the browser's own dialog, so that focus and Esc behave. */
 import { type ComponentChildren, Fragment, type VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, Field } from "./basics.tsx";
@@ -84,7 +84,8 @@ function QuestionDialog(props: { question: Question; onAnswer: (given: string | 
   const { title, text: says, yes, no = "Cancel", field } = props.question;
   const [text, setText] = useState(field?.value ?? "");
   const isReady = field?.isRequired !== true || text.trim() !== "";
-  useEffect(() => () => props.onAnswer(null), []);
+  // Before the next paint, or a question that is replaced at once would never be answered.
+  useLayoutEffect(() => () => props.onAnswer(null), []);
   const confirm = () => {
     props.onAnswer(text.trim());
     closeDialog();
