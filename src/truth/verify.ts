@@ -52,7 +52,7 @@ export interface Verification {
   memories: VerifiedMemory[];
   /** Names that were replaced with `fix`: the old text and the new one. */
   fixed: { file: string; scope: string; from: string; to: string }[];
-  /** How many memories were marked as verified today, with `stamp`. */
+  /** How many memories were marked as checked today, with `stamp`. */
   stamped: number;
   /** Journal entries, `scope:id` outside the first directory. */
   undo: string[];

@@ -6,7 +6,19 @@ import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
 import { countTokens } from "../model/cost.ts";
 import { findAbandoned } from "../project/orphans.ts";
-import { bold, type Context, count, countMemories, dim, flag, good, type Line, verb, warn } from "../verb.ts";
+import {
+  bold,
+  type Context,
+  count,
+  countMemories,
+  dim,
+  flag,
+  good,
+  type Line,
+  type Reader,
+  verb,
+  warn,
+} from "../verb.ts";
 import { type MeasuredStore, measureAll, sayScore } from "./health.ts";
 import { examineRules } from "./trust.ts";
 import { lint, verify } from "./verify.ts";
@@ -149,6 +161,26 @@ function sayHealth(health: MeasuredStore): Line[] {
   return Object.values(health.counts).some((found) => found > 0) ? sayScore(health).slice(1) : [];
 }
 
+/** An existing store may have a hundred remarks of one kind: some of each show what it is about. */
+const SHOWN_OF_KIND = 3;
+
+/** The lines of the first problems of each rule, and how many more there are. */
+function fewOfEach(
+  problems: readonly { rule: string }[],
+  lines: readonly Line[],
+  { call }: Pick<Reader, "call">,
+): Line[] {
+  const places = problems.map(({ rule }, i) => problems.slice(0, i).filter((other) => other.rule === rule).length);
+  const folded = problems.filter((_, i) => places[i]! >= SHOWN_OF_KIND).map(({ rule }) => rule);
+  const counts = [...new Set(folded)].map((rule) => `${folded.filter((each) => each === rule).length} of ${rule}`);
+  return [
+    ...lines.filter((_, i) => places[i]! < SHOWN_OF_KIND),
+    ...(folded.length === 0
+      ? []
+      : [dim(`and ${folded.length} more (${counts.join(", ")}): ${call("lint")} lists them`)]),
+  ];
+}
+
 export const check = verb({
   args: [],
   input: {},
@@ -178,7 +210,7 @@ export const check = verb({
       ...part(
         "Form",
         form.problems.length === 0 ? "nothing to fix" : `${form.problems.length} to fix`,
-        lint.say(form, known).slice(0, -1),
+        fewOfEach(form.problems, lint.say(form, known).slice(0, -1), reader),
       ),
       ...part(
         "Claims",

@@ -30,7 +30,7 @@ export const verify = verb({
     "changed-since": text("only memories that mention something changed since this commit", "REV"),
     fix: flag("update the paths of moved files, as one change that can be undone"),
     all: flag("also show findings that are uncertain, in records of past work, or gone before the memory was written"),
-    stamp: flag("mark memories as verified if everything they name exists"),
+    stamp: flag("mark memories as checked if everything they name exists"),
   },
   about:
     "Checks what memories name against the code and git, and shows what has changed since. " +
