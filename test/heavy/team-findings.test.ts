@@ -244,7 +244,7 @@ describe.skipIf(!installed)("the findings of the review", () => {
 
   it("6: the embedded database says at its start what a power cut may cost, and what to do about it", async () => {
     const { said } = await start(["--admin", "ann", "--data", makeTemporary("findings-embedded")]);
-    expect(said()).toMatch(/power cut the last seconds may be missing/);
+    await until(() => /power cut the last seconds may be missing/.test(said()));
     expect(said()).toMatch(/use PostgreSQL \(docs\/operations\.md\)/);
     const page = fs.readFileSync(path.join(DIST, "../docs/operations.md"), "utf8");
     expect(page).toMatch(/a power cut \|[^|]*the last seconds may be missing/);
