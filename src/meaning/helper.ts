@@ -60,7 +60,7 @@ export function openHelper(
       const rows = allRows / PARTS;
       const run = (from: number, count: number) => {
         const at = from * 4;
-        const [ofWeights, ofScales, ofBias] = [weights + from * columns * 2, weightScales + at, bias + at];
+        const [ofWeights, ofScales, ofBias] = [weights + from * columns, weightScales + at, bias + at];
         linear(activations, scales, ofWeights, ofScales, ofBias, out + at, stride, tokens, count, columns, isGelu);
       };
       shared.set(given, ARGUMENTS);
@@ -116,7 +116,7 @@ function runThread(given: Given): never {
     // What was read above may be half of the next layer's: then it was not taken.
     if (Atomics.compareExchange(shared, NEXT, next, next + 1) !== next) continue;
     const at = part * rows * 4;
-    const [ofWeights, ofScales, ofBias] = [weights + (at * columns) / 2, weightScales + at, bias + at];
+    const [ofWeights, ofScales, ofBias] = [weights + (at * columns) / 4, weightScales + at, bias + at];
     linear(activations, scales, ofWeights, ofScales, ofBias, scratch, rows * 4, tokens, rows, columns, isGelu);
     if (Atomics.compareExchange(shared, TAKEN, next, WRITING) === next) {
       for (let token = 0; token < tokens; token++) {

@@ -8,12 +8,10 @@
  */
 import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
 
-/** Activations have 12 bits and a sign. */
-const ACTIVATION_MAX: f32 = 4095;
-/** Weights share what that leaves of the 31 bits of a sum; see `packWeights`. */
-const ROW_SUM_MAX: f32 = 524287; // 2^31 / 4096
-const WEIGHT_MAX: f32 = 32767;
-/** A larger factor would not fit a float together with 2^112; it leaves a weight of 0.001 its 60 steps. */
+/** Activations have 13 bits and a sign: a sum of 1,536 products with weights of 7 bits then just fits 31. */
+const ACTIVATION_MAX: f32 = 8191;
+const WEIGHT_MAX: f32 = 127;
+/** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.003. */
 const FACTOR_MAX: f32 = 60000;
 
 /** Float16 to float32; `count` is a multiple of 8. True when all are finite. */
@@ -30,19 +28,19 @@ export function widen(from: usize, to: usize, count: i32): bool {
 }
 
 /**
- * A float16 matrix to int16. Every row is scaled so that the sum of its sizes times the largest activation just fits 31 bits:
- * no product can overflow, and most rows keep 10 to 13 bits. Eight rows stand side by side, two columns of each in turn, so that
- * `linear` reads one stream. `rows` and `columns` are multiples of 8. True when all are finite.
+ * A float16 matrix to int8, every row scaled to its own largest weight: after a pause the weights come from memory, and half the
+ * bytes are half the wait. Eight rows stand side by side, two columns of each in turn, so that `linear` reads one stream. `rows` and
+ * `columns` are multiples of 8. True when all are finite.
  */
 export function packWeights(from: usize, to: usize, scales: usize, rows: i32, columns: i32): bool {
   let finite = true;
   for (let row = 0; row < rows; row++) {
     const factor = factorOf(from, columns);
     if (factor < 0) finite = false;
-    packRow(from, to + (<usize>(row & 7) << 2), columns, factor * HALF_SHIFT);
+    packRow(from, to + (<usize>(row & 7) << 1), columns, factor * HALF_SHIFT);
     store<f32>(scales, 1 / factor);
     from += <usize>columns << 1;
-    if ((row & 7) == 7) to += <usize>columns << 4;
+    if ((row & 7) == 7) to += <usize>columns << 3;
     scales += 4;
   }
   return finite;
@@ -77,35 +75,26 @@ function changed(half: v128, steps: v128, scale: v128): v128 {
 
 /** What a row of weights is multiplied by; -1 when one of them is not finite. */
 function factorOf(from: usize, columns: i32): f32 {
-  const mask = i16x8.splat(0x7fff);
   let worst = i16x8.splat(0);
-  let one = f32x4.splat(0);
-  let two = one;
-  for (const end = from + (<usize>columns << 1); from < end; from += 16) {
-    const half = v128.and(v128.load(from), mask);
-    worst = i16x8.max_u(worst, half);
-    one = f32x4.add(one, i32x4.shl(i32x4.extend_low_i16x8_u(half), 13));
-    two = f32x4.add(two, i32x4.shl(i32x4.extend_high_i16x8_u(half), 13));
-  }
+  for (const end = from + (<usize>columns << 1); from < end; from += 16)
+    worst = i16x8.max_u(worst, v128.and(v128.load(from), i16x8.splat(0x7fff)));
   const peak = largest(worst);
   if (peak >= 0x7c00) return -1;
-  const sum = sumOf(f32x4.add(one, two)) * HALF_SHIFT;
-  const most = reinterpret<f32>(peak << 13) * HALF_SHIFT;
-  // Rounding may add half a step per weight, hence the columns.
-  return min<f32>(FACTOR_MAX, min<f32>((ROW_SUM_MAX - <f32>columns) / sum, WEIGHT_MAX / most));
+  return min<f32>(FACTOR_MAX, WEIGHT_MAX / (reinterpret<f32>(peak << 13) * HALF_SHIFT));
 }
 
 function packRow(from: usize, to: usize, count: i32, factor: f32): void {
   const scale = f32x4.splat(factor);
-  for (const end = to + (<usize>count << 4); to < end; from += 16, to += 128) {
+  for (const end = to + (<usize>count << 3); to < end; from += 16, to += 64) {
     const half = v128.load(from);
     const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
     const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
-    const pairs = i16x8.narrow_i32x4_s(low, high);
-    v128.store_lane<i32>(to, pairs, 0);
-    v128.store_lane<i32>(to, pairs, 1, 32);
-    v128.store_lane<i32>(to, pairs, 2, 64);
-    v128.store_lane<i32>(to, pairs, 3, 96);
+    const both = i16x8.narrow_i32x4_s(low, high);
+    const pairs = i8x16.narrow_i16x8_s(both, both);
+    v128.store_lane<i16>(to, pairs, 0);
+    v128.store_lane<i16>(to, pairs, 1, 16);
+    v128.store_lane<i16>(to, pairs, 2, 32);
+    v128.store_lane<i16>(to, pairs, 3, 48);
   }
 }
 
@@ -179,7 +168,7 @@ export function linear(
       to += stride * beside;
       left -= beside;
     }
-    weights += <usize>columns << 4;
+    weights += <usize>columns << 3;
     weightScales += 32;
     bias += 32;
     out += 32;
@@ -195,8 +184,8 @@ function fiveTokens(from: usize, weights: usize, columns: i32, scales: usize, we
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0;
   const end = from + <usize>columns * 10;
   do {
-    const low = v128.load(weights);
-    const high = v128.load(weights, 16);
+    const low = v128.load8x8_s(weights);
+    const high = v128.load8x8_s(weights, 8);
     const a = v128.load32_splat(from);
     a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
     a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
@@ -213,7 +202,7 @@ function fiveTokens(from: usize, weights: usize, columns: i32, scales: usize, we
     e0 = i32x4.add(e0, i32x4.dot_i16x8_s(low, e));
     e1 = i32x4.add(e1, i32x4.dot_i16x8_s(high, e));
     from += 20;
-    weights += 32;
+    weights += 16;
   } while (from < end);
   finish(out, scales, weightScales, bias, a0, a1);
   finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
@@ -228,8 +217,8 @@ function fourTokens(from: usize, weights: usize, columns: i32, scales: usize, we
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
   const end = from + (<usize>columns << 3);
   do {
-    const low = v128.load(weights);
-    const high = v128.load(weights, 16);
+    const low = v128.load8x8_s(weights);
+    const high = v128.load8x8_s(weights, 8);
     const a = v128.load32_splat(from);
     a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
     a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
@@ -243,7 +232,7 @@ function fourTokens(from: usize, weights: usize, columns: i32, scales: usize, we
     d0 = i32x4.add(d0, i32x4.dot_i16x8_s(low, d));
     d1 = i32x4.add(d1, i32x4.dot_i16x8_s(high, d));
     from += 16;
-    weights += 32;
+    weights += 16;
   } while (from < end);
   finish(out, scales, weightScales, bias, a0, a1);
   finish(out + outStride, scales + 4, weightScales, bias, b0, b1);

@@ -12,7 +12,7 @@ export const WIDTH = 384;
 export const HIDDEN = 1536;
 const LAYERS = 6;
 const WORDS = 30522;
-/** Bytes of a number: as in the file, as the kernel multiplies it, and otherwise. */
+/** Bytes of a number: as in the file, an activation as the kernel multiplies it, and otherwise. A weight is one byte. */
 const HALF = 2;
 const PACKED = 2;
 export const FLOAT = 4;
@@ -81,9 +81,9 @@ function layOut() {
     return place;
   };
   const norm = () => ({ weight: take(WIDTH * FLOAT), bias: take(WIDTH * FLOAT) });
-  /** int16 rows with the factor of each, and what is added. */
+  /** int8 rows with the factor of each, and what is added. */
   const linear = (rows: number, columns: number) => ({
-    weights: take(rows * columns * PACKED),
+    weights: take(rows * columns),
     scales: take(rows * FLOAT),
     bias: take(rows * FLOAT),
     rows,
@@ -157,7 +157,7 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
           tuning.readRows(kernel.memory, { change: changeStage, scales: scaleStage, rows: count, columns });
           kernel.addChange(stage, changeStage, scaleStage, count, columns);
         }
-        check(kernel.packWeights(stage, to.weights + at * columns * PACKED, to.scales + at * FLOAT, count, columns));
+        check(kernel.packWeights(stage, to.weights + at * columns, to.scales + at * FLOAT, count, columns));
       }
       floats(`${name}.bias`, [rows], to.bias + firstRow * FLOAT, rows);
       tuning?.replace(kernel.memory, to.bias + firstRow * FLOAT, rows);

@@ -40,7 +40,7 @@ export const ROWS_FILE = "rows.bin";
 const FORMER_FILES = ["headers.json", "recall.bin", "enforced.json"];
 const MAGIC = 0x5752444d;
 /** Raised whenever digests or entries change: an older file is then ignored. */
-const VERSION = 6;
+const VERSION = 7;
 /** Room for the times of some hundred folders. */
 export const FILE_HEAD_BYTES = 4096;
 const JSON_AT = 48;
