@@ -55,6 +55,6 @@ export {
 } from "./store/store.ts";
 export { editFields, formatDocument, parseDocument } from "./text/frontmatter.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
-export type { FurtherProblem as FurtherVerifyProblem, Problem as VerifyProblem } from "./truth/problems.ts";
+export type { Problem as VerifyProblem } from "./truth/problems.ts";
 export type { Verification } from "./truth/verify.ts";
 export type { CallOptions } from "./verbs/rows.ts";

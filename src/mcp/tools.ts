@@ -13,6 +13,7 @@ import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInWords, fileNameFor, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
+import { groupByCause } from "../truth/problems.ts";
 import { count, countMemories } from "../verb.ts";
 import { forget, undo } from "../verbs/forget.ts";
 import { list, show } from "../verbs/list.ts";
@@ -209,7 +210,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       checked: COUNT,
       problems: several({
         ...{ file: TEXT, line: { type: "integer" }, claim: TEXT, kind: TEXT, verdict: TEXT, evidence: TEXT },
-        more: several({ line: { type: "integer" }, claim: TEXT, kind: TEXT, verdict: TEXT, evidence: TEXT }),
+        cause: { type: ["string", "null"], description: "Problems with the same cause are one thing to fix" },
       }),
       aged: several({ file: TEXT, ageDays: { type: "integer" } }),
     },
@@ -222,15 +223,17 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       return { checked, problems, aged };
     },
     say({ checked, problems, aged }) {
-      const shown = problems.slice(0, MAX_PROBLEMS_SHOWN);
+      const causes = groupByCause(problems);
+      const shown = causes.slice(0, MAX_PROBLEMS_SHOWN);
       const oldest = aged.toSorted((a, b) => b.ageDays - a.ageDays).slice(0, MAX_AGED_SHOWN);
       const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`).join(", ");
       return [
         `${countMemories(checked)} checked, ${count(problems.length, "doubtful claim")}`,
         ...shown.map(
-          ({ file, line, claim, evidence, more }) => `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
+          ([{ file, line, claim, evidence }, ...more]) =>
+            `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
         ),
-        ...(problems.length > shown.length ? [`- and ${problems.length - shown.length} more`] : []),
+        ...(causes.length > shown.length ? [`- and ${causes.length - shown.length} more`] : []),
         ...(aged.length > 0 ? [`Old enough to be doubted (${aged.length}): ${names}`] : []),
         "Only claims about the code and git were checked. Read the code before you act on a memory.",
       ].join("\n");

@@ -1,4 +1,4 @@
-/** What is wrong with memories, as people see it: one problem for each cause in a section, with what else it took away. */
+/** What is wrong with memories, as people see it, and which of it has one cause. */
 
 import type { ClaimKind, Verdict } from "./claim.ts";
 import type { Order, Weighed } from "./examination.ts";
@@ -31,12 +31,9 @@ export interface Problem {
   changed: string | null;
   /** Whether the thing changed after the line was written, by the same commit, or before. */
   order: Order;
-  /** What else in this section the same commit removed or moved: one thing to fix. With `all`, each is a problem of its own. */
-  more: FurtherProblem[];
+  /** The same for everything that one commit removed, or moved, in one section of a memory: one thing to fix. Null if not known. */
+  cause: string | null;
 }
-
-/** Another thing that the same commit removed, or moved, in the same section of the same memory. */
-export type FurtherProblem = Omit<Problem, "file" | "scope" | "more">;
 
 /** A finding, and the memory it is about. */
 interface Placed {
@@ -45,26 +42,41 @@ interface Placed {
   finding: Weighed;
 }
 
-/** In the order given: of what one commit removed, or moved, in a section the first stands for all. `isApart`: each by itself. */
-export function describe(all: readonly Placed[], isApart: boolean): Problem[] {
-  const first = new Map<string, Problem>();
-  const problems: Problem[] = [];
-  for (const { file, scope, finding } of all) {
-    const further = furtherOf(finding);
-    const { by, claim } = finding;
-    const section = claim.place?.over.filter((each) => each.startsWith("#")) ?? [];
-    const cause =
-      isApart || !by || !claim.place ? null : JSON.stringify([scope, file, by.hash, finding.verdict, section]);
-    const known = cause === null ? undefined : first.get(cause);
-    if (known) {
-      known.more.push(further);
+export function describe({ file, scope, finding }: Placed): Problem {
+  const { claim, verdict, to, confidence, written, changed, order, when, by } = finding;
+  const section = claim.place?.over.filter((each) => each.startsWith("#")) ?? [];
+  return {
+    file,
+    scope,
+    line: claim.line,
+    claim: claim.text,
+    kind: SPOKEN[claim.kind] ?? "symbol",
+    what: claim.kind,
+    verdict: verdict as Problem["verdict"],
+    evidence: when === null ? finding.evidence : `${finding.evidence}, ${when}`,
+    to: to ?? null,
+    ...{ confidence, written, changed, order },
+    cause: by && claim.place ? [by.hash, verdict, ...section].join(" ") : null,
+  };
+}
+
+/** Those of one cause together, the surest first, in the order given. */
+export function groupByCause(problems: readonly Problem[]): [Problem, ...Problem[]][] {
+  const groups: [Problem, ...Problem[]][] = [];
+  const known = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const { scope, file, cause } = problem;
+    const key = cause === null ? null : JSON.stringify([scope, file, cause]);
+    const group = key === null ? undefined : known.get(key);
+    if (group) {
+      group.push(problem);
       continue;
     }
-    const problem = { file, scope, ...further, more: [] };
-    if (cause !== null) first.set(cause, problem);
-    problems.push(problem);
+    const fresh: [Problem] = [problem];
+    if (key !== null) known.set(key, fresh);
+    groups.push(fresh);
   }
-  return problems;
+  return groups;
 }
 
 /** Everything else is a name. */
@@ -77,17 +89,3 @@ const SPOKEN: Partial<Record<ClaimKind, Problem["kind"]>> = {
   date: "date",
   value: "value",
 };
-
-function furtherOf(finding: Weighed): FurtherProblem {
-  const { claim, verdict, to, confidence, written, changed, order, when } = finding;
-  return {
-    line: claim.line,
-    claim: claim.text,
-    kind: SPOKEN[claim.kind] ?? "symbol",
-    what: claim.kind,
-    verdict: verdict as Problem["verdict"],
-    evidence: when === null ? finding.evidence : `${finding.evidence}, ${when}`,
-    to: to ?? null,
-    ...{ confidence, written, changed, order },
-  };
-}

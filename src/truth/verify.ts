@@ -46,7 +46,7 @@ export interface Verification {
   checked: number;
   /** The problems, most certain first in each memory. */
   problems: Problem[];
-  /** How many more `all` would show, besides those under `more`. */
+  /** How many more `all` would show. */
   hidden: number;
   /** The verdict on each memory that was checked. */
   memories: VerifiedMemory[];
@@ -102,7 +102,7 @@ export async function verifyMemories(
   const shown = wrong.filter(({ finding }) => all || isShown(finding));
   return {
     checked: judged.length,
-    problems: describe(shown, all),
+    problems: shown.map(describe),
     hidden: wrong.length - shown.length,
     memories: judged.map(({ subject, findings, ...memory }) => ({
       file: subject.file,

@@ -21,7 +21,7 @@ import {
 } from "../verb.ts";
 import { type MeasuredStore, measureAll, sayScore } from "./health.ts";
 import { examineRules } from "./trust.ts";
-import { lint, verify } from "./verify.ts";
+import { lint, sayProblems, verify } from "./verify.ts";
 
 /** Tries what is outside the store: hooks, wiring, the repository's team memory. */
 export type Prove = (memdir: Memdir, context: Context) => Promise<Check[]>;
@@ -215,7 +215,7 @@ export const check = verb({
       ...part(
         "Claims",
         `${countMemories(claims.checked)} checked, ${count(claims.problems.length, "problem")}`,
-        verify.say(claims, known).slice(0, claims.problems.length),
+        sayProblems(claims.problems),
       ),
       ...part("Health", health.memories > 0 ? `${health.score} of 100` : "no score", sayHealth(health)),
     ];

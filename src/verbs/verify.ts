@@ -1,6 +1,6 @@
 /** `lint` and `verify`: the form of memories, and what they claim about the code. */
 
-import type { FurtherProblem } from "../truth/problems.ts";
+import { groupByCause, type Problem } from "../truth/problems.ts";
 import type { VerifiedMemory } from "../truth/verify.ts";
 import { bold, count, countMemories, dim, flag, good, type Line, notes, text, verb, warn } from "../verb.ts";
 import { NAME } from "./common.ts";
@@ -56,27 +56,29 @@ export const verify = verb({
       `${countOf("holds")} with everything they name still there`,
     ];
     return [
-      ...problems.map(
-        ({ file, line, claim, verdict, evidence, confidence, more }): Line => [
-          bold(`${file}:${line}`),
-          ": ",
-          warn(verdict),
-          ` ${claim} ${more.length === 0 ? "" : `and ${more.length} more in this section `}`,
-          dim(`(${evidence}; ${Math.round(confidence * 100)} % sure)`),
-        ],
-      ),
+      ...sayProblems(problems, input.all),
       ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
       `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as checked` : ""}`,
       ...(hidden > 0 ? [dim(`${count(hidden, "less certain finding")}: ${call("verify --all")}`)] : []),
-      ...(problems.some((each) => [each, ...each.more].some(isMechanical)) && !input.fix
-        ? [`${call("verify --fix")} writes the new paths`]
-        : []),
+      ...(problems.some(isMechanical) && !input.fix ? [`${call("verify --fix")} writes the new paths`] : []),
       ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),
       ...notes(remarks),
     ];
   },
 });
 
-function isMechanical({ verdict, what }: FurtherProblem): boolean {
+/** A line for each cause; with `isAll` one for each problem. */
+export function sayProblems(problems: readonly Problem[], isAll = false): Line[] {
+  const groups = isAll ? problems.map((problem) => [problem] as const) : groupByCause(problems);
+  return groups.map(([{ file, line, claim, verdict, evidence, confidence }, ...more]) => [
+    bold(`${file}:${line}`),
+    ": ",
+    warn(verdict),
+    ` ${claim} ${more.length === 0 ? "" : `and ${more.length} more in this section `}`,
+    dim(`(${evidence}; ${Math.round(confidence * 100)} % sure)`),
+  ]);
+}
+
+function isMechanical({ verdict, what }: Problem): boolean {
   return verdict === "moved" && (what === "path" || what === "script");
 }

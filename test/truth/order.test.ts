@@ -415,13 +415,15 @@ describe("an option", () => {
   });
 });
 
-it("what came with the line and went on the same day was a step of the work, not what the line relies on", async () => {
+it.each([
+  ["a step of the work, and not what the line relies on", "Changed files: src/pool.ts, src/draft.ts.", []],
+  ["shown where the line speaks of today", "The parts are src/pool.ts and src/draft.ts.", ["src/draft.ts gone"]],
+])("what came with the line and went on the same day was %s", async (_, body, further) => {
   const world = makeWorld();
-  const text = { [TEAM]: memory("The parts are src/pool.ts and src/draft.ts.") };
   commit(world, 0, CODE);
-  commit(world, 1, { "src/draft.ts": "draft();\n", ...text });
+  commit(world, 1, { "src/draft.ts": "draft();\n", [TEAM]: memory(body) });
   commit(world, 1.1, { "src/draft.ts": null, "src/pool.ts": null });
-  expect(await shown(world)).toEqual(["src/pool.ts gone"]);
+  expect(await shown(world)).toEqual(["src/pool.ts gone", ...further]);
   expect(await shown(world, { all: true })).toContain("src/draft.ts gone");
 });
 
