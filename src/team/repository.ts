@@ -12,7 +12,7 @@ import { type Git, readGit, runGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, openState, type Store, statePath, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
-import { isConflictPath } from "./conflict-copy.ts";
+import { isConflictPath } from "./merge.ts";
 
 /** `root` is the top of the checkout. */
 export interface TeamCheckout extends Git {

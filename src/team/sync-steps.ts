@@ -3,8 +3,7 @@
 import { attempt, MemdirError } from "../errors.ts";
 import { findBytes, findObjections, type Staged, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
-import { mergeMemory } from "./merge.ts";
+import { type ConflictCopy, makeConflictCopy, mergeMemory } from "./merge.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 import {

@@ -5,13 +5,26 @@ import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
-import { openAdmission } from "./admission.ts";
 import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry } from "./database.ts";
-import { admit, authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
-import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
+import {
+  type Answer,
+  admit,
+  authorize,
+  checkForm,
+  identify,
+  Refusal,
+  type Route,
+  readContent,
+  readQuery,
+  refuse,
+  SERVER_LIMITS,
+  type TeamServer,
+  toResponse,
+} from "./route.ts";
 import { makeRoutes, openMetrics } from "./routes.ts";
+import { openAdmission } from "./turns.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,
@@ -30,7 +43,7 @@ type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
 export function makeApp(options: AppOptions): Hono {
   const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
   const { oidc = null, ending = { is: false }, behindTls = false } = options;
-  const admission = openAdmission(limits.rate, now);
+  const admission = openAdmission<Caller>(limits.rate, now);
   const server: TeamServer = { data, now, limits, embed, version, oidc, ending, admission };
   const metrics = openMetrics();
   const app = new Hono();

@@ -8,7 +8,6 @@ import * as memories from "./data-memories.ts";
 import * as people from "./data-people.ts";
 import { type SearchQuery, type SharedMemory, search } from "./data-search.ts";
 import type { Database } from "./database.ts";
-import { openNotes, writeNotes } from "./notes.ts";
 import { loadEngine, openPglite } from "./pglite.ts";
 
 /** Everything is asked for a caller. Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
@@ -20,7 +19,7 @@ export function openTeamData(database: Database, outside: base.Outside) {
   const { run, call, waiting } = base.makeRun(database, outside);
   const { now } = outside;
   const writer = memories.openWriter(call, { now, hasVectors: database.hasVectors });
-  const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
+  const notes = base.openNotes(run, now);
   const verbs = forCallers(run, (caller: base.Caller) => caller, VERBS);
   const write: typeof writer.write = (caller, ...asked) => {
     notes.addUse(caller);

@@ -6,8 +6,7 @@ import * as protocol from "../protocol.ts";
 import type { TeamData } from "./data.ts";
 import { READ_ONLY } from "./database.ts";
 import { makeOpenApi } from "./openapi.ts";
-import { refuseRate } from "./request.ts";
-import { type Route, refuse, route, type TeamServer } from "./route.ts";
+import { type Route, refuse, refuseRate, route, type TeamServer } from "./route.ts";
 import { ADMIN_ROUTES } from "./routes-admin.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
 
