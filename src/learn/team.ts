@@ -5,8 +5,7 @@ import { openMemories } from "../memory/memories.ts";
 import type { Store } from "../store/store.ts";
 import { type Applied, applyProposal } from "./apply.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
-import type { Proposal } from "./proposal.ts";
-import type { Wish } from "./wish.ts";
+import type { Proposal, Wish } from "./proposal.ts";
 
 /** The inbox of a project as far as it is about the team: never in the team's own directory, where others could put proposals. */
 export function openTeamInbox(own: Store): Inbox {
