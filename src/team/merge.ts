@@ -78,8 +78,7 @@ function sectionsOf(body: string): Sections {
     let key = heading;
     while (sections.has(key)) key = `${heading}\n${++number}`;
     const all = lines.join("");
-    const text =
-      all.trimEnd() === "" ? "" : lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1).join("");
+    const text = lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1).join("");
     // The first one is there even when it is empty, so that all three bodies begin alike.
     if (all !== "" || heading === "") sections.set(key, { key, text, blank: all.slice(text.length) });
   };
@@ -175,13 +174,10 @@ function blocksOf(text: string, fields: readonly Field[], end: number): Blocks {
 }
 
 function mergeBlocks(base: Blocks, ours: Blocks, theirs: Blocks, eol: string): string | null {
-  const merged = new Map<string, string>();
-  for (const key of joinKeys(theirs, ours)) {
-    const raw = mergeField(key, [base.get(key), ours.get(key), theirs.get(key)], eol);
-    if (raw === null) return null;
-    merged.set(key, raw);
-  }
-  return [...merged.values()].join("");
+  const raws = joinKeys(theirs, ours).map((key) =>
+    mergeField(key, [base.get(key), ours.get(key), theirs.get(key)], eol),
+  );
+  return raws.includes(null) ? null : raws.join("");
 }
 
 /** One field of base, ours and theirs. */

@@ -15,7 +15,7 @@ import {
 } from "./http.ts";
 import type { Membership } from "./membership.ts";
 import * as protocol from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteListing, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import { type Remote, type RemoteChange, type RemoteListing, type RemoteOutcome, refuseChange } from "./remote.ts";
 
 /** Every entry takes about 300 bytes: twice as many as a repository may have, and as many tombstones. */
 const MAX_LIST_BYTES = 32_000_000;
@@ -68,7 +68,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       return lost;
     },
     async versions(path, signal, hash) {
-      const pages: RemoteVersion[][] = [];
+      const pages: Awaited<ReturnType<Remote["versions"]>>[] = [];
       let [before, characters] = ["", 0];
       do {
         const query = new URLSearchParams({ limit: "200", ...(before && { before }), ...(hash && { hash }) });
@@ -167,10 +167,9 @@ async function applyAll(
 
 async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
   const { path, expected } = change;
-  const problem =
-    protocol.findEntryProblem(path) ??
-    (change.kind === "put" ? protocol.findTextProblem(change.text, protocol.LIMITS.requestBytes) : null);
-  if (problem) return { kind: "refused", path, reason: problem };
+  // How large a memory may be is the server's to say.
+  const refusal = refuseChange(change, protocol.LIMITS.requestBytes);
+  if (refusal) return refusal;
   const precondition: Record<string, string> =
     expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
   const answer = await http.send({

@@ -54,11 +54,11 @@ export async function createTeam(tx: Transaction, name: string): Promise<{ token
   );
   if (added.length === 0)
     throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
-  await insertPerson(tx, name, "admin");
+  // A new team has no one of this name yet.
+  const id = (await insertPerson(tx, name, "admin")) as string;
   await audit(tx, { action: "admin:create-team", outcome: `done: ${name} as admin` });
-  const made = await issueToken(tx, name, { label: "first", days: TOKEN_DAYS });
-  if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
-  return { token: made.token };
+  const { token } = await makeToken(tx, { id, name }, { label: "first", hours: TOKEN_DAYS * 24 });
+  return { token };
 }
 
 /** Null for a caller who may not, and where there is such a person. */
