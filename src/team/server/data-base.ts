@@ -5,7 +5,7 @@ import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Lane, type Sql, type TransactionOptions } from "./database.ts";
-import { makeTurns } from "./turns.ts";
+import { makeTurns, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -42,9 +42,6 @@ const PAUSE_MS = 20;
 
 /** A few for one token, so that its own requests overlap; most of them for everybody else. */
 const ONE_TOKENS_PART = 0.4;
-/** About as many as one client with many processes has under way. */
-export const WAITING_PER_TOKEN = 200;
-export const WAITING = 5_000;
 /** A search of one token at a time: the second would take all connections that search has. */
 const SEARCHES = { size: 2, perToken: 1, waitingPerToken: 8, waiting: 200 };
 

@@ -14,20 +14,10 @@ import {
   type VersionsAnswer,
 } from "../protocol.ts";
 import type { Had, RemoteOutcome } from "../remote.ts";
-import {
-  audit,
-  type Call,
-  type Caller,
-  formState,
-  iso,
-  roleOf,
-  type Transaction,
-  WAITING,
-  WAITING_PER_TOKEN,
-} from "./data-base.ts";
+import { audit, type Call, type Caller, formState, iso, roleOf, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
-import { tooMany } from "./turns.ts";
+import { tooMany, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
 
 /** A change over one of the first is refused inside the transaction that would write it; over one of the others, old versions go. */
 export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };

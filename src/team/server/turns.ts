@@ -87,6 +87,10 @@ export function makeTurns({ size, perToken, waitingPerToken, waiting: most }: Tu
   };
 }
 
+/** About as many as one client with many processes has under way. */
+export const WAITING_PER_TOKEN = 200;
+export const WAITING = 5_000;
+
 export function tooMany(): MemdirError {
   return new MemdirError("lock", "too many requests wait for the database: send fewer at once");
 }
