@@ -11,9 +11,9 @@ import { isWorthAnotherTry } from "./database.ts";
 import {
   type Answer,
   admit,
-  authorize,
   checkForm,
-  identify,
+  enter,
+  type OnCaller,
   Refusal,
   type Route,
   readContent,
@@ -37,8 +37,8 @@ export interface AppOptions
   newId?: World["newId"];
 }
 
-/** Finds the answer, or throws; the caller is passed to `onCaller`, for the log. */
-type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
+/** Finds the answer, or throws. */
+type Find = (onCaller: OnCaller) => Promise<Answer>;
 
 export function makeApp(options: AppOptions): Hono {
   const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
@@ -110,7 +110,7 @@ async function answerRoute(
   route: Route,
   request: Request,
   { url: sent, address, body: read }: Arrival,
-  onCaller: (caller: Caller) => void,
+  onCaller: OnCaller,
 ): Promise<Answer> {
   const { headers, url } = request;
   const params = readParams(route.path, url);
@@ -133,18 +133,13 @@ async function answerRoute(
   if (access.to === "open") return answer(NOBODY);
   const admitted = admit(server, headers, address);
   const since = joins === "list" ? /[?&]since=([\w.-]{1,200})(?:&|$)/.exec(url)?.[1] : undefined;
-  const enter = async () => {
-    const entered = await identify(server, admitted, { access, since: since ?? null, repository, address });
-    onCaller(entered.caller);
-    await authorize(server, route, entered, params);
-    return entered;
-  };
+  const enterFully = () => enter(server, route, admitted, { params, address, since: since ?? null, onCaller });
   const { known: caller } = admitted;
-  if (joins !== "write" || !caller || caller.team !== params.team) return answer(await enter());
+  if (joins !== "write" || !caller || caller.team !== params.team) return answer(await enterFully());
   return answer({ ...NOBODY, caller }).catch(async (error) => {
     // Whoever may not write here is told that, whatever else is wrong.
     const isOurs = error instanceof Refusal || (error instanceof MemdirError && error.code === "not-found");
-    if (isOurs) await enter();
+    if (isOurs) await enterFully();
     throw error;
   });
 }

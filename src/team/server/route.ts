@@ -209,39 +209,45 @@ export function admit({ admission, limits }: TeamServer, headers: Headers, addre
   return { token, hash, known: admission.knownAs(hash) };
 }
 
-/** Who asks. `since` is the state that a list is wanted from. */
-export async function identify(
+/**
+ * Who asks, and whether they may: who cannot read a repository is told that there is none, who can is told which role is missing.
+ * `since` is the state that a list is wanted from.
+ */
+export async function enter(
   { data, admission }: TeamServer,
+  { access, action = "read" }: Route,
   { token, hash, known }: ReturnType<typeof admit>,
-  { access, since, repository, address }: { access: Access; since: string | null; repository: string; address: string },
+  {
+    params,
+    address,
+    since,
+    onCaller,
+  }: Pick<Asked, "params" | "address"> & { since: string | null; onCaller: OnCaller },
 ): Promise<Entered> {
+  const { team, repository = "" } = params;
   const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;
   // Strangers take turns by where they come from.
   const entered = await data.enter(token, asked, known ?? { team: "", tokenId: networkOf(address) }, since);
   admission.settle(hash, address, entered?.caller ?? null);
-  if (entered) return entered;
-  throw refuseToken("the token is unknown, expired or revoked: ask an admin of the team for another");
+  if (!entered) throw refuseToken("the token is unknown, expired or revoked: ask an admin of the team for another");
+  const { caller, role, teamRole } = entered;
+  onCaller(caller);
+  const deny = async (refusal: Refusal, where: string | null = null) => {
+    await data.audit(caller, [{ action, repository: where, outcome: "denied" }]);
+    throw refusal;
+  };
+  if (team !== caller.team) await deny(notFound("team"));
+  if (access.to === "repository" && !covers(role, access.role))
+    await deny(role ? refuseRole(access) : notFound("repository"), role && repository);
+  if (access.to === "team" && !covers(teamRole, access.role)) await deny(refuseRole(access));
+  return entered;
 }
+
+/** Called as soon as it is known who asks, for the log. */
+export type OnCaller = (caller: Caller) => void;
 
 function refuseToken(message: string): Refusal {
   return refuse(401, "token", message, { headers: { "www-authenticate": "Bearer" } });
-}
-
-/** A caller who cannot read a repository is told that there is none; one who can is told which role is missing. */
-export async function authorize(
-  { data }: TeamServer,
-  { access, action = "read" }: Route,
-  { caller, role, teamRole }: Entered,
-  params: Readonly<Record<string, string>>,
-): Promise<void> {
-  const deny = async (refusal: Refusal, repository: string | null = null) => {
-    await data.audit(caller, [{ action, repository, outcome: "denied" }]);
-    throw refusal;
-  };
-  if (params.team !== caller.team) await deny(notFound("team"));
-  if (access.to === "repository" && !covers(role, access.role))
-    await deny(role ? refuseRole(access) : notFound("repository"), role ? params.repository : null);
-  if (access.to === "team" && !covers(teamRole, access.role)) await deny(refuseRole(access));
 }
 
 export function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], wait: number): Refusal {
