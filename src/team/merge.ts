@@ -255,11 +255,7 @@ export type ConflictCopy = ReturnType<typeof makeCopy>;
 const DIGITS = [8, 16, 64] as const;
 
 /** The same text at the same path always makes the same copy, so that a pass that is run again makes no second one. */
-export function makeConflictCopy(
-  path: string,
-  text: string,
-  isTaken: (copy: ConflictCopy) => boolean = () => false,
-): ConflictCopy {
+export function makeConflictCopy(path: string, text: string, isTaken: (copy: ConflictCopy) => boolean = () => false) {
   const hash = sha256(text);
   const copies = DIGITS.map((digits) => makeCopy(path, text, hash.slice(0, digits)));
   return copies.find((copy) => !isTaken(copy)) ?? (copies.at(-1) as ConflictCopy);

@@ -137,11 +137,7 @@ async function fetchSome(
  * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
  * after the answer.
  */
-async function applyAll(
-  http: Http,
-  changes: readonly RemoteChange[],
-  signal: AbortSignal | undefined,
-): Promise<RemoteOutcome[]> {
+async function applyAll(http: Http, changes: readonly RemoteChange[], signal: AbortSignal | undefined) {
   const outcomes: RemoteOutcome[] = [];
   const byPath = new Map<string, number[]>();
   for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);

@@ -108,11 +108,7 @@ interface Meeting {
   merged: string | null;
 }
 
-async function mergeAll(
-  pass: Pass,
-  steps: readonly StepOf<"merge">[],
-  textOf: (path: string) => string,
-): Promise<Meeting[]> {
+async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (path: string) => string) {
   const meetings: Meeting[] = [];
   const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
@@ -147,12 +143,7 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
-async function keepBoth(
-  pass: Pass,
-  meetings: readonly Meeting[],
-  { files, held }: LocalTexts,
-  listed: Listed,
-): Promise<void> {
+async function keepBoth(pass: Pass, meetings: readonly Meeting[], { files, held }: LocalTexts, listed: Listed) {
   const isTaken = ({ path, text }: ConflictCopy) => {
     const there = listed.get(path);
     const others = [files.get(path), there?.deleted ? undefined : there];

@@ -113,10 +113,7 @@ async function writeAudit({ own }: Transaction, rows: readonly Noted[]): Promise
 }
 
 /** Newest first, `before` an earlier row's `at`. */
-export async function readAudit(
-  tx: Transaction,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<AuditRow[]> {
+export async function readAudit(tx: Transaction, { before, limit }: { before: string | null; limit: number }) {
   if (before !== null && Number.isNaN(Date.parse(before)))
     throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
   if (!(await isTeamAdmin(tx))) return [];

@@ -8,7 +8,6 @@ import {
   findEntryProblem,
   foldPath,
   type LIMITS,
-  type ListAnswer,
   type RemoteEntry,
   type Version,
   type VersionsAnswer,
@@ -26,12 +25,7 @@ export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "
  * `state` changes with every write in the repository; the ETag is made of it. With a `since` that is an earlier state of this
  * repository, only what changed after it, and the answer names it; with any other one, everything.
  */
-export async function listMemories(
-  call: Call,
-  caller: Caller,
-  repository: string,
-  since: string | null = null,
-): Promise<ListAnswer & { state: string }> {
+export async function listMemories(call: Call, caller: Caller, repository: string, since: string | null = null) {
   const { team, personId } = caller;
   const values = [team, personId, repository, since];
   const [row] = await call<ListRow>(caller, "select * from memdir_list($1, $2, $3, $4)", values);
@@ -249,13 +243,7 @@ function namesOf(path: string) {
  * Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). Rows are
  * overwritten in the database's own time (vacuum); nothing of ours can read the text from here on.
  */
-export async function redact(
-  tx: Transaction,
-  repository: string,
-  path: string,
-  revision: string,
-  limits: DataLimits,
-): Promise<boolean> {
+export async function redact(tx: Transaction, repository: string, path: string, revision: string, limits: DataLimits) {
   if (!covers(await roleOf(tx, repository), "admin")) return false;
   const where = "where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted";
   const key = [repository, path, revision];
