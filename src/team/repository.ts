@@ -238,11 +238,7 @@ export async function findIgnoreWarning({ root, env }: Git) {
   return { rule, message };
 }
 
-interface Rule {
-  source: string;
-  line: string;
-  pattern: string;
-}
+type Rule = Record<"source" | "line" | "pattern", string>;
 
 /** Lines of `source:line:pattern<TAB>path`. A pattern that begins with `!` says that the path is not ignored. */
 function parseRules(output: string): Map<string, Rule> {

@@ -194,10 +194,7 @@ export function openMetrics() {
       );
     },
     /** Without counts while the database does not answer: a gap says more than a wrong figure. */
-    format(
-      counts: StoredCounts | null,
-      { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>,
-    ): string {
+    format(counts: StoredCounts | null, { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>) {
       const lines = [
         ...gauge("requests_running", "Requests that are being answered.", running),
         ...gauge("pool_connections", "Connections to the database.", open),
