@@ -252,8 +252,6 @@ function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome 
   return { kind: "stale", path, current };
 }
 
-export type Administration = ReturnType<typeof openAdministration>;
-
 /** People, tokens and rows of a large team; no memories. */
 const MAX_ADMIN_BYTES = 16_000_000;
 

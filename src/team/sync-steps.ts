@@ -41,9 +41,22 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
 
 /** What has arrived is written aside while the rest is on its way: then the lock is held only to move it into place. */
 async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void> {
-  const staging = openStaging(pass);
+  const { directory, dryRun } = pass.options;
+  const staged = new Map<string, string>();
+  let staging: Promise<void> = Promise.resolve();
+  const stage = async (page: Texts) => {
+    const contents = new Map([...page].map(([path, text]) => [path, Buffer.from(text)]));
+    for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
+  };
   try {
-    const texts = await fetchTexts(pass, steps, staging.add);
+    const texts = await fetchTexts(pass, steps, async (page) => {
+      // One page at a time is flushed while the next one is fetched.
+      await staging;
+      if (dryRun || page.size === 0) return;
+      staging = stage(page);
+      // Thrown by whoever waits for it next.
+      staging.catch(() => {});
+    });
     const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
       const text = texts.get(path);
       if (text === undefined) return [];
@@ -56,37 +69,12 @@ async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void>
       };
       return [{ writes: [{ path, expected: local, text }], done }];
     });
-    await writeHere(pass, groups, await staging.settle());
+    await staging;
+    await writeHere(pass, groups, staged);
   } finally {
-    await staging.clear();
+    await staging.catch(() => {});
+    if (staged.size > 0) await directory.unstage(staged).catch(() => {});
   }
-}
-
-/** One page of texts at a time is flushed while the next one is fetched. */
-function openStaging({ options: { directory, dryRun } }: Pass) {
-  const staged = new Map<string, string>();
-  let last: Promise<void> = Promise.resolve();
-  const stage = async (texts: Texts) => {
-    const contents = new Map([...texts].map(([path, text]) => [path, Buffer.from(text)]));
-    for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
-  };
-  return {
-    async add(texts: Texts): Promise<void> {
-      await last;
-      if (dryRun || texts.size === 0) return;
-      last = stage(texts);
-      // Thrown by whoever waits for it next.
-      last.catch(() => {});
-    },
-    async settle(): Promise<Staged> {
-      await last;
-      return staged;
-    },
-    async clear(): Promise<void> {
-      await last.catch(() => {});
-      if (staged.size > 0) await directory.unstage(staged).catch(() => {});
-    },
-  };
 }
 
 async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): Promise<void> {
