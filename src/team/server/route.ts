@@ -165,8 +165,18 @@ export function toResponse({ status = 200, body, headers = {} }: Answer, request
 
 // --- What every request passes: form, size, token, rate, tenant and role, in this order, then its body and its precondition. Each step may throw a `Refusal`.
 
+/** A request on its way to its route. */
+export interface Arrival extends Pick<Asked, "params" | "address" | "headers"> {
+  server: TeamServer;
+  route: Route;
+  url: string;
+  body(): AsyncIterable<Uint8Array> | null;
+  /** Where who asks is noted as soon as it is known, for the log. */
+  seen: { caller: Caller | null };
+}
+
 /** Nothing of the body is read here, so that a caller without a right cannot make us hold one. */
-export function checkForm({ limits }: TeamServer, { access }: Route, url: string, headers: Headers): void {
+export function checkForm({ server: { limits }, route: { access }, url, headers }: Arrival): void {
   const protocol = headers.get("memdir-protocol");
   if (access.to !== "open" && protocol !== PROTOCOL) {
     const what = protocol === null ? "no protocol is named" : "this server does not support that protocol";
@@ -199,7 +209,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,200}) *$/i;
  * The token of a route that is not open; `known` is whose it was the last time. What is too much is refused before the database is
  * asked.
  */
-export function admit({ admission, limits }: TeamServer, headers: Headers, address: string) {
+export function admit({ server: { admission, limits }, headers, address }: Arrival) {
   // Only from the header: what is in a URL ends up in logs and histories.
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   if (token === undefined) throw refuseToken("no token was sent: send it as `Authorization: Bearer TOKEN`");
@@ -214,16 +224,13 @@ export function admit({ admission, limits }: TeamServer, headers: Headers, addre
  * `since` is the state that a list is wanted from.
  */
 export async function enter(
-  { data, admission }: TeamServer,
-  { access, action = "read" }: Route,
+  arrival: Arrival,
   { token, hash, known }: ReturnType<typeof admit>,
-  {
-    params,
-    address,
-    since,
-    onCaller,
-  }: Pick<Asked, "params" | "address"> & { since: string | null; onCaller: OnCaller },
+  since: string | null,
 ): Promise<Entered> {
+  const { server, route, params, address, seen } = arrival;
+  const { data, admission } = server;
+  const { access, action = "read" } = route;
   const { team, repository = "" } = params;
   const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;
   // Strangers take turns by where they come from.
@@ -231,7 +238,7 @@ export async function enter(
   admission.settle(hash, address, entered?.caller ?? null);
   if (!entered) throw refuseToken("the token is unknown, expired or revoked: ask an admin of the team for another");
   const { caller, role, teamRole } = entered;
-  onCaller(caller);
+  seen.caller = caller;
   const deny = async (refusal: Refusal, where: string | null = null) => {
     await data.audit(caller, [{ action, repository: where, outcome: "denied" }]);
     throw refusal;
@@ -243,9 +250,6 @@ export async function enter(
   return entered;
 }
 
-/** Called as soon as it is known who asks, for the log. */
-export type OnCaller = (caller: Caller) => void;
-
 function refuseToken(message: string): Refusal {
   return refuse(401, "token", message, { headers: { "www-authenticate": "Bearer" } });
 }
@@ -256,18 +260,13 @@ export function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], 
   return refuse(429, "rate", message, { headers: { "retry-after": String(wait) } });
 }
 
-export function readQuery({ query }: Route, url: string): unknown {
+export function readQuery({ route: { query }, url }: Arrival): unknown {
   const given = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
   return query && readAs(query, Object.fromEntries(given), malformed);
 }
 
 /** JSON as the route's schema has it, or the text of a memory, read up to its limit and never further. */
-export async function readContent(
-  { limits }: TeamServer,
-  route: Route,
-  headers: Headers,
-  body: () => AsyncIterable<Uint8Array> | null,
-): Promise<unknown> {
+export async function readContent({ server: { limits }, route, headers, body }: Arrival): Promise<unknown> {
   if (!route.body) return undefined;
   const isMemory = route.body === Markdown;
   const maxBytes = isMemory ? limits.memory.memoryBytes : limits.memory.requestBytes;
