@@ -7,14 +7,15 @@ import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
 import { findScope } from "./open.ts";
 import { parseMemory, type Store } from "./store/store.ts";
-import { findToken, keepToken } from "./team/credentials.ts";
-import { projectKey } from "./team/git-projects.ts";
+import { projectKey } from "./team/git-address.ts";
 import { openGitRemote } from "./team/git-remote.ts";
 import type { Network } from "./team/http.ts";
 import {
   findMembership,
+  findToken,
   formatMembership,
   keepMembership,
+  keepToken,
   type Membership,
   parseMembership,
   prepareMirror,

@@ -100,7 +100,7 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
     },
     instructions,
     propose: async (team, wish) => {
-      const { proposeToTeam } = await import("./learn/team.ts");
+      const { proposeToTeam } = await import("./learn/apply.ts");
       return proposeToTeam(findOwn({ config, location, directories }), team, wish);
     },
     doctor: async () => {

@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
-import { endingDay } from "../learn/budget.ts";
 import { findNew, type Learning, type LearnRequest, learn, type Prompt } from "../learn/learn.ts";
+import { endingDay } from "../learn/model-extractor.ts";
 import { understandSaid } from "../learn/said.ts";
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";

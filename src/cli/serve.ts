@@ -9,10 +9,17 @@ import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { attempt, diskError, MemdirError } from "../errors.ts";
 import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData, RETENTION, type Retention } from "../team/server/data.ts";
-import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
-import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
+import {
+  checkHost,
+  issueToken,
+  prepareTeam,
+  type RunningServer,
+  type ServerOptions,
+  type Start,
+  startServer,
+} from "../team/server/serve.ts";
 import { readNamedFile } from "../verbs/common.ts";
 import { answer, type Call, portOf, untilSignal } from "./command.ts";
 

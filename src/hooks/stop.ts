@@ -6,9 +6,8 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Env, LearnConfig } from "../config.ts";
-import { checkBudget } from "../learn/budget.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
-import { type Ledger, openLedger } from "../learn/ledger.ts";
+import { checkBudget, type Ledger, openLedger } from "../learn/ledger.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { withCues } from "../memory/cues.ts";
-import type { Memories as AllMemories } from "../memory/memories.ts";
+import { type Memories as AllMemories, openMemories } from "../memory/memories.ts";
 import {
   formatSource,
   type Memory,
@@ -16,14 +16,15 @@ import {
   oneLine,
   parseMemory,
   type Row,
+  type Store,
   sameName,
   type Trust,
   trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
-import { type Inbox, MAX_BYTES } from "./inbox.ts";
+import { type Inbox, MAX_BYTES, openTeamInbox } from "./inbox.ts";
 import { isUntold } from "./origin.ts";
-import { isOnlyCues, type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
+import { isOnlyCues, type LearnMode, type Proposal, sourceFor, type Wish } from "./proposal.ts";
 
 /** The part of a Memdir that this needs; the first directory is the one that is written to. */
 export interface Memories extends Pick<AllMemories, "list" | "save" | "put" | "forget"> {
@@ -230,4 +231,21 @@ type Changes = Pick<Proposal, "type" | "description" | "when" | "body"> & { sour
 
 function refused(proposal: Proposal, reason: string): Applied {
   return { done: "refused", file: proposal.file, undo: null, reason };
+}
+
+export type Proposed = Applied & { says: string };
+
+/**
+ * What a model would write to or delete from the team's memories waits in the user's own inbox, and a person decides. Throws where
+ * it cannot even be proposed.
+ */
+export async function proposeToTeam(own: Store, team: Store, { by, reason, ...wish }: Wish): Promise<Proposed> {
+  const at = team.now().toISOString();
+  const origin = { trust: "inferred", session: null, message: null, from: "agent" } as const;
+  const proposal = { id: "", at, ...wish, ...origin, reason: reason || `asked for by ${by}` };
+  const store = { ...openMemories([team], async () => {}), directories: [team] };
+  const applied = await applyProposal({ store, inbox: openTeamInbox(own), mode: "inbox" }, proposal);
+  if (applied.done === "refused") throw new MemdirError("conflict", `nothing was changed: ${applied.reason}`);
+  const waits = `others read the team's memories, so this waits for a person's decision: \`memdir inbox\` shows it as ${applied.id}`;
+  return { ...applied, says: applied.done === "inbox" ? waits : "a memory of the team says this already" };
 }

@@ -21,9 +21,8 @@ import {
 import { stripBlockComments } from "../text/client-markdown.ts";
 import { sha256 } from "../text/hash.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import type { BudgetAnswer } from "./budget.ts";
 import type { Inbox } from "./inbox.ts";
-import type { Ledger } from "./ledger.ts";
+import type { BudgetAnswer, Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
 import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";

@@ -93,6 +93,18 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
   };
 }
 
+/** The inbox of a project as far as it is about the team: never in the team's own directory, where others could put proposals. */
+export function openTeamInbox(own: Store): Inbox {
+  const inbox = openInbox(own, own);
+  const forTeam = (proposal: Proposal): Proposal => ({ ...proposal, scope: "team" });
+  return {
+    ...inbox,
+    add: (proposal) => inbox.add(forTeam(proposal)),
+    wasRejected: (proposal) => inbox.wasRejected(forTeam(proposal)),
+    list: () => inbox.list().filter(({ scope }) => scope === "team"),
+  };
+}
+
 /** Its own, and that of what it says by now. */
 function idsOf(proposal: Proposal): string[] {
   return [...new Set([proposal.id, fingerprint(proposal)])];

@@ -31,6 +31,7 @@ import type { World } from "../world.ts";
 import { findTarget, type Memories, rewrite, type Target } from "./apply.ts";
 import { type Draft, type Keeper, openKeeper } from "./draft.ts";
 import { type Extractor, foundNothing, type Learning, NOTHING_NEW, type Turns } from "./learn.ts";
+import type { Ledger, SpentKind } from "./ledger.ts";
 import { readUntold } from "./origin.ts";
 import { findFileProblem } from "./proposal.ts";
 import { buildWindow, dayOf, listPieces } from "./window.ts";
@@ -44,6 +45,24 @@ export interface LearningModel {
   maxTokens: number;
   /** False for a model that only answers, to be asked with a schema; default true. */
   takesTools?: boolean;
+}
+
+/**
+ * A model that is asked nothing more today once its client is logged out or has reached a limit: nobody is there to log in, and to
+ * wait for an account's limit is to wait for hours. For background work; whoever sits at a terminal is told, and decides.
+ */
+export function endingDay(model: LearningModel, ledger: Ledger, kind: SpentKind, session: string | null) {
+  // A provider's own limits pass within minutes, and its key may be changed for the next process.
+  if (model.takesTools !== false) return model;
+  const ask: Ask = async (request) => {
+    const answer = await model.ask(request);
+    if (!answer.ok && (answer.error.kind === "rate" || answer.error.kind === "auth")) {
+      const until = "it goes on tomorrow, or when `memdir doctor --model` gets an answer";
+      ledger.endDay(kind, session, `${model.provider}/${model.name}`, `${answer.error.message}; ${until}`);
+    }
+    return answer;
+  };
+  return { ...model, ask };
 }
 
 /** One to read, one to write, and some to fix what was refused. */

@@ -18,8 +18,7 @@ import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { MEANT, type Said, takesBackEarlier, understandSaid } from "./said.ts";
 import type { Embed, Sure } from "./said-classifier.ts";
-import { callsItAJoke, forbidsKeeping, hasPart } from "./said-refusals.ts";
-import { RETRACTED } from "./said-requests.ts";
+import { callsItAJoke, forbidsKeeping, hasPart, RETRACTED } from "./said-requests.ts";
 
 export interface SpokenMessage extends Prompt {
   role: "user" | "assistant" | "tool";

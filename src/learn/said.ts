@@ -19,8 +19,16 @@ import { type Sentence, splitSpeech } from "../text/speech.ts";
 import { maskSecrets } from "../text/spoken-secrets.ts";
 import { termsOf } from "../text/terms.ts";
 import { type Embed, type Judged, judge, type Kind, SURE, type Sure, TYPE_OF, UNSURE } from "./said-classifier.ts";
-import { forbidsKeeping, hasPart, saysNothing } from "./said-refusals.ts";
-import { DEMONSTRATIVE, findRequest, RETRACTED, type Request, subjectOfForget } from "./said-requests.ts";
+import {
+  DEMONSTRATIVE,
+  findRequest,
+  forbidsKeeping,
+  hasPart,
+  RETRACTED,
+  type Request,
+  saysNothing,
+  subjectOfForget,
+} from "./said-requests.ts";
 
 export interface Said {
   act: "remember" | "forget" | Kind;

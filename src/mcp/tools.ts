@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { filled, flag, number, required, text } from "../input.ts";
-import { wishToForget } from "../learn/wish.ts";
+import { wishToForget } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { findNamed } from "../memory/find.ts";
 import type { SaveRequest } from "../memory/save.ts";

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { type Wish, wishOfText, wishToForget } from "../learn/wish.ts";
+import { type Wish, wishOfText, wishToForget } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { isMemoryFile, type Store } from "../store/store.ts";

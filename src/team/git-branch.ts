@@ -140,11 +140,7 @@ async function readHistory(repository: Repository, tip: string): Promise<Touches
 }
 
 /** Those of the commits, given by the beginnings of their ids, that `tip` grew out of. Whatever is not here is not one of them. */
-export async function findAncestors(
-  repository: Repository,
-  tip: string,
-  commits: readonly string[],
-): Promise<Set<string>> {
+export async function findAncestors(repository: Repository, tip: string, commits: readonly string[]) {
   const asked = [...new Set(commits)].filter((commit) => /^[0-9a-f]{20,40}$/.test(commit));
   const lines = asked.map((commit) => `${commit}^{commit}\n`).join("");
   const answer = (await repository.local(["cat-file", "--batch-check=%(objectname)"], { input: lines })).toString(

@@ -15,8 +15,8 @@ import {
   revisionOf,
 } from "./git-branch.ts";
 import { Damage, fetchTip, pushCommit, type Repository, readTip, refOf, withRepository } from "./git-repository.ts";
-import { describeClash, findEntryProblem, findTextProblem, openNames, type RemoteEntry } from "./protocol.ts";
-import type { Had, Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import { describeClash, openNames, type RemoteEntry } from "./protocol.ts";
+import { type Had, type Remote, type RemoteChange, type RemoteOutcome, refuseChange } from "./remote.ts";
 
 export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */
@@ -137,7 +137,7 @@ function commitOf({ revision }: Had): string {
   return revision.slice(revision.indexOf("-") + 1);
 }
 
-async function readVersions(repository: Repository, branch: Branch, path: string): Promise<RemoteVersion[]> {
+async function readVersions(repository: Repository, branch: Branch, path: string) {
   if (branch.tip === null || !branch.entries.has(path)) return [];
   const touches = await readTouches(repository, branch.tip, path);
   const texts = await readTexts(repository, new Set(touches.flatMap(({ blob }) => blob || [])));
@@ -157,7 +157,7 @@ async function applyChanges(
   who: GitRemoteOptions["who"],
   changes: readonly RemoteChange[],
 ): Promise<RemoteOutcome[]> {
-  const outcomes = changes.map(refuseChange);
+  const outcomes = changes.map((change) => refuseChange(change));
   const { name } = repository.address;
   let branch = await branchAt(await readTip(repository));
   let isFresh = false;
@@ -196,13 +196,6 @@ async function applyChanges(
       throw new MemdirError("network", `${name} does not accept changes (${refused}): ${advice}`);
     isFresh = true;
   }
-}
-
-/** The answer to what no branch would take, whatever is on it; else null. */
-function refuseChange(change: RemoteChange): RemoteOutcome | null {
-  const { path } = change;
-  const reason = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
-  return reason === null ? null : { kind: "refused", path, reason };
 }
 
 /** A change that is ready for a commit; its revision is known when there is one. */

@@ -9,7 +9,7 @@ import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
 import { openStateIn } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import type { GitAddress } from "./git-address.ts";
+import { type GitAddress, noGit } from "./git-address.ts";
 
 interface RepositoryOptions {
   address: GitAddress;
@@ -125,10 +125,6 @@ function keepPlain(directory: string): boolean {
   const plain = lines.filter((line) => PLAIN.test(line));
   if (plain.length < lines.length) moveInto(writeTemporary(directory, plain.join("\n"), 0o644), file);
   return /bare = true/i.test(plain.join("\n"));
-}
-
-export function noGit({ said }: GitAnswer): MemdirError {
-  return new MemdirError("disk", `git cannot be run (${said}): install it, or set PATH`);
 }
 
 /** The repository and what was worked out from it. Only what bears our names: the folder may hold other things. */

@@ -3,7 +3,7 @@
 import type * as v from "valibot";
 import { attempt, MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
-import { parseServer } from "./membership.ts";
+import { formatMembership, parseServer } from "./membership.ts";
 import { PROTOCOL, ProblemAnswer, readAs } from "./protocol.ts";
 
 export type Network = Pick<World, "fetch" | "now" | "random" | "sleep" | "log">;
@@ -11,6 +11,9 @@ export type Network = Pick<World, "fetch" | "now" | "random" | "sleep" | "log">;
 export interface HttpOptions {
   /** `https://…`, or `http://` on loopback. */
   server: string;
+  team: string;
+  /** Without one, paths are below the team. */
+  repository?: string;
   /** Never logged, never part of a message. */
   token: string;
   /** For one attempt, its body included. */
@@ -19,7 +22,7 @@ export interface HttpOptions {
 
 export interface HttpRequest {
   method: "GET" | "PUT" | "POST" | "DELETE";
-  /** Below the server, with a slash in front, encoded. */
+  /** Below the team or the repository, with a slash in front, encoded. */
   path: string;
   headers?: Record<string, string>;
   /** An object is sent as JSON. */
@@ -53,8 +56,12 @@ const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 15_000;
 
 /** `url` is for messages. */
-export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_MS }: HttpOptions) {
-  const url = parseServer(server);
+export function openHttp(network: Network, options: HttpOptions) {
+  const { token, team, repository, timeoutMs = TIMEOUT_MS } = options;
+  const server = parseServer(options.server);
+  const url = repository === undefined ? server : formatMembership({ server, team, repository });
+  const below = repository === undefined ? [team] : [team, "repositories", repository];
+  const base = `${server}/v1/teams/${below.map(encodeURIComponent).join("/")}`;
   const { log } = network;
   /**
    * Any answer that is the server's last word: 2xx, 304, 4xx other than 401 and 429. Everything else is a MemdirError
@@ -63,28 +70,32 @@ export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_
   const send = async (request: HttpRequest): Promise<HttpAnswer> => {
     for (let attempt = 1; ; attempt++) {
       const beginMs = attempt === 1 ? Math.min(timeoutMs, FIRST_TIMEOUT_MS) : timeoutMs;
-      const tried = await trySend(network, { server: url, token, timeoutMs, beginMs }, request);
-      if ("answer" in tried) return settle(tried.answer, url);
-      if (request.signal?.aborted) throw stopped(url);
+      const tried = await trySend(network, { base, token, timeoutMs, beginMs }, request);
+      if ("answer" in tried) return settle(tried.answer, server);
+      if (request.signal?.aborted) throw stopped(server);
       const waitMs = Math.max(backoffMs(attempt, network.random), tried.retryAfterMs);
-      if (tried.isFinal || attempt >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw unreachable(url, tried, attempt);
-      log(`${request.method} ${url}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
+      if (tried.isFinal || attempt >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw unreachable(server, tried, attempt);
+      log(`${request.method} ${server}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
       await network.sleep(waitMs, request.signal).catch(() => {});
-      if (request.signal?.aborted) throw stopped(url);
+      if (request.signal?.aborted) throw stopped(server);
     }
   };
-  return { url, log, send };
+  return {
+    url,
+    log: (message: string) => log(`${url}: ${message}`),
+    send,
+    /** What the server answered with success, in the agreed form. */
+    expect: <S extends v.GenericSchema>(form: S, { text }: HttpAnswer) =>
+      readAs(form, parseJson(text), (problem) => misbehaved(url, `sent an answer that is not valid (${problem})`)),
+    /** For answers that are not the agreed ones. */
+    misbehaved: (what: string) => misbehaved(url, what),
+  };
 }
 
 /** What the server said was wrong; "" where it said nothing that can be shown. */
 export function problemOf({ text }: HttpAnswer): ProblemAnswer {
   const value = parseJson(text);
   return readAs(ProblemAnswer, typeof value === "object" && value ? value : {}, Error);
-}
-
-/** What the server answered with success, in the agreed form. */
-export function expectAnswer<S extends v.GenericSchema>(url: string, schema: S, { text }: HttpAnswer) {
-  return readAs(schema, parseJson(text), (problem) => misbehaved(url, `sent an answer that is not valid (${problem})`));
 }
 
 function parseJson(text: string): unknown {
@@ -123,8 +134,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof MemdirError && error.details === TOO_LARGE;
 }
 
-/** For answers that are not the agreed ones. */
-export function misbehaved(url: string, what: string): MemdirError {
+function misbehaved(url: string, what: string): MemdirError {
   const advice = "check that it is a memdir team server and as recent as this program; nothing was changed here";
   return new MemdirError("network", `${url} ${what}: ${advice}`);
 }
@@ -138,7 +148,7 @@ interface Failure {
 
 async function trySend(
   { fetch, now }: Network,
-  { server, token, timeoutMs, beginMs }: Required<HttpOptions> & { beginMs: number },
+  { base, token, timeoutMs, beginMs }: { base: string; token: string; timeoutMs: number; beginMs: number },
   { method, path, headers: more, body, maxBytes = MAX_BYTES, signal }: HttpRequest,
 ): Promise<{ answer: HttpAnswer } | Failure> {
   const late = new AbortController();
@@ -147,7 +157,7 @@ async function trySend(
   let timer = setTimeout(() => late.abort(), limitMs);
   const isJson = typeof body === "object";
   try {
-    const response = await fetch(`${server}${path}`, {
+    const response = await fetch(`${base}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,

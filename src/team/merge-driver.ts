@@ -9,8 +9,7 @@ import { type Git, runGit } from "../project/git.ts";
 import { parseIndexLine } from "../store/store.ts";
 import { pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
-import { makeConflictCopy } from "./conflict-copy.ts";
-import { joinKeys, mergeMemory, ofEach } from "./merge.ts";
+import { joinKeys, makeConflictCopy, mergeMemory, ofEach } from "./merge.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";

@@ -1,8 +1,19 @@
-/** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers. */
+/** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers: what cannot be merged becomes a copy beside it. */
 
+import { CONFLICT_FIELD, stemOf } from "../store/store.ts";
 import { mergeLines, pickChanged } from "../text/diff.ts";
-import { type Document, type Field, type FieldValue, formatScalar, parseDocument } from "../text/frontmatter.ts";
+import {
+  type Document,
+  editFields,
+  type Field,
+  type FieldValue,
+  findField,
+  formatScalar,
+  parseDocument,
+} from "../text/frontmatter.ts";
+import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
+import { findEntryProblem } from "./protocol.ts";
 
 /** A text with both changes in it, whole; null where there is none: the caller keeps one side beside the other. */
 export function mergeMemory(base: string, ours: string, theirs: string): string | null {
@@ -67,8 +78,7 @@ function sectionsOf(body: string): Sections {
     let key = heading;
     while (sections.has(key)) key = `${heading}\n${++number}`;
     const all = lines.join("");
-    const text =
-      all.trimEnd() === "" ? "" : lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1).join("");
+    const text = lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1).join("");
     // The first one is there even when it is empty, so that all three bodies begin alike.
     if (all !== "" || heading === "") sections.set(key, { key, text, blank: all.slice(text.length) });
   };
@@ -164,13 +174,10 @@ function blocksOf(text: string, fields: readonly Field[], end: number): Blocks {
 }
 
 function mergeBlocks(base: Blocks, ours: Blocks, theirs: Blocks, eol: string): string | null {
-  const merged = new Map<string, string>();
-  for (const key of joinKeys(theirs, ours)) {
-    const raw = mergeField(key, [base.get(key), ours.get(key), theirs.get(key)], eol);
-    if (raw === null) return null;
-    merged.set(key, raw);
-  }
-  return [...merged.values()].join("");
+  const raws = joinKeys(theirs, ours).map((key) =>
+    mergeField(key, [base.get(key), ours.get(key), theirs.get(key)], eol),
+  );
+  return raws.includes(null) ? null : raws.join("");
 }
 
 /** One field of base, ours and theirs. */
@@ -238,4 +245,61 @@ function mergeMaps(base: Block | undefined, ours: Block, theirs: Block, eol: str
   if ([base, ours, theirs].some((block) => block?.blocks.size === 0)) return null;
   const blocks = mergeBlocks(base?.blocks ?? new Map(), ours.blocks, theirs.blocks, eol);
   return blocks === null ? null : theirs.opening + blocks;
+}
+
+// --- A text that could not be merged, kept as a memory of its own beside the one that it competes with.
+
+export type ConflictCopy = ReturnType<typeof makeCopy>;
+
+/** Digits of the text's hash in the name: usually few, more when the short name is taken by another text. */
+const DIGITS = [8, 16, 64] as const;
+
+/** The same text at the same path always makes the same copy, so that a pass that is run again makes no second one. */
+export function makeConflictCopy(path: string, text: string, isTaken: (copy: ConflictCopy) => boolean = () => false) {
+  const hash = sha256(text);
+  const copies = DIGITS.map((digits) => makeCopy(path, text, hash.slice(0, digits)));
+  return copies.find((copy) => !isTaken(copy)) ?? (copies.at(-1) as ConflictCopy);
+}
+
+/** Whether a memory's path is that of a copy. */
+export function isConflictPath(path: string): boolean {
+  return SUFFIX.test(path.replace(/\.md$/, ""));
+}
+
+/** The name of the memory that it competes with; null for an ordinary text. */
+export function findCompeting(text: string): string | null {
+  const { fields, problems } = parseDocument(text);
+  return problems.length === 0 ? readField(fields, CONFLICT_FIELD) : null;
+}
+
+/** Under the memory's own name, and without the mark of a copy. */
+export function settleText(text: string): string {
+  const name = findCompeting(text);
+  return name === null ? text : editFields(text, { name, [CONFLICT_FIELD]: null });
+}
+
+const SUFFIX = /-conflict-[0-9a-f]{8,64}$/;
+
+function makeCopy(path: string, text: string, mark: string) {
+  // A copy of a copy is another copy of the same memory.
+  const whole = path.replace(/\.md$/, "").replace(SUFFIX, "");
+  const folder = whole.slice(0, whole.lastIndexOf("/") + 1);
+  const stem = [...whole.slice(folder.length)];
+  let copy = "";
+  do copy = `${folder}${stem.join("")}-conflict-${mark}.md`;
+  while (findEntryProblem(copy) !== null && stem.pop() !== undefined && stem.length > 0);
+  return { path: copy, text: renameText(path, text, mark) };
+}
+
+/** A name of its own, and what it competes with; a text that has no frontmatter, or a broken one, stays as it is. */
+function renameText(path: string, text: string, mark: string): string {
+  const { hasFrontmatter, problems, fields } = parseDocument(text);
+  if (!hasFrontmatter || problems.length > 0) return text;
+  const original = readField(fields, CONFLICT_FIELD) ?? readField(fields, "name") ?? stemOf(path);
+  return editFields(text, { name: `${original} (conflict ${mark.slice(0, 8)})`, [CONFLICT_FIELD]: original });
+}
+
+function readField(fields: readonly Field[], key: string): string | null {
+  const value = findField(fields, [key])?.value;
+  return typeof value === "string" && value.trim() !== "" ? value : null;
 }

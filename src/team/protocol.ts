@@ -28,11 +28,7 @@ export const LIMITS = {
 export const ROLES = ["reader", "writer", "admin"] as const;
 
 /** The value as the schema gives it; where it does not fit, `fail` gets the field and what is expected there, never the value. */
-export function readAs<S extends v.GenericSchema>(
-  schema: S,
-  value: unknown,
-  fail: (problem: string) => Error,
-): v.InferOutput<S> {
+export function readAs<S extends v.GenericSchema>(schema: S, value: unknown, fail: (problem: string) => Error) {
   const { success, output, issues } = v.safeParse(schema, value, { abortEarly: true });
   if (success) return output;
   const [issue] = issues;

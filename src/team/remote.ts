@@ -1,7 +1,7 @@
 /** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
 
 import { MemdirError } from "../errors.ts";
-import { findEntryProblem, type RemoteEntry, type Version } from "./protocol.ts";
+import { findEntryProblem, findTextProblem, type RemoteEntry, type Version } from "./protocol.ts";
 
 export interface RemoteListing {
   /** Which remote this is (server, team and repository; remote and branch; folder): what was noted about another one never counts here. */
@@ -52,6 +52,13 @@ export interface Remote {
   versions(path: string, signal?: AbortSignal, hash?: string): Promise<RemoteVersion[]>;
 }
 
+/** The answer to what no remote takes, whatever it holds; else null. */
+export function refuseChange(change: RemoteChange, maxBytes?: number): RemoteOutcome | null {
+  const { path } = change;
+  const reason = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text, maxBytes) : null);
+  return reason === null ? null : { kind: "refused", path, reason };
+}
+
 /** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
 export function withPrefix(remote: Remote, prefix: string): Remote {
   const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
@@ -76,7 +83,7 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
     },
 
     async apply(changes, signal) {
-      const refusals = changes.map((change) => refuse(prefix, change));
+      const refusals = changes.map((change) => refuseChange(change) ?? refuseChange(outside(change)));
       const rest = changes.filter((_, at) => refusals[at] === null);
       const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal) : []).values();
       return changes.map(({ path }, at): RemoteOutcome => {
@@ -94,9 +101,4 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
     versions: async (path, signal, hash) =>
       findEntryProblem(path) === null ? remote.versions(prefix + path, signal, hash) : [],
   };
-}
-
-function refuse(prefix: string, { path }: RemoteChange): RemoteOutcome | null {
-  const reason = findEntryProblem(path) ?? findEntryProblem(prefix + path);
-  return reason === null ? null : { kind: "refused", path, reason };
 }

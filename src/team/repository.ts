@@ -12,7 +12,7 @@ import { type Git, readGit, runGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, openState, type Store, statePath, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
-import { isConflictPath } from "./conflict-copy.ts";
+import { isConflictPath } from "./merge.ts";
 
 /** `root` is the top of the checkout. */
 export interface TeamCheckout extends Git {
@@ -238,11 +238,7 @@ export async function findIgnoreWarning({ root, env }: Git) {
   return { rule, message };
 }
 
-interface Rule {
-  source: string;
-  line: string;
-  pattern: string;
-}
+type Rule = Record<"source" | "line" | "pattern", string>;
 
 /** Lines of `source:line:pattern<TAB>path`. A pattern that begins with `!` says that the path is not ignored. */
 function parseRules(output: string): Map<string, Rule> {

@@ -4,20 +4,18 @@ import * as v from "valibot";
 import { type ErrorCode, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import {
-  expectAnswer,
   type Http,
   type HttpAnswer,
   type HttpOptions,
   type HttpRequest,
   isTooLarge,
-  misbehaved,
   type Network,
   openHttp,
   problemOf,
 } from "./http.ts";
-import { formatMembership, type Membership } from "./membership.ts";
+import type { Membership } from "./membership.ts";
 import * as protocol from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteListing, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import { type Remote, type RemoteChange, type RemoteListing, type RemoteOutcome, refuseChange } from "./remote.ts";
 
 /** Every entry takes about 300 bytes: twice as many as a repository may have, and as many tombstones. */
 const MAX_LIST_BYTES = 32_000_000;
@@ -31,7 +29,7 @@ const WRITES_AT_ONCE = 8;
 
 /** Remembers the last listing: one that has not changed is not sent again. */
 export function openServerRemote(network: Network, options: HttpOptions & Membership): Remote {
-  const http = openRepository(network, options);
+  const http = openHttp(network, options);
   let last: { etag: string; state: string; listing: RemoteListing } | null = null;
   return {
     name: http.url,
@@ -64,13 +62,13 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       for (let at = 0; at < had.length; at += protocol.LIMITS.fetchPaths) {
         const some = had.slice(at, at + protocol.LIMITS.fetchPaths);
         const answer = await http.send({ method: "POST", path: "/fetch", body: { paths: [], had: some }, signal });
-        const found = expectAnswer(http.url, v.pick(protocol.FetchAnswer, ["lost"]), answer).lost;
+        const found = http.expect(v.pick(protocol.FetchAnswer, ["lost"]), answer).lost;
         for (const path of found ?? []) lost.add(path);
       }
       return lost;
     },
     async versions(path, signal, hash) {
-      const pages: RemoteVersion[][] = [];
+      const pages: Awaited<ReturnType<Remote["versions"]>>[] = [];
       let [before, characters] = ["", 0];
       do {
         const query = new URLSearchParams({ limit: "200", ...(before && { before }), ...(hash && { hash }) });
@@ -80,7 +78,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
           .catch((error) => {
             // One memory with a long history must not keep all others from being synced.
             if (!isTooLarge(error)) throw error;
-            http.log(`${http.url}: the history of ${path} is too large and was skipped`);
+            http.log(`the history of ${path} is too large and was skipped`);
             return null;
           });
         if (answer === null || answer.status === 404) break;
@@ -102,18 +100,6 @@ function replaceEntries(entries: readonly protocol.RemoteEntry[], changed: reado
   return [...byPath.values()];
 }
 
-/** The server's connection narrowed to one repository: paths start there, and messages name it. */
-function openRepository(network: Network, options: HttpOptions & Membership): Http {
-  const { url: server, log, send } = openHttp(network, options);
-  const { team, repository } = options;
-  const base = `/v1/teams/${encodeURIComponent(team)}/repositories/${encodeURIComponent(repository)}`;
-  return {
-    url: formatMembership({ server, team, repository }),
-    log,
-    send: (request) => send({ ...request, path: `${base}${request.path}` }),
-  };
-}
-
 /** What is too large together is asked for in halves; what is too large alone is left out. */
 async function fetchSome(
   http: Http,
@@ -133,7 +119,7 @@ async function fetchSome(
   } catch (error) {
     if (!isTooLarge(error)) throw error;
     const half = Math.ceil(entries.length / 2);
-    if (entries.length === 1) return http.log(`${http.url}: ${entries[0]?.path} is too large and was skipped`);
+    if (entries.length === 1) return http.log(`${entries[0]?.path} is too large and was skipped`);
     await fetchSome(http, entries.slice(0, half), texts, signal);
     return fetchSome(http, entries.slice(half), texts, signal);
   }
@@ -143,7 +129,7 @@ async function fetchSome(
     // Not asked for, or changed since it was listed.
     if (revision !== entry?.revision) continue;
     if (sha256(text) === entry.hash) texts.set(path, text);
-    else http.log(`${http.url}: the text of ${path} is not the one that was listed and was skipped`);
+    else http.log(`the text of ${path} is not the one that was listed and was skipped`);
   }
 }
 
@@ -151,11 +137,7 @@ async function fetchSome(
  * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
  * after the answer.
  */
-async function applyAll(
-  http: Http,
-  changes: readonly RemoteChange[],
-  signal: AbortSignal | undefined,
-): Promise<RemoteOutcome[]> {
+async function applyAll(http: Http, changes: readonly RemoteChange[], signal: AbortSignal | undefined) {
   const outcomes: RemoteOutcome[] = [];
   const byPath = new Map<string, number[]>();
   for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
@@ -181,10 +163,9 @@ async function applyAll(
 
 async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
   const { path, expected } = change;
-  const problem =
-    protocol.findEntryProblem(path) ??
-    (change.kind === "put" ? protocol.findTextProblem(change.text, protocol.LIMITS.requestBytes) : null);
-  if (problem) return { kind: "refused", path, reason: problem };
+  // How large a memory may be is the server's to say.
+  const refusal = refuseChange(change, protocol.LIMITS.requestBytes);
+  if (refusal) return refusal;
   const precondition: Record<string, string> =
     expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
   const answer = await http.send({
@@ -196,9 +177,9 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
   });
   if (answer.status === 412 || answer.status === 409) return readStale(http, path, answer);
   if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
-  const { revision, hash } = expectAnswer(http.url, protocol.WriteAnswer, answer);
+  const { revision, hash } = http.expect(protocol.WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
-    throw misbehaved(http.url, "acknowledged a different text from the one that was sent");
+    throw http.misbehaved("acknowledged a different text from the one that was sent");
   }
   return { kind: "done", path, revision };
 }
@@ -249,8 +230,8 @@ function expectRows<S extends v.GenericSchema>(http: Http, form: S, answer: Http
     const said = message || WORDS[answer.status];
     throw new MemdirError("network", `${http.url}: ${said}; check the name, or ask an admin of the team for a role`);
   }
-  if (answer.status !== 200) throw misbehaved(http.url, `answered ${answer.status}${message ? ` (${message})` : ""}`);
-  return expectAnswer(http.url, form, answer);
+  if (answer.status !== 200) throw http.misbehaved(`answered ${answer.status}${message ? ` (${message})` : ""}`);
+  return http.expect(form, answer);
 }
 
 /** Entries that no file here could be are left out, and nothing is known of them. */
@@ -258,20 +239,18 @@ function readListing(http: Http, { id, entries }: { id: string; entries: unknown
   const byPath = new Map<string, protocol.RemoteEntry>();
   for (const item of entries) {
     const { success, output, issues } = v.safeParse(protocol.RemoteEntry, item);
-    if (!success) http.log(`${http.url}: skipped an entry: ${issues[0].message}`);
-    else if (byPath.has(output.path)) http.log(`${http.url}: ${output.path} is listed twice; the first entry is used`);
+    if (!success) http.log(`skipped an entry: ${issues[0].message}`);
+    else if (byPath.has(output.path)) http.log(`${output.path} is listed twice; the first entry is used`);
     else byPath.set(output.path, output);
   }
   return { id: `${http.url}#${id}`, entries: [...byPath.values()] };
 }
 
 function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome {
-  const { current } = expectAnswer(http.url, v.pick(protocol.StaleAnswer, ["current"]), answer);
-  if (current && current.path !== path) throw misbehaved(http.url, "did not say what conflicts with a change");
+  const { current } = http.expect(v.pick(protocol.StaleAnswer, ["current"]), answer);
+  if (current && current.path !== path) throw http.misbehaved("did not say what conflicts with a change");
   return { kind: "stale", path, current };
 }
-
-export type Administration = ReturnType<typeof openAdministration>;
 
 /** People, tokens and rows of a large team; no memories. */
 const MAX_ADMIN_BYTES = 16_000_000;
@@ -280,34 +259,25 @@ const MAX_ADMIN_BYTES = 16_000_000;
  * What a member or admin of a team asks its server for: people, roles, tokens, search, the audit log, redaction.
  * Every call may fail with `network`; a missing right is `network`, too, with the server's words.
  */
-export function openAdministration(network: Network, options: HttpOptions & { team: string }) {
-  const { url, send } = openHttp(network, options);
-  const base = `/v1/teams/${encodeURIComponent(options.team)}`;
+export function openAdministration(network: Network, { server, team, token }: HttpOptions) {
+  const http = openHttp(network, { server, team, token });
   const ask = async <S extends v.GenericSchema>(
     form: S,
     method: HttpRequest["method"],
     path: string,
     body?: object,
   ): Promise<v.InferOutput<S>> => {
-    const answer = await send({ method, path: `${base}${path}`, body, maxBytes: MAX_ADMIN_BYTES });
+    const answer = await http.send({ method, path, body, maxBytes: MAX_ADMIN_BYTES });
     const { status } = answer;
-    if (status >= 200 && status < 300) return expectAnswer(url, form, answer);
-    if (status < 400) throw misbehaved(url, `answered ${status}`);
-    const message = problemOf(answer).message || `${url} answered ${status}: it does not support this request`;
-    throw new MemdirError(CODES[status] ?? "network", message, { details: { status } });
+    if (status >= 200 && status < 300) return http.expect(form, answer);
+    if (status < 400) throw http.misbehaved(`answered ${status}`);
+    const message = problemOf(answer).message || `${http.url} answered ${status}: it does not support this request`;
+    throw new MemdirError(CODES[status] ?? "network", message);
   };
   return {
     view: () => ask(protocol.TeamAnswer, "GET", ""),
-    /** For admins. Null where the caller is none. */
-    people: () =>
-      ask(protocol.PeopleAnswer, "GET", "/people").then(
-        ({ people }) => people,
-        (error) => {
-          const { status } = (error.details ?? {}) as { status?: number };
-          if (status === 403 || status === 404) return null;
-          throw error;
-        },
-      ),
+    /** For admins. */
+    people: async () => (await ask(protocol.PeopleAnswer, "GET", "/people")).people,
     addPerson: (name: string, role: protocol.RoleRequest["role"]) =>
       ask(protocol.PersonRow, "POST", "/people", { name, role }),
     /** Ends everything that they can do. */
@@ -349,19 +319,18 @@ export async function signIn(
   show: (lines: readonly string[]) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  const http = openHttp(network, { server, token: NO_TOKEN });
-  const path = `/v1/teams/${encodeURIComponent(team)}/login`;
-  const ask = async <S extends v.GenericSchema>(form: S, below: string, body: object): Promise<v.InferOutput<S>> => {
-    const answer = await http.send({ method: "POST", path: path + below, body, signal });
-    if (answer.status === 200) return expectAnswer(http.url, form, answer);
+  const http = openHttp(network, { server, team, token: NO_TOKEN });
+  const ask = async <S extends v.GenericSchema>(form: S, path: string, body: object): Promise<v.InferOutput<S>> => {
+    const answer = await http.send({ method: "POST", path, body, signal });
+    if (answer.status === 200) return http.expect(form, answer);
     throw new MemdirError("usage", problemOf(answer).message || `${http.url} answered ${answer.status}`);
   };
-  const { handle, url, userCode, seconds, interval } = await ask(protocol.LoginAnswer, "", {});
+  const { handle, url, userCode, seconds, interval } = await ask(protocol.LoginAnswer, "/login", {});
   show([`open ${url} in a browser and confirm the code ${userCode}`]);
   const until = network.now().getTime() + seconds * 1000;
   while (network.now().getTime() < until) {
     await network.sleep(Math.max(1, interval) * 1000, signal);
-    const { token } = await ask(protocol.LoginFinished, "/finish", { handle });
+    const { token } = await ask(protocol.LoginFinished, "/login/finish", { handle });
     if (token !== undefined) return token;
   }
   throw new MemdirError("network", "signing in took too long: run it again");

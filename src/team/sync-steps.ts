@@ -3,8 +3,7 @@
 import { attempt, MemdirError } from "../errors.ts";
 import { findBytes, findObjections, type Staged, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
-import { mergeMemory } from "./merge.ts";
+import { type ConflictCopy, makeConflictCopy, mergeMemory } from "./merge.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 import {
@@ -42,9 +41,22 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
 
 /** What has arrived is written aside while the rest is on its way: then the lock is held only to move it into place. */
 async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void> {
-  const staging = openStaging(pass);
+  const { directory, dryRun } = pass.options;
+  const staged = new Map<string, string>();
+  let staging: Promise<void> = Promise.resolve();
+  const stage = async (page: Texts) => {
+    const contents = new Map([...page].map(([path, text]) => [path, Buffer.from(text)]));
+    for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
+  };
   try {
-    const texts = await fetchTexts(pass, steps, staging.add);
+    const texts = await fetchTexts(pass, steps, async (page) => {
+      // One page at a time is flushed while the next one is fetched.
+      await staging;
+      if (dryRun || page.size === 0) return;
+      staging = stage(page);
+      // Thrown by whoever waits for it next.
+      staging.catch(() => {});
+    });
     const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
       const text = texts.get(path);
       if (text === undefined) return [];
@@ -57,37 +69,12 @@ async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void>
       };
       return [{ writes: [{ path, expected: local, text }], done }];
     });
-    await writeHere(pass, groups, await staging.settle());
+    await staging;
+    await writeHere(pass, groups, staged);
   } finally {
-    await staging.clear();
+    await staging.catch(() => {});
+    if (staged.size > 0) await directory.unstage(staged).catch(() => {});
   }
-}
-
-/** One page of texts at a time is flushed while the next one is fetched. */
-function openStaging({ options: { directory, dryRun } }: Pass) {
-  const staged = new Map<string, string>();
-  let last: Promise<void> = Promise.resolve();
-  const stage = async (texts: Texts) => {
-    const contents = new Map([...texts].map(([path, text]) => [path, Buffer.from(text)]));
-    for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
-  };
-  return {
-    async add(texts: Texts): Promise<void> {
-      await last;
-      if (dryRun || texts.size === 0) return;
-      last = stage(texts);
-      // Thrown by whoever waits for it next.
-      last.catch(() => {});
-    },
-    async settle(): Promise<Staged> {
-      await last;
-      return staged;
-    },
-    async clear(): Promise<void> {
-      await last.catch(() => {});
-      if (staged.size > 0) await directory.unstage(staged).catch(() => {});
-    },
-  };
 }
 
 async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): Promise<void> {
@@ -109,11 +96,7 @@ interface Meeting {
   merged: string | null;
 }
 
-async function mergeAll(
-  pass: Pass,
-  steps: readonly StepOf<"merge">[],
-  textOf: (path: string) => string,
-): Promise<Meeting[]> {
+async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (path: string) => string) {
   const meetings: Meeting[] = [];
   const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
@@ -148,12 +131,7 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
-async function keepBoth(
-  pass: Pass,
-  meetings: readonly Meeting[],
-  { files, held }: LocalTexts,
-  listed: Listed,
-): Promise<void> {
+async function keepBoth(pass: Pass, meetings: readonly Meeting[], { files, held }: LocalTexts, listed: Listed) {
   const isTaken = ({ path, text }: ConflictCopy) => {
     const there = listed.get(path);
     const others = [files.get(path), there?.deleted ? undefined : there];

@@ -3,11 +3,11 @@
 import type { LearnMode } from "../config.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
-import { checkBudget } from "../learn/budget.ts";
 import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
 import { checkDreamGates, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import { countOps, describeOp, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
 import { enrich as enrichAll, findPoor } from "../learn/enrich.ts";
+import { checkBudget } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";

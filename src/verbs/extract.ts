@@ -2,8 +2,8 @@
 
 import { isAbsolute, join, resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { type BudgetAnswer, checkBudget } from "../learn/budget.ts";
 import { findNew, type LearnRequest, learnSession, NOTHING_NEW } from "../learn/learn.ts";
+import { type BudgetAnswer, checkBudget } from "../learn/ledger.ts";
 import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";

@@ -1,6 +1,6 @@
 /** `learn`: what past sessions have to teach, proposed one by one. */
 
-import { tokensLeft } from "../learn/budget.ts";
+import { tokensLeft } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";

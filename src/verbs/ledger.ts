@@ -1,7 +1,6 @@
 /** `ledger`: what background work cost, why some did not run, and what is left of its budget today. */
 
-import { tokensLeft } from "../learn/budget.ts";
-import { type Spent, startOfDay } from "../learn/ledger.ts";
+import { type Spent, startOfDay, tokensLeft } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";

@@ -6,10 +6,9 @@ import { MemdirError, onDisk } from "../errors.ts";
 import { findMemory } from "../memory/find.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
-import { isConflictPath } from "../team/conflict-copy.ts";
-import { writeToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
-import { formatMembership } from "../team/membership.ts";
+import { formatMembership, writeToken } from "../team/membership.ts";
+import { isConflictPath } from "../team/merge.ts";
 import { type Role, TOKEN_DAYS } from "../team/protocol.ts";
 import { bold, choice, count, countMemories, dim, type Input, number, type Said, text, verb, warn } from "../verb.ts";
 

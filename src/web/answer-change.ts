@@ -10,7 +10,7 @@ import { examineEdit } from "../memory/edit.ts";
 import { findByRef } from "../memory/find.ts";
 import type { SaveResult } from "../memory/save.ts";
 import { findBytes, isMemoryFile, parseMemory, readBytes, type Store, sameName, signEntry } from "../store/store.ts";
-import { findCompeting, settleText } from "../team/conflict-copy.ts";
+import { findCompeting, settleText } from "../team/merge.ts";
 import { TYPE } from "../verbs/common.ts";
 import { contextOf, diffTexts, look, mainOf, NAME, post, REF, refOf, TEXT, WRITTEN } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";

@@ -11,7 +11,7 @@ import { addCues } from "../memory/cues.ts";
 import { findByRef } from "../memory/find.ts";
 import { memoriesFor, openLearning } from "../open-learn.ts";
 import { findText, parseMemory, type Store, signEntry, stemOf } from "../store/store.ts";
-import { settleText } from "../team/conflict-copy.ts";
+import { settleText } from "../team/merge.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";

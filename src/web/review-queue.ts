@@ -7,7 +7,7 @@ import { choosePoor } from "../learn/enrich.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import { openLearning } from "../open-learn.ts";
 import { findText, oneLine, stemOf } from "../store/store.ts";
-import { findCompeting, isConflictPath } from "../team/conflict-copy.ts";
+import { findCompeting, isConflictPath } from "../team/merge.ts";
 import { sha256 } from "../text/hash.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/verdicts.ts";
 import { capitalise, type KnownRow, keyOf, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";

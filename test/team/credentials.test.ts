@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { checkToken, findToken, keepToken, tokensFile } from "../../src/team/credentials.ts";
+import { checkToken, findToken, keepToken, tokensFile } from "../../src/team/membership.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const ACME = { server: "https://h.example", team: "acme" };

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findProject } from "../../src/project/locate.ts";
 import { normaliseRemote } from "../../src/project/owner.ts";
-import { projectKey } from "../../src/team/git-projects.ts";
+import { projectKey } from "../../src/team/git-address.ts";
 import { findEntryProblem } from "../../src/team/protocol.ts";
 import { makeWorld, type World } from "../world.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { readJournal } from "../../src/store/journal.ts";
-import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
+import { makeConflictCopy } from "../../src/team/merge.ts";
 import type { Remote } from "../../src/team/remote.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import type { SyncOptions, SyncResult } from "../../src/team/sync-pass.ts";

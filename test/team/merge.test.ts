@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
-import { isConflictPath, makeConflictCopy } from "../../src/team/conflict-copy.ts";
-import { mergeMemory } from "../../src/team/merge.ts";
+import { isConflictPath, makeConflictCopy, mergeMemory } from "../../src/team/merge.ts";
 import { findEntryProblem } from "../../src/team/protocol.ts";
 
 const BASE = `---

@@ -6,7 +6,7 @@ import type { Memdir } from "../../src/memdir.ts";
 import { openLearning } from "../../src/open-learn.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
-import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
+import { makeConflictCopy } from "../../src/team/merge.ts";
 import { propose } from "../learn/proposals.ts";
 import { DAY, HOUR, makeWorld, note, type World } from "../world.ts";
 import { ORDINARY, PROJECT_FILES } from "./ordinary.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { planSeen } from "../../src/learn/dream.ts";
 import { openLearning } from "../../src/open-learn.ts";
-import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
+import { makeConflictCopy } from "../../src/team/merge.ts";
 import type { ChangedAnswer, Ref, ReviewAnswer, ReviewDetail, ReviewItem, ReviewKind } from "../../src/web/api.ts";
 import { propose } from "../learn/proposals.ts";
 import { DAY, errorOf, makeWorld, note } from "../world.ts";

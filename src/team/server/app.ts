@@ -5,13 +5,26 @@ import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
-import { openAdmission } from "./admission.ts";
 import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
-import { isWorthAnotherTry } from "./database.ts";
-import { admit, authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
-import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
+import { isWorthAnotherTry, sqlStateOf } from "./database.ts";
+import {
+  type Answer,
+  type Arrival,
+  admit,
+  checkForm,
+  enter,
+  Refusal,
+  type Route,
+  readContent,
+  readQuery,
+  refuse,
+  SERVER_LIMITS,
+  type TeamServer,
+  toResponse,
+} from "./route.ts";
 import { makeRoutes, openMetrics } from "./routes.ts";
+import { openAdmission } from "./turns.ts";
 
 export interface AppOptions
   extends Pick<TeamServer, "data" | "now">,
@@ -24,36 +37,35 @@ export interface AppOptions
   newId?: World["newId"];
 }
 
-/** Finds the answer, or throws; the caller is passed to `onCaller`, for the log. */
-type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
-
 export function makeApp(options: AppOptions): Hono {
   const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
   const { oidc = null, ending = { is: false }, behindTls = false } = options;
-  const admission = openAdmission(limits.rate, now);
+  const admission = openAdmission<Caller>(limits.rate, now);
   const server: TeamServer = { data, now, limits, embed, version, oidc, ending, admission };
   const metrics = openMetrics();
   const app = new Hono();
 
-  const serve = async (route: Route | null, request: Request, find: Find): Promise<Response> => {
+  const serve = async (
+    route: Route | null,
+    { method }: Request,
+    find: (seen: Arrival["seen"]) => Promise<Answer>,
+  ): Promise<Response> => {
     const id = newId();
     const began = now().getTime();
-    let caller: Caller | null = null;
+    const seen: Arrival["seen"] = { caller: null };
     metrics.begin();
     const note = (line: object) => {
-      const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
-      log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
+      const { team, personId: person } = seen.caller ?? { team: null, personId: null };
+      log(formatLine({ time: now().toISOString(), id, ...line, team, person }));
     };
-    const answer = await find((found) => {
-      caller = found;
-    }).catch((error) => {
+    const answer = await find(seen).catch((error) => {
       if (error instanceof Refusal) return error.answer;
       const failed = refuseFailure(error, id).answer;
       if (failed.status >= 500) note(describeFailure(error));
       return failed;
     });
     const status = answer.status ?? route?.reply[0] ?? 200;
-    const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
+    const line = { method, route: route?.path ?? "none", status, ms: now().getTime() - began };
     metrics.end(line);
     note(line);
     return toResponse({ ...answer, status }, id);
@@ -62,13 +74,17 @@ export function makeApp(options: AppOptions): Hono {
   const routes = makeRoutes(metrics);
   for (const route of routes) {
     app.on(route.method, route.path, (c) => {
+      // What Node's server knows of a request, where there is one: tests ask the app directly.
       const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
-      const { url, socket } = incoming ?? {};
+      const { url, headers } = c.req.raw;
       const forwarded = behindTls ? c.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
+      const address = forwarded ?? incoming?.socket.remoteAddress ?? "";
       // Without the way around: a web stream for each body costs as much as the rest of a request.
       const body = () => incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body;
-      const arrival = { url, body, address: forwarded ?? socket?.remoteAddress ?? "" };
-      return serve(route, c.req.raw, (onCaller) => answerRoute(server, route, c.req.raw, arrival, onCaller));
+      return serve(route, c.req.raw, async (seen) => {
+        const params = readParams(route.path, url, incoming?.url);
+        return answerRoute({ server, route, url, headers, params, address, body, seen });
+      });
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -82,34 +98,15 @@ export function makeApp(options: AppOptions): Hono {
   return app;
 }
 
-/** What Node's server knows of a request, where there is one: tests ask the app directly. */
-interface Arrival {
-  url: string | undefined;
-  address: string;
-  body(): AsyncIterable<Uint8Array> | null;
-}
-
-/** `.` and `..` as parts of a path, in any spelling: resolving them before us would turn one path into another. */
-const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
-
-async function answerRoute(
-  server: TeamServer,
-  route: Route,
-  request: Request,
-  { url: sent, address, body: read }: Arrival,
-  onCaller: (caller: Caller) => void,
-): Promise<Answer> {
-  const { headers, url } = request;
-  const params = readParams(route.path, url);
-  if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? "")))
-    throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
-  checkForm(server, route, url, headers);
+async function answerRoute(arrival: Arrival): Promise<Answer> {
+  checkForm(arrival);
+  const { server, route, url, headers, params, address, seen } = arrival;
   const { repository = "", path } = params;
   const { access, joins, method, action } = route;
   const answer = async ({ caller, state, listed }: Pick<Entered, "caller" | "state" | "listed">) => {
-    onCaller(caller);
-    const query = readQuery(route, url);
-    const body = await readContent(server, route, headers, read);
+    seen.caller = caller;
+    const query = readQuery(arrival);
+    const body = await readContent(arrival);
     const asked = { caller, repository, state, listed, params, address, headers, query, body };
     const found = await route.answer(server, asked);
     // Where nothing has changed, nothing was read.
@@ -118,20 +115,15 @@ async function answerRoute(
     return found;
   };
   if (access.to === "open") return answer(NOBODY);
-  const admitted = admit(server, headers, address);
+  const admitted = admit(arrival);
   const since = joins === "list" ? /[?&]since=([\w.-]{1,200})(?:&|$)/.exec(url)?.[1] : undefined;
-  const enter = async () => {
-    const entered = await identify(server, admitted, { access, since: since ?? null, repository, address });
-    onCaller(entered.caller);
-    await authorize(server, route, entered, params);
-    return entered;
-  };
+  const enterFully = () => enter(arrival, admitted, since ?? null);
   const { known: caller } = admitted;
-  if (joins !== "write" || !caller || caller.team !== params.team) return answer(await enter());
+  if (joins !== "write" || !caller || caller.team !== params.team) return answer(await enterFully());
   return answer({ ...NOBODY, caller }).catch(async (error) => {
     // Whoever may not write here is told that, whatever else is wrong.
     const isOurs = error instanceof Refusal || (error instanceof MemdirError && error.code === "not-found");
-    if (isOurs) await enter();
+    if (isOurs) await enterFully();
     throw error;
   });
 }
@@ -139,10 +131,15 @@ async function answerRoute(
 /** Open routes have no use for a caller. */
 const NOBODY = { caller: { team: "", personId: "", person: "", tokenId: "" }, state: null, listed: null };
 
+/** `.` and `..` as parts of a path, in any spelling: resolving them before us would turn one path into another. */
+const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
+
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
-function readParams(pattern: string, url: string): Record<string, string> | null {
+function readParams(pattern: string, url: string, sent = ""): Record<string, string> {
   const parts = (/^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? "").split("/");
   const params: Record<string, string> = {};
+  const malformed = () => refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
+  if (DOTS.test(sent.split("?", 1)[0] ?? "")) throw malformed();
   try {
     for (const [i, part] of pattern.split("/").entries()) {
       const name = /^:(\w+)/.exec(part)?.[1];
@@ -151,7 +148,7 @@ function readParams(pattern: string, url: string): Record<string, string> | null
     }
     return params;
   } catch {
-    return null;
+    throw malformed();
   }
 }
 
@@ -170,7 +167,7 @@ function refuseFailure(error: unknown, id: string): Refusal {
   if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
-    const isProvider = detailsOf(error)?.isProvider === true;
+    const { isProvider = false } = (error as { details?: { isProvider?: boolean } }).details ?? {};
     const { message } = code === "lock" || isProvider ? (error as MemdirError) : { message: AWAY };
     return refuse(503, isProvider ? "provider" : "database", message, { headers: { "retry-after": "1" } });
   }
@@ -188,15 +185,10 @@ function formatLine(line: object): string {
   );
 }
 
-/** Of an error of the database (database.ts) or of the identity provider (oidc.ts). */
-function detailsOf(error: unknown): { sqlState?: string; isProvider?: boolean } | undefined {
-  return ((error ?? {}) as { details?: object }).details;
-}
-
 /** Where it came from; messages of databases quote values, ours about the database and the identity provider do not. */
 function describeFailure(error: unknown): object {
   const known = error instanceof Error ? error : null;
-  const code = detailsOf(error)?.sqlState || ((error ?? {}) as { code?: unknown }).code;
+  const code = sqlStateOf(error) || ((error ?? {}) as { code?: unknown }).code;
   const isOurs = error instanceof MemdirError && (error.code === "network" || error.code === "disk");
   const frames = known?.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
   return {

@@ -5,7 +5,7 @@ import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Lane, type Sql, type TransactionOptions } from "./database.ts";
-import { makeTurns } from "./turns.ts";
+import { makeTurns, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -42,9 +42,6 @@ const PAUSE_MS = 20;
 
 /** A few for one token, so that its own requests overlap; most of them for everybody else. */
 const ONE_TOKENS_PART = 0.4;
-/** About as many as one client with many processes has under way. */
-export const WAITING_PER_TOKEN = 200;
-export const WAITING = 5_000;
 /** A search of one token at a time: the second would take all connections that search has. */
 const SEARCHES = { size: 2, perToken: 1, waitingPerToken: 8, waiting: 200 };
 
@@ -105,7 +102,7 @@ export async function audit(tx: Transaction, entry: AuditEntry): Promise<void> {
 }
 
 /** Nothing is written for a team that there is not: a token may name one. */
-export async function writeAudit({ own }: Transaction, rows: readonly Noted[]): Promise<void> {
+async function writeAudit({ own }: Transaction, rows: readonly Noted[]): Promise<void> {
   await own(
     `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
      select t.team, n.at, n.person, n."tokenId", n.action, n.repository, n.path, n.revision, n.outcome from memdir_team t,
@@ -116,10 +113,7 @@ export async function writeAudit({ own }: Transaction, rows: readonly Noted[]): 
 }
 
 /** Newest first, `before` an earlier row's `at`. */
-export async function readAudit(
-  tx: Transaction,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<AuditRow[]> {
+export async function readAudit(tx: Transaction, { before, limit }: { before: string | null; limit: number }) {
   if (before !== null && Number.isNaN(Date.parse(before)))
     throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
   if (!(await isTeamAdmin(tx))) return [];
@@ -174,4 +168,89 @@ export type Roles = Record<"team_role" | "own_role", Role | null>;
 
 export function strongest({ team_role: one, own_role: other }: Roles): Role | null {
   return other === null || covers(one, other) ? one : other;
+}
+
+/** Of one team, for one transaction. */
+interface TeamNotes {
+  rows: Noted[];
+  /** When each token was last used. */
+  used: Map<string, string>;
+  /** Tokens that named the team and are none of its. */
+  refused: number;
+}
+
+/** Long enough to put many into one transaction, short enough that a crash loses little. */
+const FLUSH_MS = 500;
+/** Some megabytes: a database that is away for longer than these take loses the oldest. */
+const MOST_ROWS = 20_000;
+/** Nobody needs it more exactly. */
+const USE_MS = 60_000;
+
+/** What is written down after the answer, so that reads do not write: the audit log of reads and refusals, and when a token was last used. */
+export function openNotes(run: Run, now: World["now"]) {
+  let teams = new Map<string, TeamNotes>();
+  let [rows, lost] = [0, 0];
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  const uses = new Map<string, number>();
+
+  const of = (team: string): TeamNotes => {
+    const notes = teams.get(team) ?? { rows: [], used: new Map(), refused: 0 };
+    teams.set(team, notes);
+    // Not a reason for the process to stay.
+    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref();
+    return notes;
+  };
+  const put = (team: string, noted: readonly Noted[]) => {
+    const room = Math.max(0, MOST_ROWS - rows);
+    lost += Math.max(0, noted.length - room);
+    rows += Math.min(noted.length, room);
+    of(team).rows.push(...noted.slice(0, room));
+  };
+  const writeAll = async () => {
+    const taken = teams;
+    teams = new Map();
+    rows = 0;
+    for (const [team, notes] of taken)
+      await run(operatorOf(team), (tx) => writeNotes(tx, notes)).catch(() => {
+        // The next time; a use or a refusal that is not noted harms nobody.
+        put(team, notes.rows);
+      });
+  };
+  const flush = () => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    writing = writing.then(writeAll);
+    return writing;
+  };
+
+  return {
+    /** Writes all that was noted so far. */
+    flush,
+    /** Rows that were lost because the database took none for too long. */
+    lost: () => lost,
+    add({ team, person, tokenId }: Caller, entries: readonly AuditEntry[]) {
+      const about = { at: now().toISOString(), person, tokenId };
+      const noted = entries.map((entry) => ({ ...entry, ...about }));
+      put(team, noted);
+    },
+    addUse({ team, tokenId }: Caller) {
+      const at = now().getTime();
+      if (at - (uses.get(tokenId) ?? 0) < USE_MS) return;
+      uses.set(tokenId, at);
+      of(team).used.set(tokenId, new Date(at).toISOString());
+    },
+    addRefusal: (team: string) => void of(team).refused++,
+  };
+}
+
+/** What was noted since the last time, in one transaction. */
+async function writeNotes(tx: Transaction, { rows, used, refused }: TeamNotes): Promise<void> {
+  const wrong = { at: tx.now().toISOString(), person: "(unknown)", tokenId: "", action: "enter" };
+  const all =
+    refused > 0 ? [...rows, { ...wrong, outcome: `denied: unknown, expired or revoked tokens, ${refused}` }] : rows;
+  if (all.length > 0) await writeAudit(tx, all);
+  const text = `update memdir_token t set last_used = u.at::timestamptz from unnest($2::text[], $3::text[]) as u (id, at)
+    where t.team = $1 and t.id = u.id`;
+  if (used.size > 0) await tx.own(text, [[...used.keys()], [...used.values()]]);
 }

@@ -8,26 +8,15 @@ import {
   findEntryProblem,
   foldPath,
   type LIMITS,
-  type ListAnswer,
   type RemoteEntry,
   type Version,
   type VersionsAnswer,
 } from "../protocol.ts";
 import type { Had, RemoteOutcome } from "../remote.ts";
-import {
-  audit,
-  type Call,
-  type Caller,
-  formState,
-  iso,
-  roleOf,
-  type Transaction,
-  WAITING,
-  WAITING_PER_TOKEN,
-} from "./data-base.ts";
+import { audit, type Call, type Caller, formState, iso, roleOf, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
-import { tooMany } from "./turns.ts";
+import { tooMany, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
 
 /** A change over one of the first is refused inside the transaction that would write it; over one of the others, old versions go. */
 export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "repository"}${string}`>]: number };
@@ -36,12 +25,7 @@ export type DataLimits = { [name in Extract<keyof typeof LIMITS, `${"memory" | "
  * `state` changes with every write in the repository; the ETag is made of it. With a `since` that is an earlier state of this
  * repository, only what changed after it, and the answer names it; with any other one, everything.
  */
-export async function listMemories(
-  call: Call,
-  caller: Caller,
-  repository: string,
-  since: string | null = null,
-): Promise<ListAnswer & { state: string }> {
+export async function listMemories(call: Call, caller: Caller, repository: string, since: string | null = null) {
   const { team, personId } = caller;
   const values = [team, personId, repository, since];
   const [row] = await call<ListRow>(caller, "select * from memdir_list($1, $2, $3, $4)", values);
@@ -259,13 +243,7 @@ function namesOf(path: string) {
  * Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). Rows are
  * overwritten in the database's own time (vacuum); nothing of ours can read the text from here on.
  */
-export async function redact(
-  tx: Transaction,
-  repository: string,
-  path: string,
-  revision: string,
-  limits: DataLimits,
-): Promise<boolean> {
+export async function redact(tx: Transaction, repository: string, path: string, revision: string, limits: DataLimits) {
   if (!covers(await roleOf(tx, repository), "admin")) return false;
   const where = "where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted";
   const key = [repository, path, revision];

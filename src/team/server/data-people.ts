@@ -54,11 +54,11 @@ export async function createTeam(tx: Transaction, name: string): Promise<{ token
   );
   if (added.length === 0)
     throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
-  await insertPerson(tx, name, "admin");
+  // A new team has no one of this name yet.
+  const id = (await insertPerson(tx, name, "admin")) as string;
   await audit(tx, { action: "admin:create-team", outcome: `done: ${name} as admin` });
-  const made = await issueToken(tx, name, { label: "first", days: TOKEN_DAYS });
-  if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
-  return { token: made.token };
+  const { token } = await makeToken(tx, { id, name }, { label: "first", hours: TOKEN_DAYS * 24 });
+  return { token };
 }
 
 /** Null for a caller who may not, and where there is such a person. */
@@ -91,12 +91,7 @@ export async function people(tx: Transaction): Promise<PersonRow[]> {
 }
 
 /** For the whole team by its admins, for one repository by that one's admins as well. */
-export async function setRole(
-  tx: Transaction,
-  name: string,
-  repository: string | null,
-  role: Role | null,
-): Promise<boolean> {
+export async function setRole(tx: Transaction, name: string, repository: string | null, role: Role | null) {
   const mine = await (repository === null ? teamRoleOf(tx) : roleOf(tx, repository));
   const person = covers(mine, "admin") ? await findPerson(tx, name) : undefined;
   if (!person) return false;
@@ -285,11 +280,7 @@ export async function issueToken(tx: Transaction, person: string, options: Token
   return owner ? makeToken(tx, owner, { label, hours: days === null ? null : days * 24 }) : null;
 }
 
-async function makeToken(
-  tx: Transaction,
-  owner: Person,
-  { label, hours }: { label: string; hours: number | null },
-): Promise<TokenAnswer> {
+async function makeToken(tx: Transaction, owner: Person, { label, hours }: { label: string; hours: number | null }) {
   const { now } = tx;
   const id = tx.newId();
   const token = `memdir_${tx.caller.team}_${Buffer.from(tx.randomBytes(SECRET_BYTES)).toString("base64url")}`;

@@ -51,12 +51,7 @@ interface Ranked {
   score: number;
 }
 
-async function findByTerms(
-  { sql, caller: { team } }: Transaction,
-  visible: Visible,
-  query: SearchQuery,
-  most: number,
-): Promise<Ranked[]> {
+async function findByTerms({ sql, caller: { team } }: Transaction, visible: Visible, query: SearchQuery, most: number) {
   const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
   const memories = visible.reduce((sum, repository) => sum + repository.memories, 0);
@@ -67,11 +62,7 @@ async function findByTerms(
 }
 
 /** Null where meaning cannot be compared, so that terms alone decide. */
-async function findByMeaning(
-  { own, hasVectors }: Transaction,
-  visible: Visible,
-  { vector }: SearchQuery,
-): Promise<Ranked[] | null> {
+async function findByMeaning({ own, hasVectors }: Transaction, visible: Visible, { vector }: SearchQuery) {
   if (vector?.length !== VECTOR_WIDTH || !(await hasVectors())) return null;
   return own<Ranked>(
     `select m.id::text as memory, 1 - (vector <=> $3::vector) as score from memdir_vector v join memdir_memory m using (team, repository, path)

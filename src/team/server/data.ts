@@ -8,7 +8,6 @@ import * as memories from "./data-memories.ts";
 import * as people from "./data-people.ts";
 import { type SearchQuery, type SharedMemory, search } from "./data-search.ts";
 import type { Database } from "./database.ts";
-import { openNotes, writeNotes } from "./notes.ts";
 import { loadEngine, openPglite } from "./pglite.ts";
 
 /** Everything is asked for a caller. Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
@@ -20,15 +19,19 @@ export function openTeamData(database: Database, outside: base.Outside) {
   const { run, call, waiting } = base.makeRun(database, outside);
   const { now } = outside;
   const writer = memories.openWriter(call, { now, hasVectors: database.hasVectors });
-  const notes = openNotes((team, noted) => run(base.operatorOf(team), (tx) => writeNotes(tx, noted)), now);
-  const verbs = forCallers(run, (caller: base.Caller) => caller, VERBS);
+  const notes = base.openNotes(run, now);
+  const verbs = forCallers(run, VERBS);
   const write: typeof writer.write = (caller, ...asked) => {
     notes.addUse(caller);
     return writer.write(caller, ...asked);
   };
   return {
     ...verbs,
-    ...forCallers(run, base.operatorOf, OPERATOR_VERBS),
+    /** For a team: by the operator on the machine of the server, and for who was identified by a provider (oidc.ts). */
+    createTeam: (team: string, admin: string) => run(base.operatorOf(team), (tx) => people.createTeam(tx, admin)),
+    issueToken: (team: string, person: string, options: people.TokenOptions) =>
+      run(base.operatorOf(team), (tx) => people.issueToken(tx, person, options)),
+    signIn: (team: string, who: people.Identity) => run(base.operatorOf(team), (tx) => people.signIn(tx, who)),
     migrate: database.migrate,
     ping: database.ping,
     advise: database.advise,
@@ -118,22 +121,15 @@ const VERBS = {
   redact: memories.redact,
 };
 
-/** Asked for a team: by the operator on the machine of the server, and for who was identified by a provider (oidc.ts). */
-const OPERATOR_VERBS = { createTeam: people.createTeam, issueToken: people.issueToken, signIn: people.signIn };
-
-type For<C, V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
-  ? (who: C, ...rest: Rest) => R
+type ForCaller<V> = V extends (tx: base.Transaction, ...rest: infer Rest) => infer R
+  ? (caller: base.Caller, ...rest: Rest) => R
   : never;
 
 /** Each in a transaction of its own, which carries the tenant. */
-function forCallers<C, V extends object>(
-  run: base.Run,
-  callerOf: (who: C) => base.Caller,
-  verbs: V,
-): { [K in keyof V]: For<C, V[K]> } {
+function forCallers<V extends object>(run: base.Run, verbs: V): { [K in keyof V]: ForCaller<V[K]> } {
   const bound = Object.entries(verbs).map(([name, verb]) => [
     name,
-    (who: C, ...rest: unknown[]) => run(callerOf(who), (tx) => verb(tx, ...rest)),
+    (caller: base.Caller, ...rest: unknown[]) => run(caller, (tx) => verb(tx, ...rest)),
   ]);
   return Object.fromEntries(bound);
 }

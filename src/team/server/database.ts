@@ -145,9 +145,9 @@ export function isWorthAnotherTry(error: unknown): boolean {
 }
 
 /** "" where the error is none of the database's. */
-function sqlStateOf(error: unknown): string {
+export function sqlStateOf(error: unknown): string {
   if (error instanceof MemdirError) return (error.details as { sqlState?: string } | undefined)?.sqlState ?? "";
-  const { code } = error as { code?: unknown };
+  const { code } = (error ?? {}) as { code?: unknown };
   // A digit distinguishes them from codes of the system like EPIPE.
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : "";
 }

@@ -5,7 +5,7 @@ import { attempt, MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { readBody } from "../http.ts";
 import { isLoopback } from "../membership.ts";
-import { findPersonProblem, type LoginAnswer, ROLES, type Role, readAs } from "../protocol.ts";
+import { covers, findPersonProblem, type LoginAnswer, ROLES, type Role, readAs } from "../protocol.ts";
 import type { Identity } from "./data-people.ts";
 
 const ROLE = v.picklist(ROLES);
@@ -174,7 +174,7 @@ function rolesOf(map: OidcSettings["roles"][string], groups: readonly string[]):
   for (const group of groups) {
     const given = Object.hasOwn(map, group) ? map[group] : undefined;
     for (const [place, role] of Object.entries(typeof given === "string" ? { "": given } : (given ?? {})))
-      if (ROLES.indexOf(role) > ROLES.indexOf(roles.get(place) ?? role) || !roles.has(place)) roles.set(place, role);
+      if (!covers(roles.get(place) ?? null, role)) roles.set(place, role);
   }
   return roles;
 }

@@ -6,29 +6,20 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import type { Extensions } from "@electric-sql/pglite";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 
 /** As much of the package as is used; it is not a dependency of ours, so the caller says where it is. */
-export interface PgliteModule {
-  PGlite: { create(options: { dataDir?: string; extensions?: Record<string, unknown> }): Promise<Pglite> };
-}
-
-interface Pglite {
-  transaction<T>(
-    work: (transaction: { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> }) => Promise<T>,
-  ): Promise<T>;
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  close(): Promise<void>;
-}
+export type PgliteModule = { PGlite: Pick<typeof import("@electric-sql/pglite").PGlite, "create"> };
 
 interface PgliteOptions {
   load: () => Promise<PgliteModule>;
   now: () => Date;
   /** `{ vector }` of the package with pgvector: search by meaning. */
-  extensions?: Record<string, unknown>;
+  extensions?: Extensions;
   /** How long a server that is just ending may take to leave the folder. */
   lockTimeoutMs?: number;
 }
@@ -51,9 +42,9 @@ export async function openPglite(folder: string | null, options: PgliteOptions):
       begin: (work, { opening }) =>
         pglite.transaction(async (tx) => {
           if (opening) await tx.query(opening);
-          return work(async <T>(text: string, values?: unknown[]) => (await tx.query(text, values)).rows as T[]);
+          return work(async (text, values) => (await tx.query<never>(text, values)).rows);
         }),
-      query: async <T>(text: string, values?: unknown[]) => (await pglite.query(text, values)).rows as T[],
+      query: async (text, values) => (await pglite.query<never>(text, values)).rows,
       close: () => pglite.close().finally(() => hold?.release()),
     };
     return openDatabase(connection, options.now);

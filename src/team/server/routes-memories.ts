@@ -9,8 +9,7 @@ import * as protocol from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
 import type { SharedMemory } from "./data-search.ts";
-import { holdsTag, readPrecondition } from "./request.ts";
-import { type Answer, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
+import { type Answer, holdsTag, notFound, Refusal, readPrecondition, refuse, route, type TeamServer } from "./route.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const READER = { to: "repository", role: "reader" } as const;

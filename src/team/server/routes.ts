@@ -4,10 +4,9 @@ import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
 import type { TeamData } from "./data.ts";
-import { READ_ONLY } from "./database.ts";
+import { READ_ONLY, sqlStateOf } from "./database.ts";
 import { makeOpenApi } from "./openapi.ts";
-import { refuseRate } from "./request.ts";
-import { type Route, refuse, route, type TeamServer } from "./route.ts";
+import { type Route, refuse, refuseRate, route, type TeamServer } from "./route.ts";
 import { ADMIN_ROUTES } from "./routes-admin.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
 
@@ -66,9 +65,9 @@ const TEAM_ROUTES = [
     async answer({ data, embed }, { caller, query: { q, limit } }) {
       const vector = (await embed?.(q)) ?? null;
       const hits = await data.search(caller, { terms: termsOf(q), vector, limit }).catch((error) => {
-        const { sqlState } = (error as { details?: { sqlState?: string } }).details ?? {};
         // Cut off for its time: other words may well be found.
-        throw sqlState === CANCELLED ? refuse(503, "search", TOO_LONG, { headers: { "retry-after": "5" } }) : error;
+        if (sqlStateOf(error) === CANCELLED) throw refuse(503, "search", TOO_LONG, { headers: { "retry-after": "5" } });
+        throw error;
       });
       return { body: { hits } };
     },
@@ -195,10 +194,7 @@ export function openMetrics() {
       );
     },
     /** Without counts while the database does not answer: a gap says more than a wrong figure. */
-    format(
-      counts: StoredCounts | null,
-      { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>,
-    ): string {
+    format(counts: StoredCounts | null, { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>) {
       const lines = [
         ...gauge("requests_running", "Requests that are being answered.", running),
         ...gauge("pool_connections", "Connections to the database.", open),

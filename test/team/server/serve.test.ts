@@ -3,9 +3,14 @@ import https from "node:https";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openServerData } from "../../../src/team/server/data.ts";
-import { issueToken, prepareTeam } from "../../../src/team/server/first-start.ts";
 import { findEngine, loadEngine, prepareEngine } from "../../../src/team/server/pglite.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../../../src/team/server/serve.ts";
+import {
+  issueToken,
+  prepareTeam,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from "../../../src/team/server/serve.ts";
 import { makeTemporary } from "../../temporary.ts";
 import { until } from "../../until.ts";
 import { errorOf, START } from "../../world.ts";
