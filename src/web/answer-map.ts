@@ -5,9 +5,9 @@ import type { Memdir } from "../memdir.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
 import { DIMENSIONS, listEntries, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
-import { get, keyOf, titleOf } from "./answer.ts";
+import { get, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
-import type { MemoryMap, MemoryTitle, Ref } from "./api.ts";
+import { keyOf, type MemoryMap, type MemoryTitle, type Ref } from "./api.ts";
 
 /** Comparing all pairs of more takes seconds: the linked ones take part, then the newest. */
 const MAX_COMPARED = 2_000;

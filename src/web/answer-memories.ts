@@ -12,10 +12,11 @@ import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stem
 import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { get, type Known, type KnownRow, keyOf, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
+import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
 import {
   type BulkAnswer,
   FILTERS,
+  keyOf,
   type ListedMemory,
   type MemoryList,
   type MemoryRow,
@@ -89,12 +90,12 @@ function readKey(key: string): Ref {
 }
 
 /** Every row, kept while the directories are watched, nothing in them changes, and the day is the same. */
-export async function answerMemories(page: Page): Promise<Pick<Known, "rows" | "skipped">> {
+export async function answerMemories(page: Page): Promise<Known> {
   const { kept, now } = page;
-  const day = localDay(now());
-  if (kept.version !== null && kept.rows?.version === kept.version && kept.rows.day === day) return kept.rows.known;
+  const of = `${kept.version} ${localDay(now())}`;
+  if (kept.version !== null && kept.rows?.of === of) return kept.rows.known;
   const known = readAll(page);
-  kept.rows = { version: kept.version, day, known };
+  kept.rows = { of, known };
   // A failure is for the caller; the next one tries again.
   known.catch(() => {
     if (kept.rows?.known === known) delete kept.rows;

@@ -86,13 +86,11 @@ function readSetting(name: (typeof OFFERED)[number], value: string): string | nu
 
 /** Settings and projects are read when a Memdir is opened. */
 async function reopen(page: Page, cwd: string, store: Page["store"] = {}): Promise<void> {
-  const { env, now, log, kept, watch } = page;
+  const { env, now, log, watch } = page;
   const memdir = await openMemdir({ cwd, env, now, log, by: "ui", ...store });
   if (placeOf(memdir) !== placeOf(page.memdir)) page.generation++;
-  Object.assign(page, { memdir, store });
-  const { version } = kept;
-  for (const key of Object.keys(kept)) delete (kept as unknown as Record<string, unknown>)[key];
-  kept.version = version === null ? null : version + 1;
+  const { version } = page.kept;
+  Object.assign(page, { memdir, store, kept: { version: version === null ? null : version + 1 } });
   watch?.();
 }
 

@@ -1,6 +1,7 @@
 /** The page's server on loopback: every request passes the guard, every answer has the same strict headers, and nothing is thrown outwards. */
 
 import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -95,14 +96,11 @@ function makeSecret(): string {
 }
 
 async function listen(server: Server, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(portError(error, port));
-    server.once("error", fail);
-    server.listen(port, ADDRESS, () => {
-      server.off("error", fail);
-      resolve();
-    });
-  });
+  try {
+    await once(server.listen(port, ADDRESS), "listening");
+  } catch (error) {
+    throw portError(error as NodeJS.ErrnoException, port);
+  }
 }
 
 function portError(error: NodeJS.ErrnoException, port: number): MemdirError {

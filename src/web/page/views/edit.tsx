@@ -23,7 +23,7 @@ import type { Finding } from "./editor.ts";
 export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref }, { isSteady: true });
-  const { readOnly, version, root } = useStart();
+  const { root } = useStart();
   const place = `${root} ${keyOf(ref)}`;
   // The memory may be forgotten in the meantime: the typed text must not be lost with it.
   const memory = live.value;
@@ -32,8 +32,7 @@ export function EditView({ params }: { params: URLSearchParams }): VNode {
   if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null) return <Page title={`Edit ${ref.file}`} live={live} children={() => null} />;
   const { text, row } = memory;
-  if (row.isReadOnly || (readOnly && version !== ""))
-    return <ReadOnly title={row.name} says="This memory is read-only here." />;
+  if (row.isReadOnly) return <ReadOnly title={row.name} says="This memory is read-only here." />;
   return <Editor key={place} place={place} reference={ref} name={row.name} text={text} isGone={isGone} />;
 }
 
@@ -70,7 +69,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   const [theirs, setTheirs] = useState<string | null>(null);
   const [isSaving, run] = useBusy();
   const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
-  const [check, isChecked, setCheck] = useCheck(reference, edited);
+  const [check, isChecked, checkAgain] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
   useEffect(() => keepDraft(sessionStorage, place, draft), [draft]);
@@ -92,8 +91,8 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
       tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
       return;
     }
-    const told = failure.body as CheckAnswer | null;
-    if (failure.status === 409 && told?.conflict) setCheck(told);
+    // The check says what has changed in the meantime.
+    if (failure.status === 409 && (failure.body as CheckAnswer | null)?.conflict) checkAgain();
     else tellFailure(failure);
   };
   const close = () => goBack("memory", { ...reference });

@@ -74,10 +74,8 @@ export function MemoryTable(props: Props): VNode {
     Enter: () => {
       if (chosen !== undefined && document.activeElement === document.body) goToMemory(chosen);
     },
-    e: (event) => {
-      if (chosen === undefined || readOnly || chosen.isReadOnly) return;
-      event.preventDefault();
-      goToMemory(chosen, "edit");
+    e: () => {
+      if (chosen !== undefined && !readOnly && !chosen.isReadOnly) goToMemory(chosen, "edit");
     },
   });
   return (

@@ -82,13 +82,11 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
       <Failed failure={failure} />
       {list === null ? (
         <Loading />
+      ) : list.total === 0 ? (
+        NO_MEMORY
       ) : list.found === 0 ? (
-        <Empty {...(list.total === 0 ? NO_MEMORY : NO_MATCH)}>
-          {list.total === 0 ? (
-            <Button text="Write a memory" href={formatRoute("new")} />
-          ) : (
-            <Button text="Show all memories" onClick={clear} />
-          )}
+        <Empty title="Nothing matches" text="No memory matches this search and these filters.">
+          <Button text="Show all memories" onClick={clear} />
         </Empty>
       ) : (
         <MemoryTable
@@ -105,11 +103,11 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-const NO_MEMORY = {
-  title: "No memories yet",
-  text: "Agents write memories while they work. You can write the first one yourself.",
-};
-const NO_MATCH = { title: "Nothing matches", text: "No memory matches this search and these filters." };
+const NO_MEMORY = (
+  <Empty title="No memories yet" text="Agents write memories while they work. You can write the first one yourself.">
+    <Button text="Write a memory" href={formatRoute("new")} />
+  </Empty>
+);
 
 const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
@@ -172,8 +170,7 @@ function usePages(query: Query) {
 
 function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
   const place = useRef<HTMLElement>(null);
-  const focus = (event?: KeyboardEvent) => {
-    event?.preventDefault();
+  const focus = () => {
     const input = place.current?.querySelector("input");
     input?.focus();
     input?.select();
