@@ -191,7 +191,6 @@ async function findNear(entries: readonly Pick<RowEntry, "ranking">[]): Promise<
   const best = new Map<string, Near>();
   for (let at = 0; at < entries.length; at++) {
     if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldTurn();
-    if (isByMeaning && !known[at]) continue;
     for (const { to, share } of topOf(at, scoresAt(at), least)) {
       const [a, b] = at < to ? [at, to] : [to, at];
       best.set(`${a} ${b}`, { a, b, share: Math.min(1, share) });
@@ -209,23 +208,16 @@ function topOf(at: number, scores: Float32Array, least: number): { to: number; s
 }
 
 function openSimilarities(known: readonly (Vector | null)[]): (at: number) => Float32Array {
-  const vectors = new Float32Array(known.length * DIMENSIONS);
-  known.forEach((vector, at) => {
-    if (vector)
-      for (let i = 0; i < DIMENSIONS; i++) vectors[at * DIMENSIONS + i] = (vector.values[i] ?? 0) * vector.scale;
-  });
   return (at) => {
-    const scores = new Float32Array(known.length);
-    const own = vectors.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS);
-    for (let to = 0; to < known.length; to++) {
-      if (!known[to]) continue;
-      const from = to * DIMENSIONS;
-      let sum = 0;
-      for (let i = 0; i < DIMENSIONS; i++) sum += (own[i] as number) * (vectors[from + i] as number);
-      scores[to] = sum;
-    }
-    return scores;
+    const own = known[at];
+    return Float32Array.from(known, (other) => (own && other ? cosineOf(own, other) : 0));
   };
+}
+
+function cosineOf({ values: a, scale }: Vector, { values: b, scale: other }: Vector): number {
+  let sum = 0;
+  for (let i = 0; i < DIMENSIONS; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum * scale * other;
 }
 
 /** The cosine of the words' weights, by how rare they are; words of many memories are left out. */

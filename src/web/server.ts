@@ -136,7 +136,10 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
     return route ? answerRoute(page, route, c) : next();
   });
   app.get("/api/live", (c) => stream(c, live));
-  for (const [path, allow] of allowed([...routes, { method: "GET", path: "/api/live" }])) {
+  const known = [...routes, { method: "GET", path: "/api/live" }];
+  for (const { path } of known) {
+    const methods = known.flatMap((each) => (each.path === path ? each.method : [])).join(", ");
+    const allow = methods.replace("GET", "GET, HEAD");
     app.all(path, (c) => c.json(problem("method", `this path accepts only ${allow}`), 405, { allow }));
   }
   app.all("/api/*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
@@ -302,12 +305,4 @@ function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: P
 
 function problem(code: string, message: string): Problem {
   return { problem: code, message };
-}
-
-function allowed(routes: readonly { method: string; path: string }[]): Map<string, string> {
-  const methods = new Map<string, string[]>();
-  for (const { method, path } of routes) {
-    methods.set(path, [...(methods.get(path) ?? []), ...(method === "GET" ? ["GET", "HEAD"] : [method])]);
-  }
-  return new Map([...methods].map(([path, names]) => [path, names.join(", ")]));
 }

@@ -19,6 +19,7 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from "@codemirror/view";
+import { commonEnds } from "../../../text/diff.ts";
 
 export interface Finding {
   /** From 1. */
@@ -66,11 +67,8 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
     setText(text: string): void {
       const now = view.state.doc.toString();
       if (text === now) return;
-      let from = 0;
-      while (from < text.length && text[from] === now[from]) from++;
-      let tail = 0;
-      while (tail < Math.min(text.length, now.length) - from && text.at(-1 - tail) === now.at(-1 - tail)) tail++;
-      view.dispatch({ changes: { from, to: now.length - tail, insert: text.slice(from, text.length - tail) } });
+      const { head, tail } = commonEnds(now.split(""), text.split(""));
+      view.dispatch({ changes: { from: head, to: now.length - tail, insert: text.slice(head, text.length - tail) } });
     },
     setFindings(findings: readonly Finding[]): void {
       const { doc } = view.state;

@@ -47,7 +47,7 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
   useEffect(() => {
     if (svg.current === null || world.current === null) return;
     const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
-    return picture.show(svg.current, world.current, map.nodes, edges, onClick);
+    return picture.show(svg.current, world.current, map.nodes, edges, linked, onClick);
   }, [map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
@@ -152,6 +152,7 @@ function makePicture() {
       inside: SVGGElement,
       nodes: MemoryMap["nodes"],
       joined: MemoryMap["edges"],
+      linked: Set<number>[],
       onClick: (at: number | null) => void,
     ) {
       [svg, world, edges] = [shown, inside, joined];
@@ -164,7 +165,6 @@ function makePicture() {
         onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
       });
       const isAgain = known.size > 0;
-      const linked = neighbours(nodes.length, joined);
       const homes = placeHomes(nodes);
       points = nodes.map((node, at) => {
         const key = keyOf(node);
