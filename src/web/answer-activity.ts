@@ -10,15 +10,7 @@ import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import {
-  type Action,
-  type Entry,
-  findBytes,
-  isMemoryFile,
-  lastUndoable,
-  readJournals,
-  type Store,
-} from "../store/store.ts";
+import { type Entry, findBytes, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -108,7 +100,7 @@ export async function readEvents(page: Page): Promise<Dated[]> {
   });
 }
 
-const DONE: Readonly<Record<Action, string>> = {
+const DONE: Readonly<Record<Entry["action"], string>> = {
   save: "Saved",
   forget: "Forgot",
   rename: "Renamed",

@@ -13,17 +13,7 @@ import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
-import {
-  type BulkAnswer,
-  FILTERS,
-  keyOf,
-  type ListedMemory,
-  type MemoryList,
-  type MemoryRow,
-  type MemoryTitle,
-  type Ref,
-  type VerdictState,
-} from "./api.ts";
+import { type BulkAnswer, FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./api.ts";
 import { countFacets, orderRows, readAsked } from "./memory-order.ts";
 
 /** Two screens. */
@@ -152,7 +142,7 @@ function peekNewest(page: Page, limit: number): MemoryList | null {
   return { rows: rows.map((row) => listed(row, "")), total, found: total, facets, skipped: [], isEarly: true };
 }
 
-function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): ListedMemory {
+function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): MemoryList["rows"][0] {
   const { when, mtimeMs, unreadable, age, typeExplicit, session, ...shown } = row as Partial<KnownRow> & typeof row;
   return line === "" ? shown : { ...shown, line };
 }
@@ -272,12 +262,9 @@ function verdictOf(verdicts: Verdicts, { file, path, bytes, mtimeMs }: Row & Par
 }
 
 /** The reason says what kind of doubt it is. */
-function worstOf(says: string): VerdictState {
-  return says.includes("which has passed")
-    ? "expired"
-    : /\bmoved to\b/.test(says) && !says.includes("gone")
-      ? "moved"
-      : "gone";
+function worstOf(says: string): "gone" | "expired" | "moved" {
+  if (says.includes("which has passed")) return "expired";
+  return /\bmoved to\b/.test(says) && !says.includes("gone") ? "moved" : "gone";
 }
 
 /** At a time: checking asks git. */

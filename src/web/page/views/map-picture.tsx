@@ -2,15 +2,7 @@
  * The map as a picture: points and lines that can be dragged, panned and zoomed. The view's list has the same content
  * as text.
  */
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from "d3-force";
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
@@ -296,9 +288,10 @@ function shorten(name: string): string {
   return name.length > 28 ? `${[...name].slice(0, 27).join("")}…` : name;
 }
 
-interface Point extends SimulationNodeDatum {
-  x: number;
-  y: number;
+interface Point extends Spot {
+  /** Where it is held. */
+  fx?: number | null;
+  fy?: number | null;
   radius: number;
   /** How many others it is linked to. */
   degree: number;
