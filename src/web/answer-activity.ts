@@ -266,11 +266,7 @@ export async function findHere({ memdir: { config, location } }: Page, id: strin
 }
 
 /** What the session was shown, at which of its prompts, and what was learnt from it. */
-async function traceOf(
-  page: Page,
-  id: string,
-  said: readonly Said[],
-): Promise<Pick<SessionView, "shown" | "learnt" | "proposed">> {
+async function traceOf(page: Page, id: string, said: readonly Said[]) {
   const find = await findTitles(page);
   const prompts = new Map(said.flatMap(({ role, text }, at) => (role === "user" ? [[hashOf(text), at] as const] : [])));
   const log = readSurfaceLog(mainOf(page.memdir).path).filter(({ session }) => session === id);

@@ -7,7 +7,7 @@ import { rarityOf } from "../recall/score.ts";
 import { DIMENSIONS, listEntries, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
 import { get, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
-import { keyOf, type MemoryMap, type MemoryTitle, type Ref } from "./api.ts";
+import { keyOf, type MemoryMap, type MemoryTitle, type MemoryView, type Ref } from "./api.ts";
 
 /** Comparing all pairs of more takes seconds: the linked ones take part, then the newest. */
 const MAX_COMPARED = 2_000;
@@ -105,10 +105,7 @@ function findClusters(count: number, edges: readonly MapEdge[]): number[] {
 const LEAST_NAMED = 4;
 
 /** The two words that tell it from the others. */
-function nameClusters(
-  nodes: readonly Pick<MemoryMap["nodes"][0], "name" | "description">[],
-  clusters: readonly number[],
-): string[] {
+function nameClusters(nodes: readonly { name: string; description: string }[], clusters: readonly number[]): string[] {
   const words = nodes.map(
     ({ name, description }) => new Set(`${name} ${description}`.toLowerCase().match(/[\p{L}\d]{3,}/gu)),
   );
@@ -151,12 +148,9 @@ export function openLinkage({ directories }: Memdir) {
 }
 
 /** Both ways, each memory once; a name that no memory has is only a name. */
-export function linksOf(
-  { entries, edges, find }: Linkage,
-  ref: Ref,
-): { to: (MemoryTitle | { name: string })[]; from: MemoryTitle[] } {
+export function linksOf({ entries, edges, find }: Linkage, ref: Ref): MemoryView["links"] {
   const at = entries.findIndex((entry) => keyOf(entry) === keyOf(ref));
-  const to = new Map<string, MemoryTitle | { name: string }>();
+  const to = new Map<string, MemoryView["links"]["to"][0]>();
   for (const link of entries[at]?.links ?? []) {
     const name = link.replace(/^>/, "");
     const found = find(link);

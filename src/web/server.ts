@@ -14,7 +14,7 @@ import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
+import { type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard, type Refusal } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
@@ -241,10 +241,7 @@ function exchange(cookie: string | null): Response {
   });
 }
 
-function refuseEntry(
-  { status, problem: code, message }: Extract<Admission, { kind: "refused" }>,
-  path: string,
-): Response {
+function refuseEntry({ status, problem: code, message }: Refusal, path: string): Response {
   // The unread rest of a refused request could be taken for the next one.
   const headers = { connection: "close" };
   if (status !== 401 || path.startsWith("/api/")) return Response.json(problem(code, message), { status, headers });

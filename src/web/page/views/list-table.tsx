@@ -214,8 +214,10 @@ function Gap({ rows }: { rows: number }): VNode | null {
   );
 }
 
+type Body = { current: HTMLTableSectionElement | null };
+
 /** The range of rows to render; follows the window. */
-function useRange(body: { current: HTMLTableSectionElement | null }, count: number): [number, number] {
+function useRange(body: Body, count: number): [number, number] {
   const [range, setRange] = useState<[number, number]>([0, 60]);
   useLayoutEffect(() => {
     if (count <= FEW) return;
@@ -248,11 +250,7 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
 }
 
 /** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
-function useCurrent(
-  count: number,
-  rowAt: Props["rowAt"],
-  body: { current: HTMLTableSectionElement | null },
-): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
+function useCurrent(count: number, rowAt: Props["rowAt"], body: Body) {
   const [current, setCurrent] = useState(lastSelected);
   // Keys arrive faster than rendering: the next one continues from here.
   const latest = useRef<{ key: string | null; at: number }>({ key: current, at: -1 });
@@ -287,7 +285,7 @@ function useCurrent(
     latest.current.at = at;
     choose(keyOf(row));
   };
-  return [current, choose, move];
+  return [current, choose, move] as const;
 }
 
 /** Scrolls as little as needed to have row `at` within the window, with a row of room. */

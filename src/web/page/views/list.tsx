@@ -271,10 +271,7 @@ function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
 const MOST_SELECTED = 500;
 
 /** Which memories are selected, and what can be done with them. */
-function useSelection(
-  query: Query,
-  found: number,
-): [ReadonlySet<string>, turn: (key: string) => void, bar: VNode | null] {
+function useSelection(query: Query, found: number) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isBusy, run] = useBusy();
   const clear = () => setSelected(new Set());
@@ -293,16 +290,16 @@ function useSelection(
     if (list.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
   };
   useCommands([{ title: "Select all memories of this list", run: all }]);
-  if (selected.size === 0) return [selected, turn, null];
-  const bar = (
-    <section class="selection row" aria-label="Selected memories">
-      <strong role="status">{selected.size.toLocaleString()} selected</strong>
-      {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
-      <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
-      <Button isSmall kind="quiet" text="Clear" onClick={clear} />
-    </section>
-  );
-  return [selected, turn, bar];
+  const bar =
+    selected.size === 0 ? null : (
+      <section class="selection row" aria-label="Selected memories">
+        <strong role="status">{selected.size.toLocaleString()} selected</strong>
+        {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
+        <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
+        <Button isSmall kind="quiet" text="Clear" onClick={clear} />
+      </section>
+    );
+  return [selected, turn, bar] as const;
 }
 
 function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): VNode | null {

@@ -43,7 +43,7 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
   }, [map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
-  const named = namesShown(map, linked, chosen, matching);
+  const named = namesShown(linked, chosen, matching);
   const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
   useEffect(() => picture.redraw(), [chosen, map, edges, matching]);
   return (
@@ -268,14 +268,9 @@ function neighbours(count: number, edges: MemoryMap["edges"]): Set<number>[] {
   return linked;
 }
 
-function namesShown(
-  map: MemoryMap,
-  linked: Set<number>[],
-  chosen: number | null,
-  found: ReadonlySet<number> | null,
-): number[] {
+function namesShown(linked: Set<number>[], chosen: number | null, found: ReadonlySet<number> | null): number[] {
   if (chosen !== null) return [chosen, ...[...(linked[chosen] ?? [])].slice(0, MOST_NAMES)];
-  const all = found === null ? map.nodes.map((_, at) => at) : [...found];
+  const all = found === null ? linked.map((_, at) => at) : [...found];
   return all.sort((a, b) => (linked[b]?.size ?? 0) - (linked[a]?.size ?? 0)).slice(0, MOST_NAMES);
 }
 
