@@ -74,9 +74,8 @@ export const SETTINGS_ROUTES = [
 /** Null for nothing. Throws for what the setting cannot be, which would be ignored once it is written. */
 function readSetting(name: (typeof OFFERED)[number], value: string): string | number | null {
   if (value === "") return null;
-  const isText = name === "mode" || name === "teamMode" || name === "model";
-  const given = isText ? value : Number(value);
   const { kind } = LEARN[name];
+  const given = kind.accept(value) === undefined ? Number(value) : value;
   if (kind.accept(given) === undefined)
     throw new MemdirError("usage", `"${name}" must be ${kind.expected}, or nothing`);
   const [secret] = findSecrets(value);

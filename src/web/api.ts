@@ -361,7 +361,7 @@ export type ReviewCounts = Record<ReviewKind, number>;
 export interface ReviewAnswer {
   items: ReviewItem[];
   counts: ReviewCounts;
-  /** False while duplicates are still searched for; the stream says when the health, and so they, are known. */
+  /** False while duplicates are still searched for: ask again. */
   isComplete: boolean;
   /** When memories were last checked, and the last dream was. */
   checked: string | null;

@@ -24,7 +24,7 @@ export function Side({ view }: { view: string }): VNode {
     "Ctrl k": openPalette,
     "?": openKeys,
     "/": () => go("memories", { focus: "search" }),
-    n: () => readOnly || go("new"),
+    n: () => !readOnly && go("new"),
     u: () => void undoLast(),
   });
   useEffect(() => setOpen(false), [view]);

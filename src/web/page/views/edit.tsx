@@ -69,7 +69,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   const [theirs, setTheirs] = useState<string | null>(null);
   const [isSaving, run] = useBusy();
   const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
-  const [check, isChecked, checkAgain] = useCheck(reference, edited);
+  const [check, isChecked, setCheck] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
   useEffect(() => keepDraft(sessionStorage, place, draft), [draft]);
@@ -91,8 +91,8 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
       tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
       return;
     }
-    // The check says what has changed in the meantime.
-    if (failure.status === 409 && (failure.body as CheckAnswer | null)?.conflict) checkAgain();
+    const told = failure.body as CheckAnswer | null;
+    if (failure.status === 409 && told?.conflict) setCheck(told);
     else tellFailure(failure);
   };
   const close = () => goBack("memory", { ...reference });

@@ -252,17 +252,16 @@ function useRange(body: Body, count: number): [number, number] {
 /** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
 function useCurrent(count: number, rowAt: Props["rowAt"], body: Body) {
   const [current, setCurrent] = useState(lastSelected);
-  // Keys arrive faster than rendering: the next one continues from here.
-  const latest = useRef<{ key: string | null; at: number }>({ key: current, at: -1 });
+  const place = useRef(-1);
   const choose = (key: string) => {
-    latest.current.key = key;
+    // Keys arrive faster than rendering: the next one continues from here.
     lastSelected = key;
     setCurrent(key);
   };
   const wantsFocus = useRef(false);
   // Before the next key: Enter right after `j` opens the row that `j` led to.
   useLayoutEffect(() => {
-    if (!wantsFocus.current || current === null || current !== latest.current.key) return;
+    if (!wantsFocus.current || current === null || current !== lastSelected) return;
     const link = body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current)}"] a`);
     if (!link) return;
     wantsFocus.current = false;
@@ -271,18 +270,17 @@ function useCurrent(count: number, rowAt: Props["rowAt"], body: Body) {
   const move = (event: KeyboardEvent, by: number) => {
     if (count === 0 || body.current === null) return;
     event.preventDefault();
-    const { key, at: before } = latest.current;
     const isAt = (at: number) => {
       const row = rowAt(at);
-      return row !== undefined && keyOf(row) === key;
+      return row !== undefined && keyOf(row) === lastSelected;
     };
-    const now = isAt(before) ? before : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
+    const now = isAt(place.current) ? place.current : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
     const at = now === -1 ? 0 : Math.min(count - 1, Math.max(0, now + by));
     const row = rowAt(at);
     bring(body.current, at);
     if (row === undefined) return;
     wantsFocus.current = true;
-    latest.current.at = at;
+    place.current = at;
     choose(keyOf(row));
   };
   return [current, choose, move] as const;

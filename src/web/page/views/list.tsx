@@ -132,7 +132,6 @@ function usePages(query: Query) {
   const [pages, setPages] = useState<Pages | null>(lastPages?.key === key ? lastPages : null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [range, setRange] = useState<[number, number]>([0, 0]);
-  const latest = useRef<Pages | null>(pages);
   const fetched = useRef({ of: "", done: new Set<number>() });
   useEffect(() => {
     const of = `${key} ${version}`;
@@ -144,15 +143,12 @@ function usePages(query: Query) {
       if (fetched.current.of !== of) return;
       setFailure(failure?.status === 0 ? null : failure);
       if (value === null) return void done.delete(at);
-      const known = latest.current?.key === key ? latest.current : null;
+      const known = lastPages?.key === key ? lastPages : null;
       const list = at === 0 ? value : (known?.list ?? value);
       const rows = new Map([...(known?.rows ?? [])].filter(([place]) => place < list.found));
-      value.rows.forEach((row, place) => {
-        rows.set(at * PAGE + place, row);
-      });
-      latest.current = { key, list, rows };
-      lastPages = latest.current;
-      setPages(latest.current);
+      for (const [place, row] of value.rows.entries()) rows.set(at * PAGE + place, row);
+      lastPages = { key, list, rows };
+      setPages(lastPages);
       if (value.isEarly && !isAgain) await fetchPage(at, true);
     };
     for (const at of wanted) {

@@ -1,10 +1,10 @@
 /** Review: everything that waits for a person in one queue, the chosen item in detail, and a key for each verb. */
 
 import type { VNode } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { REVIEW_KINDS, type ReviewAnswer, type ReviewDetail, type ReviewItem, type ReviewVerb } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { changes, jobs, measured, useLive, useStart } from "../live.ts";
+import { changes, jobs, useLive, useStart } from "../live.ts";
 import { Age, Button, type ButtonProps, goToMemory, List, TextButton } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { showName, toggle } from "../parts/format.ts";
@@ -17,9 +17,17 @@ import { useStore } from "../store.ts";
 import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
 import { perform, sumUp, VERBS } from "./review-verbs.ts";
 
+/** Asked again while duplicates are still searched for. */
+const AGAIN_MS = 1_500;
+
 export function ReviewView({ params }: { params: URLSearchParams }): VNode {
-  // Duplicates are known once the health was measured.
-  const live = useLive<ReviewAnswer>("/api/review", {}, { also: measured });
+  const live = useLive<ReviewAnswer>("/api/review");
+  const isIncomplete = live.value?.isComplete === false;
+  useEffect(() => {
+    if (!isIncomplete || live.isLoading) return;
+    const waiting = setTimeout(live.reload, AGAIN_MS);
+    return () => clearTimeout(waiting);
+  }, [isIncomplete, live.isLoading]);
   const actions = (
     <>
       <JobButton kind="verify" title="Check memories" />
