@@ -10,15 +10,7 @@ import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import {
-  type Action,
-  type Entry,
-  findBytes,
-  isMemoryFile,
-  lastUndoable,
-  readJournals,
-  type Store,
-} from "../store/store.ts";
+import { type Entry, findBytes, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -108,7 +100,7 @@ export async function readEvents(page: Page): Promise<Dated[]> {
   });
 }
 
-const DONE: Readonly<Record<Action, string>> = {
+const DONE: Readonly<Record<Entry["action"], string>> = {
   save: "Saved",
   forget: "Forgot",
   rename: "Renamed",
@@ -274,11 +266,7 @@ export async function findHere({ memdir: { config, location } }: Page, id: strin
 }
 
 /** What the session was shown, at which of its prompts, and what was learnt from it. */
-async function traceOf(
-  page: Page,
-  id: string,
-  said: readonly Said[],
-): Promise<Pick<SessionView, "shown" | "learnt" | "proposed">> {
+async function traceOf(page: Page, id: string, said: readonly Said[]) {
   const find = await findTitles(page);
   const prompts = new Map(said.flatMap(({ role, text }, at) => (role === "user" ? [[hashOf(text), at] as const] : [])));
   const log = readSurfaceLog(mainOf(page.memdir).path).filter(({ session }) => session === id);

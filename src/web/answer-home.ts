@@ -9,11 +9,11 @@ import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
-import { get, keyOf, mainOf, type Page, TIME, titleOf } from "./answer.ts";
+import { get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
-import type { HealthView, Home, MemoryRow, Waiting } from "./api.ts";
+import { type HealthView, type Home, keyOf, type MemoryRow, type Waiting } from "./api.ts";
 import { readHealth } from "./health.ts";
 import { readQueue } from "./review-queue.ts";
 

@@ -5,9 +5,9 @@ import type { Memdir } from "../memdir.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
 import { DIMENSIONS, listEntries, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
-import { get, keyOf, titleOf } from "./answer.ts";
+import { get, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
-import type { MemoryMap, MemoryTitle, Ref } from "./api.ts";
+import { keyOf, type MemoryMap, type MemoryTitle, type MemoryView, type Ref } from "./api.ts";
 
 /** Comparing all pairs of more takes seconds: the linked ones take part, then the newest. */
 const MAX_COMPARED = 2_000;
@@ -105,10 +105,7 @@ function findClusters(count: number, edges: readonly MapEdge[]): number[] {
 const LEAST_NAMED = 4;
 
 /** The two words that tell it from the others. */
-function nameClusters(
-  nodes: readonly Pick<MemoryMap["nodes"][0], "name" | "description">[],
-  clusters: readonly number[],
-): string[] {
+function nameClusters(nodes: readonly { name: string; description: string }[], clusters: readonly number[]): string[] {
   const words = nodes.map(
     ({ name, description }) => new Set(`${name} ${description}`.toLowerCase().match(/[\p{L}\d]{3,}/gu)),
   );
@@ -151,12 +148,9 @@ export function openLinkage({ directories }: Memdir) {
 }
 
 /** Both ways, each memory once; a name that no memory has is only a name. */
-export function linksOf(
-  { entries, edges, find }: Linkage,
-  ref: Ref,
-): { to: (MemoryTitle | { name: string })[]; from: MemoryTitle[] } {
+export function linksOf({ entries, edges, find }: Linkage, ref: Ref): MemoryView["links"] {
   const at = entries.findIndex((entry) => keyOf(entry) === keyOf(ref));
-  const to = new Map<string, MemoryTitle | { name: string }>();
+  const to = new Map<string, MemoryView["links"]["to"][0]>();
   for (const link of entries[at]?.links ?? []) {
     const name = link.replace(/^>/, "");
     const found = find(link);
@@ -191,7 +185,6 @@ async function findNear(entries: readonly Pick<RowEntry, "ranking">[]): Promise<
   const best = new Map<string, Near>();
   for (let at = 0; at < entries.length; at++) {
     if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldTurn();
-    if (isByMeaning && !known[at]) continue;
     for (const { to, share } of topOf(at, scoresAt(at), least)) {
       const [a, b] = at < to ? [at, to] : [to, at];
       best.set(`${a} ${b}`, { a, b, share: Math.min(1, share) });
@@ -209,23 +202,16 @@ function topOf(at: number, scores: Float32Array, least: number): { to: number; s
 }
 
 function openSimilarities(known: readonly (Vector | null)[]): (at: number) => Float32Array {
-  const vectors = new Float32Array(known.length * DIMENSIONS);
-  known.forEach((vector, at) => {
-    if (vector)
-      for (let i = 0; i < DIMENSIONS; i++) vectors[at * DIMENSIONS + i] = (vector.values[i] ?? 0) * vector.scale;
-  });
   return (at) => {
-    const scores = new Float32Array(known.length);
-    const own = vectors.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS);
-    for (let to = 0; to < known.length; to++) {
-      if (!known[to]) continue;
-      const from = to * DIMENSIONS;
-      let sum = 0;
-      for (let i = 0; i < DIMENSIONS; i++) sum += (own[i] as number) * (vectors[from + i] as number);
-      scores[to] = sum;
-    }
-    return scores;
+    const own = known[at];
+    return Float32Array.from(known, (other) => (own && other ? cosineOf(own, other) : 0));
   };
+}
+
+function cosineOf({ values: a, scale }: Vector, { values: b, scale: other }: Vector): number {
+  let sum = 0;
+  for (let i = 0; i < DIMENSIONS; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum * scale * other;
 }
 
 /** The cosine of the words' weights, by how rare they are; words of many memories are left out. */

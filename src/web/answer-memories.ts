@@ -12,17 +12,8 @@ import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stem
 import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
-import { get, type Known, type KnownRow, keyOf, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
-import {
-  type BulkAnswer,
-  FILTERS,
-  type ListedMemory,
-  type MemoryList,
-  type MemoryRow,
-  type MemoryTitle,
-  type Ref,
-  type VerdictState,
-} from "./api.ts";
+import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
+import { type BulkAnswer, FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./api.ts";
 import { countFacets, orderRows, readAsked } from "./memory-order.ts";
 
 /** Two screens. */
@@ -89,12 +80,12 @@ function readKey(key: string): Ref {
 }
 
 /** Every row, kept while the directories are watched, nothing in them changes, and the day is the same. */
-export async function answerMemories(page: Page): Promise<Pick<Known, "rows" | "skipped">> {
+export async function answerMemories(page: Page): Promise<Known> {
   const { kept, now } = page;
-  const day = localDay(now());
-  if (kept.version !== null && kept.rows?.version === kept.version && kept.rows.day === day) return kept.rows.known;
+  const of = `${kept.version} ${localDay(now())}`;
+  if (kept.version !== null && kept.rows?.of === of) return kept.rows.known;
   const known = readAll(page);
-  kept.rows = { version: kept.version, day, known };
+  kept.rows = { of, known };
   // A failure is for the caller; the next one tries again.
   known.catch(() => {
     if (kept.rows?.known === known) delete kept.rows;
@@ -151,7 +142,7 @@ function peekNewest(page: Page, limit: number): MemoryList | null {
   return { rows: rows.map((row) => listed(row, "")), total, found: total, facets, skipped: [], isEarly: true };
 }
 
-function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): ListedMemory {
+function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): MemoryList["rows"][0] {
   const { when, mtimeMs, unreadable, age, typeExplicit, session, ...shown } = row as Partial<KnownRow> & typeof row;
   return line === "" ? shown : { ...shown, line };
 }
@@ -271,12 +262,9 @@ function verdictOf(verdicts: Verdicts, { file, path, bytes, mtimeMs }: Row & Par
 }
 
 /** The reason says what kind of doubt it is. */
-function worstOf(says: string): VerdictState {
-  return says.includes("which has passed")
-    ? "expired"
-    : /\bmoved to\b/.test(says) && !says.includes("gone")
-      ? "moved"
-      : "gone";
+function worstOf(says: string): "gone" | "expired" | "moved" {
+  if (says.includes("which has passed")) return "expired";
+  return /\bmoved to\b/.test(says) && !says.includes("gone") ? "moved" : "gone";
 }
 
 /** At a time: checking asks git. */

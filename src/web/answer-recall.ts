@@ -68,7 +68,7 @@ export async function inspectRecall(
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
     memories: all.memories
-      .map((memory) => inspect(memdir, memory, { shown, threshold }))
+      .map((memory) => inspect(memdir, memory, shown, threshold))
       .sort((a, b) => b.confidence - a.confidence),
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
@@ -77,11 +77,7 @@ export async function inspectRecall(
   };
 }
 
-function inspect(
-  memdir: Memdir,
-  memory: Recalled,
-  { shown, threshold }: { shown: RecallResult | null; threshold: number },
-): InspectedMemory {
+function inspect(memdir: Memdir, memory: Recalled, shown: RecallResult | null, threshold: number): InspectedMemory {
   const { name, scope, type, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;

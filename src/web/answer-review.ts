@@ -1,7 +1,7 @@
 /** Review: everything that waits for a person as one queue, each item in detail, and what is done with it. */
 
 import { MemdirError } from "../errors.ts";
-import { flag, group, number, text } from "../input.ts";
+import { flag, group, type Input, number, text } from "../input.ts";
 import { previewProposal } from "../learn/apply.ts";
 import { applySeenPlan } from "../learn/dream.ts";
 import { lastDream } from "../learn/dream-gates.ts";
@@ -25,8 +25,14 @@ import { openLinkage } from "./answer-map.ts";
 import { findTitles } from "./answer-memories.ts";
 import { claimRows, examine } from "./answer-memory.ts";
 import type { ChangedAnswer, MemoryTitle, Ref, ReviewAnswer, ReviewDetail, ReviewItem } from "./api.ts";
+import type { FindLinked } from "./markdown-tree.ts";
 import { changeSkipped, findWaiting, placeOf, readQueue, type Waiting } from "./review-queue.ts";
 import { compareTexts } from "./text-parts.ts";
+
+/** `base` is that of the detail that the person saw, `amended` what they wrote instead. */
+const SEEN = { amended: group(WRITTEN), base: text() };
+
+type Seen = Input<typeof SEEN>;
 
 export const REVIEW_ROUTES = [
   get("/api/review", {}, async (page): Promise<ReviewAnswer> => {
@@ -40,8 +46,8 @@ export const REVIEW_ROUTES = [
     };
   }),
   get("/api/review/item", { id: NAME }, async (page, { id }) => detail(page, await findWaiting(page, id))),
-  /** A proposal, with the person's own words where they changed some, or a step of a dream. `base` is that of the detail they saw. */
-  post("/api/review/accept", { id: NAME, amended: group(WRITTEN), base: text() }, async (page, { id, ...seen }) => {
+  /** A proposal, with the person's own words where they changed some, or a step of a dream. */
+  post("/api/review/accept", { id: NAME, ...SEEN }, async (page, { id, ...seen }) => {
     const { item, proposal, step } = await findWaiting(page, id);
     if (proposal) return acceptProposal(page, proposal, seen);
     if (!step) throw new MemdirError("usage", `${item.title} has nothing to accept; choose another verb`);
@@ -113,13 +119,7 @@ function lastCheck({ memdir }: Page): string | null {
   return times.reduce<string | null>((last, at) => (last === null || at > last ? at : last), null);
 }
 
-type Amended = { cues?: string[] | undefined } & Record<string, unknown>;
-
-async function acceptProposal(
-  page: Page,
-  waiting: Proposal,
-  { amended, base }: { amended?: Amended | undefined; base?: string | undefined },
-): Promise<ChangedAnswer> {
+async function acceptProposal(page: Page, waiting: Proposal, { amended, base }: Seen): Promise<ChangedAnswer> {
   const { memdir } = page;
   const seen = base === undefined ? null : await previewProposal(memoriesFor(memdir, waiting), waiting);
   if (seen && baseOf(seen) !== base)
@@ -163,16 +163,14 @@ async function confirm(page: Page, directory: Store, { file, base }: { file: str
 
 async function detail(page: Page, waiting: Waiting): Promise<ReviewDetail> {
   const { item, proposal, step } = waiting;
-  const linkage = openLinkage(page.memdir);
-  const compare = (before: string | null, after: string | null) =>
-    compareTexts(before, after, (name) => linkage.find(name));
+  const { find } = openLinkage(page.memdir);
   const none: ReviewDetail = { reason: "", origin: [], changes: [], claims: [], texts: null, base: null, words: null };
-  if (proposal) return { ...none, ...(await detailProposal(page, proposal, item, compare)) };
+  if (proposal) return { ...none, ...(await detailProposal(page, proposal, item, find)) };
   if (step) {
     const { directory } = openLearning(page.memdir);
     const changes = [...changesOf(step.op)].map(async ([file, after]) => {
       const before = findText(directory, file);
-      return changeOf({ title: nameIn(file, after ?? before), ref: { directory: 0, file } }, before, after, compare);
+      return changeOf({ title: nameIn(file, after ?? before), ref: { directory: 0, file } }, before, after, find);
     });
     return {
       ...none,
@@ -187,13 +185,13 @@ async function detail(page: Page, waiting: Waiting): Promise<ReviewDetail> {
   if (!memory || left === null || left === undefined) return { ...none, reason };
   const known = { ...none, reason, origin: originOf(page, item.memory) };
   if (right) {
-    const change = await changeOf(memory, left, settleText(right), compare);
+    const change = await changeOf(memory, left, settleText(right), find);
     return { ...known, texts: { left, right }, changes: [change] };
   }
-  if (item.kind !== "finding") return { ...known, changes: [await changeOf(memory, left, left, compare)] };
+  if (item.kind !== "finding") return { ...known, changes: [await changeOf(memory, left, left, find)] };
   const found = await examine(page, memory.ref);
   const { text: fixed } = fixText(memory.ref.file, left, (found?.findings ?? []).filter(isShown));
-  return { ...known, claims: claimRows(found), changes: [await changeOf(memory, left, fixed, compare)] };
+  return { ...known, claims: claimRows(found), changes: [await changeOf(memory, left, fixed, find)] };
 }
 
 function sayIndex(dead: readonly string[]): string {
@@ -210,16 +208,15 @@ async function withNames(page: Page, reason: string): Promise<string> {
 const NO_CUES =
   "A cue is what a person would say when this memory helps. Without one it is found by its own words alone.";
 
-type Compare = (before: string | null, after: string | null) => ReturnType<typeof compareTexts>;
 type Change = ReviewDetail["changes"][0];
 
 async function changeOf(
   { title, ref }: Pick<Change, "title" | "ref">,
   before: string | null,
   after: string | null,
-  compare: Compare,
+  find: FindLinked,
 ): Promise<Change> {
-  const parts = await compare(before, after);
+  const parts = await compareTexts(before, after, find);
   const isChanged = parts.some((part) => part.before !== part.after && !part.isQuiet);
   const effect = before === null ? "new" : after === null ? "removed" : isChanged ? "changed" : "same";
   return { effect, title, ref: ref && { directory: ref.directory, file: ref.file }, parts };
@@ -259,7 +256,7 @@ async function detailProposal(
   { memdir }: Page,
   proposal: Proposal,
   item: ReviewItem,
-  compare: Compare,
+  find: FindLinked,
 ): Promise<Partial<ReviewDetail>> {
   const { reason, from, trust, session, name, type, description, body, when: cues } = proposal;
   const origin = [
@@ -270,7 +267,7 @@ async function detailProposal(
   try {
     const { before, after } = await previewProposal(memoriesFor(memdir, proposal), proposal);
     const ref = before === null ? null : item.memory;
-    const change = await changeOf({ title: name, ref }, before, after === "" ? null : after, compare);
+    const change = await changeOf({ title: name, ref }, before, after === "" ? null : after, find);
     return { reason, origin, words, base: baseOf({ before, after }), changes: [change] };
   } catch (error) {
     mainOf(memdir).log((error as Error).message);

@@ -74,9 +74,8 @@ export const SETTINGS_ROUTES = [
 /** Null for nothing. Throws for what the setting cannot be, which would be ignored once it is written. */
 function readSetting(name: (typeof OFFERED)[number], value: string): string | number | null {
   if (value === "") return null;
-  const isText = name === "mode" || name === "teamMode" || name === "model";
-  const given = isText ? value : Number(value);
   const { kind } = LEARN[name];
+  const given = kind.accept(value) === undefined ? Number(value) : value;
   if (kind.accept(given) === undefined)
     throw new MemdirError("usage", `"${name}" must be ${kind.expected}, or nothing`);
   const [secret] = findSecrets(value);
@@ -86,13 +85,11 @@ function readSetting(name: (typeof OFFERED)[number], value: string): string | nu
 
 /** Settings and projects are read when a Memdir is opened. */
 async function reopen(page: Page, cwd: string, store: Page["store"] = {}): Promise<void> {
-  const { env, now, log, kept, watch } = page;
+  const { env, now, log, watch } = page;
   const memdir = await openMemdir({ cwd, env, now, log, by: "ui", ...store });
   if (placeOf(memdir) !== placeOf(page.memdir)) page.generation++;
-  Object.assign(page, { memdir, store });
-  const { version } = kept;
-  for (const key of Object.keys(kept)) delete (kept as unknown as Record<string, unknown>)[key];
-  kept.version = version === null ? null : version + 1;
+  const { version } = page.kept;
+  Object.assign(page, { memdir, store, kept: { version: version === null ? null : version + 1 } });
   watch?.();
 }
 

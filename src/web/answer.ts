@@ -44,7 +44,7 @@ interface Kept {
   /** The last measurement, and the version and the day that it is for. */
   health?: { of: string; last: Measurement | null };
   /** Every memory as a row, as it was at a version and on a day. */
-  rows?: { version: number | null; day: string; known: Promise<Known> };
+  rows?: { of: string; known: Promise<Known> };
   /** Texts that were read for a search; of which rows all were. */
   texts?: SearchTexts;
   readRows?: readonly KnownRow[];
@@ -150,10 +150,6 @@ export function refOf({ directories }: Memdir, { path, file }: Pick<Row, "path" 
   return { directory: directories.findIndex((each) => join(each.path, file) === path), file };
 }
 
-export function keyOf({ directory, file }: Ref): string {
-  return `${directory}/${file}`;
-}
-
 export function capitalise(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -186,23 +182,17 @@ function skipped(lines: readonly DiffLine[]): DiffLine {
   return { kind: "skipped", text: count, lines: lines.map(({ text }) => clip(text, MAX_LINE_CHARS)) };
 }
 
-/** Runs of lines that stay, shortened to what is near a change. */
+/** Lines far from any change are only counted; a single one can be shown itself instead. */
 function fold(lines: readonly DiffLine[]): DiffLine[] {
+  const isNear = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same"),
+  );
   const folded: DiffLine[] = [];
   for (let at = 0; at < lines.length; ) {
-    let to = at;
-    while (to < lines.length && lines[to]?.kind === "same") to++;
-    if (to === at) {
-      folded.push(lines[at++] as DiffLine);
-      continue;
-    }
+    const near = isNear.indexOf(true, at);
+    const to = Math.max(at + 1, near < 0 ? lines.length : near);
     const run = lines.slice(at, to);
-    const head = at === 0 ? 0 : CONTEXT;
-    const tail = to === lines.length ? 0 : CONTEXT;
-    // A single line can be shown itself instead of being counted.
-    if (run.length <= head + tail + 1) folded.push(...run);
-    else
-      folded.push(...run.slice(0, head), skipped(run.slice(head, run.length - tail)), ...run.slice(run.length - tail));
+    folded.push(...(run.length > 1 ? [skipped(run)] : run));
     at = to;
   }
   return folded;

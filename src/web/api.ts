@@ -19,6 +19,11 @@ export interface Ref {
   file: string;
 }
 
+/** The same for as long as a memory keeps its file. */
+export function keyOf({ directory, file }: Ref): string {
+  return `${directory}/${file}`;
+}
+
 /** The worst of what a memory claims: it names something that is gone, a day that has passed, something that moved; or it claims nothing. */
 export type VerdictState = "gone" | "expired" | "moved" | "holds" | "no claims";
 
@@ -227,21 +232,15 @@ export interface SavedAnswer extends Ref {
   notices: string[];
 }
 
-/** POST /api/forget, /api/rename { to } on a memory's place, and /api/undo { id? }: results of the verbs. */
+/** POST /api/forget, /api/rename { to } on a memory's place: what the page needs of the verbs' results. */
 export interface VerbAnswer {
-  action: string;
   file: string;
   undo: string | null;
   notices?: string[];
 }
-export interface UndoAnswer {
-  action: string;
-  undone: string;
-  /** The change that undoing was, which can be undone in turn. */
-  undo: string;
-  files: string[];
-  notices: string[];
-}
+
+/** POST /api/undo { id? } : `undo` is the change that undoing was, which can be undone in turn. */
+export type UndoAnswer = { undo: string; notices: string[] };
 
 /** GET /api/last : what `u` would undo; null if there is nothing. */
 export interface LastChange {

@@ -23,6 +23,8 @@ export type Admission =
   | { kind: "exchange"; cookie: string | null }
   | { kind: "refused"; status: number; problem: string; message: string };
 
+export type Refusal = Extract<Admission, { kind: "refused" }>;
+
 export type Guard = ReturnType<typeof openGuard>;
 
 /** Long enough to switch to another window, short enough to be worthless in a shell's history. */
@@ -124,6 +126,6 @@ function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-function refuse(status: number, problem: string, message: string): Extract<Admission, { kind: "refused" }> {
+function refuse(status: number, problem: string, message: string): Refusal {
   return { kind: "refused", status, problem, message };
 }

@@ -10,9 +10,9 @@ import { findText, oneLine, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath } from "../team/merge.ts";
 import { sha256 } from "../text/hash.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/verdicts.ts";
-import { capitalise, type KnownRow, keyOf, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
+import { capitalise, type KnownRow, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
-import { REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
+import { keyOf, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
 import { readHealth } from "./health.ts";
 
 export interface Waiting {

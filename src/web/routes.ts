@@ -34,14 +34,8 @@ export const ROUTES: readonly Route[] = [
     const row = findRow(name);
     if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
     const verb = await row.load();
-    const form = buildSchema(fieldsOf(verb, "web")) as Pick<VerbForm, "properties" | "required">;
-    return {
-      name,
-      summary: row.summary,
-      about: verb.about ?? "",
-      properties: form.properties,
-      required: form.required,
-    };
+    const { properties, required } = buildSchema(fieldsOf(verb, "web")) as Pick<VerbForm, "properties" | "required">;
+    return { name, summary: row.summary, about: verb.about ?? "", properties, required };
   }),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
   ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, ...SETTINGS_ROUTES],

@@ -1,6 +1,7 @@
 /** The page's server on loopback: every request passes the guard, every answer has the same strict headers, and nothing is thrown outwards. */
 
 import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -13,7 +14,7 @@ import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
+import { type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard, type Refusal } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
@@ -95,14 +96,11 @@ function makeSecret(): string {
 }
 
 async function listen(server: Server, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(portError(error, port));
-    server.once("error", fail);
-    server.listen(port, ADDRESS, () => {
-      server.off("error", fail);
-      resolve();
-    });
-  });
+  try {
+    await once(server.listen(port, ADDRESS), "listening");
+  } catch (error) {
+    throw portError(error as NodeJS.ErrnoException, port);
+  }
 }
 
 function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
@@ -138,7 +136,10 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
     return route ? answerRoute(page, route, c) : next();
   });
   app.get("/api/live", (c) => stream(c, live));
-  for (const [path, allow] of allowed([...routes, { method: "GET", path: "/api/live" }])) {
+  const known = [...routes, { method: "GET", path: "/api/live" }];
+  for (const { path } of known) {
+    const methods = known.flatMap((each) => (each.path === path ? each.method : [])).join(", ");
+    const allow = methods.replace("GET", "GET, HEAD");
     app.all(path, (c) => c.json(problem("method", `this path accepts only ${allow}`), 405, { allow }));
   }
   app.all("/api/*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
@@ -240,10 +241,7 @@ function exchange(cookie: string | null): Response {
   });
 }
 
-function refuseEntry(
-  { status, problem: code, message }: Extract<Admission, { kind: "refused" }>,
-  path: string,
-): Response {
+function refuseEntry({ status, problem: code, message }: Refusal, path: string): Response {
   // The unread rest of a refused request could be taken for the next one.
   const headers = { connection: "close" };
   if (status !== 401 || path.startsWith("/api/")) return Response.json(problem(code, message), { status, headers });
@@ -304,12 +302,4 @@ function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: P
 
 function problem(code: string, message: string): Problem {
   return { problem: code, message };
-}
-
-function allowed(routes: readonly { method: string; path: string }[]): Map<string, string> {
-  const methods = new Map<string, string[]>();
-  for (const { method, path } of routes) {
-    methods.set(path, [...(methods.get(path) ?? []), ...(method === "GET" ? ["GET", "HEAD"] : [method])]);
-  }
-  return new Map([...methods].map(([path, names]) => [path, names.join(", ")]));
 }

@@ -83,7 +83,10 @@ export function startKeyboard(): void {
       sinceG = performance.now();
       return;
     }
-    findHandler(event.key)?.(event);
+    const handle = findHandler(event.key);
+    // Some browsers search with a letter or a slash, and a field that the key opens must not get it.
+    if (handle !== undefined && event.key.length === 1) event.preventDefault();
+    handle?.(event);
   });
 }
 
@@ -123,15 +126,11 @@ export function useCommands(offered: readonly Command[]): void {
     commands.set([latest, ...commands.get()]);
     return () => commands.set(commands.get().filter((each) => each !== latest));
   }, []);
-  const press = (run: Command["run"]) => (event: KeyboardEvent) => {
-    event.preventDefault();
-    run();
-  };
-  useKeys(Object.fromEntries(offered.flatMap(({ keys, run }) => (keys === undefined ? [] : [[keys, press(run)]]))));
+  useKeys(Object.fromEntries(offered.flatMap(({ keys, run }) => (keys === undefined ? [] : [[keys, run]]))));
 }
 
+const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true]";
+
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "range"].includes(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+  return target instanceof Element && target.matches(TYPED);
 }

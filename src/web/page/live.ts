@@ -1,7 +1,7 @@
 /** Server-sent events: changes on disk and the progress of jobs, and answers that are fetched again with them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job, LiveEvent, Start, Waiting } from "../api.ts";
-import { type Failure, formatQuery, generation, get, type Query, send } from "./remote.ts";
+import { type Failure, formatQuery, get, type Query, send, start } from "./remote.ts";
 import { formatRoute } from "./router.ts";
 import { makeStore, useStore } from "./store.ts";
 
@@ -12,10 +12,6 @@ export interface Live<T> {
   isLoading: boolean;
   reload: () => void;
 }
-
-/** Facts that the page fetches once at the start; until then nothing can be changed. */
-const NOTHING: Start = { version: "", project: "", readOnly: true, warnings: [], verbs: [], root: "", generation: 0 };
-export const start = makeStore(NOTHING);
 
 /** Grows with every change on disk. */
 export const changes = makeStore(0);
@@ -55,7 +51,8 @@ export function startLive(): void {
   source.onmessage = (message) => {
     const event = JSON.parse(String(message.data)) as LiveEvent;
     if (event.kind === "hello") {
-      if (event.generation !== (generation.get() ?? event.generation)) return beginAnew();
+      const { version, generation } = start.get();
+      if (version !== "" && event.generation !== generation) return beginAnew();
       jobs.set(event.jobs);
       isConnected.set(true);
       // Changes while the connection was lost were not reported.

@@ -4,13 +4,13 @@ import { render, type VNode } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import type { Start } from "../api.ts";
 import { startKeyboard } from "./keyboard.ts";
-import { isConnected, start, startLive } from "./live.ts";
+import { isConnected, startLive } from "./live.ts";
 import { Button } from "./parts/basics.tsx";
 import { OpenDialog } from "./parts/dialog.tsx";
 import { JobTray } from "./parts/jobs.tsx";
 import { Empty, PageHead } from "./parts/layout.tsx";
 import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
-import { generation, get } from "./remote.ts";
+import { get, start } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
 import { Side } from "./side.tsx";
 import { useStore } from "./store.ts";
@@ -111,10 +111,7 @@ async function begin(): Promise<void> {
   if (place !== null) render(<Page />, place);
   const { value, failure } = await get<Start>("/api/start");
   if (failure !== null) tellFailure(failure);
-  else {
-    generation.set(value.generation);
-    start.set(value);
-  }
+  else start.set(value);
   startLive();
 }
 

@@ -8,6 +8,7 @@ import { useLive, useStart } from "./live.ts";
 import { goToMemory, Keys } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
 import { closeDialog, openDialog, useModal } from "./parts/dialog.tsx";
+import { holds } from "./parts/format.ts";
 import { useLater } from "./parts/hooks.ts";
 import { startJob } from "./parts/jobs.tsx";
 import { go } from "./router.ts";
@@ -106,7 +107,7 @@ function useChoices(typed: string): Command[] {
   const [asked] = useLater(typed.trim(), PAUSE_MS);
   const query = { q: asked, quick: true, limit: MOST_MEMORIES };
   const found = useLive<MemoryList>(asked === "" ? null : "/api/memories", query, { isSteady: true }).value;
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const [first = ""] = typed.trim().toLowerCase().split(/\s+/);
   const all: Command[] = [
     ...offered,
     ...ALL_PLACES.map(({ view, title, letter }) => ({
@@ -127,11 +128,9 @@ function useChoices(typed: string): Command[] {
         ]),
     ...verbs.map(({ name, summary }) => ({ title: name, says: summary, run: RUNS[name] ?? (() => askVerb(name)) })),
   ];
-  const fits = all.filter(({ title, says = "" }) =>
-    words.every((word) => `${title} ${says}`.toLowerCase().includes(word)),
-  );
+  const fits = all.filter(({ title, says = "" }) => holds(`${title} ${says}`, typed));
   // What begins with the words before what only mentions them.
-  const begins = ({ title }: Command) => (title.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1);
+  const begins = ({ title }: Command) => (title.toLowerCase().startsWith(first) ? 0 : 1);
   const memories = typed.trim() === "" ? [] : (found?.rows ?? []);
   return [
     ...fits.sort((a, b) => begins(a) - begins(b)),

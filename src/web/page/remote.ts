@@ -1,9 +1,10 @@
 /** Requests to the server: every answer is a value or an error value, never an exception. */
-import type { Problem } from "../api.ts";
+import type { Problem, Start } from "../api.ts";
 import { makeStore } from "./store.ts";
 
-/** Which of the server's projects this page shows; null before it is known. */
-export const generation = makeStore<number | null>(null);
+/** Facts that the page fetches once at the start; until then nothing can be changed. */
+const NOTHING: Start = { version: "", project: "", readOnly: true, warnings: [], verbs: [], root: "", generation: 0 };
+export const start = makeStore(NOTHING);
 
 export interface Failure extends Problem {
   /** 0 if there was no answer. */
@@ -31,7 +32,11 @@ export async function send<T>(
   const answer = call<T>(path, {
     method,
     // No form and no link of another page can send this header.
-    headers: { "content-type": "application/json", "x-memdir": "1", "x-memdir-project": String(generation.get() ?? 0) },
+    headers: {
+      "content-type": "application/json",
+      "x-memdir": "1",
+      "x-memdir-project": String(start.get().generation),
+    },
     body: JSON.stringify(body),
     signal: signal ?? null,
   });

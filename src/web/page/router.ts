@@ -157,12 +157,10 @@ function noteLeft(now: Partial<Left>): void {
   lefts.set(key, { top: 0, focus: null, ...lefts.get(key), ...now });
 }
 
-/** Links are known by their address and rows by their key; other elements of a view are not found again. */
+/** Links are known by their address; other elements of a view are not found again. */
 function selectorOf(element: Element): string | null {
   const href = element.getAttribute("href");
-  if (href !== null) return `main a[href="${CSS.escape(href)}"]`;
-  const key = element.getAttribute("data-key");
-  return key === null ? null : `main [data-key="${CSS.escape(key)}"]`;
+  return href === null ? null : `main a[href="${CSS.escape(href)}"]`;
 }
 
 function formatHash({ view, params }: Route): string {

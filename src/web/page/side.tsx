@@ -23,14 +23,8 @@ export function Side({ view }: { view: string }): VNode {
   useKeys({
     "Ctrl k": openPalette,
     "?": openKeys,
-    "/": (event) => {
-      event.preventDefault();
-      go("memories", { focus: "search" });
-    },
-    n: (event) => {
-      event.preventDefault();
-      if (!readOnly) go("new");
-    },
+    "/": () => go("memories", { focus: "search" }),
+    n: () => !readOnly && go("new"),
     u: () => void undoLast(),
   });
   useEffect(() => setOpen(false), [view]);

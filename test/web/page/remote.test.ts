@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { generation, send } from "../../../src/web/page/remote.ts";
+import { send, start } from "../../../src/web/page/remote.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -10,7 +10,7 @@ it("every request that may change something says which project the page shows", 
     return Response.json({});
   });
   await send("POST", "/api/forget", {});
-  generation.set(3);
+  start.set({ ...start.get(), generation: 3 });
   await send("PUT", "/api/memory", {});
   await send("DELETE", "/api/jobs?id=1");
   expect(sent).toEqual(["0", "3", "3"]);

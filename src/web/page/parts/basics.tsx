@@ -212,10 +212,10 @@ export function Bar({ share, label, tone = "accent" }: { share: number; label: s
 }
 
 /** How long ago something was, with the exact time on hover. */
-export function Age({ at }: { at: string }): VNode {
+export function Age({ at, class: looks = "" }: { at: string; class?: string }): VNode {
   const ms = Date.now() - new Date(at).getTime();
-  if (Number.isNaN(ms)) return <span>{at}</span>;
-  return <time class="age" dateTime={at} title={formatMoment(at)} children={formatAge(ms)} />;
+  if (Number.isNaN(ms)) return <span class={looks}>{at}</span>;
+  return <time class={`age ${looks}`} dateTime={at} title={formatMoment(at)} children={formatAge(ms)} />;
 }
 
 /** A paragraph in a soft colour with automatic text direction; nothing if there is no text. */

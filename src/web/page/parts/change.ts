@@ -1,7 +1,7 @@
 /** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
 import type { LastChange, UndoAnswer } from "../../api.ts";
-import { changes, start } from "../live.ts";
-import { get, send, waitForAnswer } from "../remote.ts";
+import { changes } from "../live.ts";
+import { get, send, start, waitForAnswer } from "../remote.ts";
 import { ask } from "./dialog.tsx";
 import { formatAge } from "./format.ts";
 import { endOffer, tell, tellFailure, told } from "./notice.tsx";

@@ -3,7 +3,7 @@ import { type ComponentChildren, Fragment, type VNode } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
-import { Button, Field } from "./basics.tsx";
+import { Button, Field, Form } from "./basics.tsx";
 
 /** The dialog that is open; another one takes its place. */
 const opened = makeStore<VNode | null>(null);
@@ -50,13 +50,9 @@ export function Dialog({ title, isWide = false, no = "Close", children, actions 
 export function useModal() {
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
-    const before = document.activeElement;
     element.current?.showModal();
-    return () => {
-      // While it is open nothing behind it can have the focus.
-      element.current?.close();
-      if (before instanceof HTMLElement) before.focus();
-    };
+    // Closed before it goes, it gives the focus back to what had it.
+    return () => element.current?.close();
   }, []);
   const onCancel = (event: Event) => {
     event.preventDefault();
@@ -87,6 +83,7 @@ function QuestionDialog(props: { question: Question; onAnswer: (given: string | 
   // Before the next paint, or a question that is replaced at once would never be answered.
   useLayoutEffect(() => () => props.onAnswer(null), []);
   const confirm = () => {
+    if (!isReady) return;
     props.onAnswer(text.trim());
     closeDialog();
   };
@@ -94,18 +91,9 @@ function QuestionDialog(props: { question: Question; onAnswer: (given: string | 
     <Dialog title={title} no={no} actions={<Button kind="primary" text={yes} disabled={!isReady} onClick={confirm} />}>
       {says === undefined ? null : <p>{says}</p>}
       {field === undefined ? null : (
-        <Field
-          label={field.label}
-          autocomplete="off"
-          value={text}
-          onInput={setText}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || !isReady || event.isComposing) return;
-            // The focus goes back at once: the button there must not take this key for its own.
-            event.preventDefault();
-            confirm();
-          }}
-        />
+        <Form onSubmit={confirm}>
+          <Field label={field.label} autocomplete="off" value={text} onInput={setText} />
+        </Form>
       )}
     </Dialog>
   );

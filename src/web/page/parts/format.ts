@@ -1,5 +1,6 @@
 /** Formats names, times, sizes and counts for people, and days as the columns of a chart. */
-import type { Ref } from "../../api.ts";
+
+export { keyOf } from "../../api.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -10,11 +11,6 @@ const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 export function showName(name: string): string {
   return name.replace(TURNS, "");
-}
-
-/** The same for as long as a memory keeps its file. */
-export function keyOf({ directory, file }: Ref): string {
-  return `${directory}/${file}`;
 }
 
 export function formatAge(ms: number): string {
@@ -47,6 +43,12 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
 export function toggle<T>(values: Iterable<T>, value: T): T[] {
   const others = [...values].filter((each) => each !== value);
   return [...values].includes(value) ? others : [...others, value];
+}
+
+/** Whether the text contains every word that was typed. */
+export function holds(text: string, typed: string): boolean {
+  const words = typed.toLowerCase().split(/\s+/);
+  return words.every((word) => text.toLowerCase().includes(word));
 }
 
 /** Non-empty lines, trimmed. */

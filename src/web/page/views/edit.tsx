@@ -23,7 +23,7 @@ import type { Finding } from "./editor.ts";
 export function EditView({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref }, { isSteady: true });
-  const { readOnly, version, root } = useStart();
+  const { root } = useStart();
   const place = `${root} ${keyOf(ref)}`;
   // The memory may be forgotten in the meantime: the typed text must not be lost with it.
   const memory = live.value;
@@ -32,8 +32,7 @@ export function EditView({ params }: { params: URLSearchParams }): VNode {
   if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null) return <Page title={`Edit ${ref.file}`} live={live} children={() => null} />;
   const { text, row } = memory;
-  if (row.isReadOnly || (readOnly && version !== ""))
-    return <ReadOnly title={row.name} says="This memory is read-only here." />;
+  if (row.isReadOnly) return <ReadOnly title={row.name} says="This memory is read-only here." />;
   return <Editor key={place} place={place} reference={ref} name={row.name} text={text} isGone={isGone} />;
 }
 

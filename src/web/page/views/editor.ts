@@ -1,24 +1,11 @@
 /** The editor for a memory's file: CodeMirror with line numbers, findings, names after `[[`, and a comparison with another text. Loaded when it is needed. */
-import {
-  autocompletion,
-  type CompletionContext,
-  type CompletionResult,
-  completionKeymap,
-} from "@codemirror/autocomplete";
+import { autocompletion, type CompletionSource, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { getChunks, unifiedMergeView } from "@codemirror/merge";
 import { Compartment, EditorState, type Range, Text } from "@codemirror/state";
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  highlightActiveLine,
-  keymap,
-  lineNumbers,
-  ViewPlugin,
-  type ViewUpdate,
-} from "@codemirror/view";
+import { Decoration, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { commonEnds } from "../../../text/diff.ts";
 
 export interface Finding {
   /** From 1. */
@@ -50,7 +37,7 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
       selection: { anchor: Math.min(options.cursor ?? 0, options.text.length) },
       extensions: [
         ...[lineNumbers(), history(), highlightActiveLine(), lintGutter(), EditorView.lineWrapping, markdown, THEME],
-        autocompletion({ override: [(context) => completeNames(context, options.findNames)], icons: false }),
+        autocompletion({ override: [openNames(options.findNames)], icons: false }),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of(({ docChanged, state }) => {
@@ -66,11 +53,8 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
     setText(text: string): void {
       const now = view.state.doc.toString();
       if (text === now) return;
-      let from = 0;
-      while (from < text.length && text[from] === now[from]) from++;
-      let tail = 0;
-      while (tail < Math.min(text.length, now.length) - from && text.at(-1 - tail) === now.at(-1 - tail)) tail++;
-      view.dispatch({ changes: { from, to: now.length - tail, insert: text.slice(from, text.length - tail) } });
+      const { head, tail } = commonEnds(now.split(""), text.split(""));
+      view.dispatch({ changes: { from: head, to: now.length - tail, insert: text.slice(head, text.length - tail) } });
     },
     setFindings(findings: readonly Finding[]): void {
       const { doc } = view.state;
@@ -110,14 +94,13 @@ function makeControl(kind: "accept" | "reject", act: (event: MouseEvent) => void
   return button;
 }
 
-async function completeNames(
-  context: CompletionContext,
-  findNames: EditorOptions["findNames"],
-): Promise<CompletionResult | null> {
-  const found = context.matchBefore(/\[\[[^\]\n]*$/);
-  if (!found) return null;
-  const names = await findNames(found.text.slice(2));
-  return { from: found.from + 2, options: names.map((label) => ({ label, apply: `${label}]]` })), filter: false };
+function openNames(findNames: EditorOptions["findNames"]): CompletionSource {
+  return async (context) => {
+    const found = context.matchBefore(/\[\[[^\]\n]*$/);
+    if (!found) return null;
+    const names = await findNames(found.text.slice(2));
+    return { from: found.from + 2, options: names.map((label) => ({ label, apply: `${label}]]` })), filter: false };
+  };
 }
 
 // --- Colours for the head's fields and for Markdown, by line: a memory is a page, and a grammar would be larger than the editor.
@@ -131,20 +114,8 @@ const MARKS: [RegExp, Decoration][] = [
 const FIELD: [RegExp, Decoration][] = [[/^\s*(?:- )?[\w-]+:(?=\s|$)/g, Decoration.mark({ class: "md-field" })]];
 const FENCE: [RegExp, Decoration][] = [[/^---\s*$/g, Decoration.mark({ class: "md-field" })]];
 
-const markdown = ViewPlugin.define(
-  (opened) => {
-    const plugin = {
-      decorations: decorate(opened),
-      update({ docChanged, viewportChanged, view }: ViewUpdate) {
-        if (docChanged || viewportChanged) plugin.decorations = decorate(view);
-      },
-    };
-    return plugin;
-  },
-  { decorations: ({ decorations }) => decorations },
-);
-
-function decorate({ state: { doc }, visibleRanges }: EditorView): DecorationSet {
+/** What is visible is coloured anew with every update: a screen of lines. */
+const markdown = EditorView.decorations.of(({ state: { doc }, visibleRanges }) => {
   const end = headEnd(doc);
   const found: Range<Decoration>[] = [];
   for (const { from, to } of visibleRanges) {
@@ -157,7 +128,7 @@ function decorate({ state: { doc }, visibleRanges }: EditorView): DecorationSet 
     }
   }
   return Decoration.set(found, true);
-}
+});
 
 /** A longer head is none. */
 const MAX_HEAD_LINES = 200;

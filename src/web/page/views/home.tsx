@@ -120,9 +120,7 @@ function ChangedPanel({ changed, isFirst }: { changed: Home["changed"]; isFirst:
       <List class="events" rows={events}>
         {({ at, says, memories, by }) => (
           <>
-            <span class="soft small">
-              <Age at={at} />
-            </span>
+            <Age at={at} class="soft small" />
             <span dir="auto">
               {says} {memories.length === 1 && memories[0] ? <MemoryLink memory={memories[0]} /> : null}{" "}
               <span class="soft small">{by}</span>
@@ -306,34 +304,34 @@ function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
 
 /** With an empty store: the ways in which it fills. */
 function FirstRun(): VNode {
-  const { readOnly } = useStart();
-  const steps: [title: string, text: string, action: VNode][] = [
-    [
-      "Wire an agent",
-      "Your coding agents save what they learn and are shown what helps.",
-      <Button key="wire" text="Choose agents" kind="primary" href={formatRoute("settings")} />,
-    ],
-    [
-      "Learn from past sessions",
-      "Conversations that are on this machine already say a lot; what they teach waits for your review.",
-      <Button key="learn" text="Learn from past sessions" onClick={() => startJob("learn")} />,
-    ],
-    [
-      "Import",
-      "Memories of other programs, or of another folder.",
-      <Button key="import" text="Find something to import" href={formatRoute("settings", { tab: "import" })} />,
-    ],
-    ["Write one", "One fact in a sentence or two.", <Button key="new" text="New memory" href={formatRoute("new")} />],
-  ];
   return (
     <section class="even" aria-label="First steps">
-      {steps.map(([title, text, action]) => (
-        <Section key={title} class="card" title={title}>
-          <p class="soft">{text}</p>
-          {readOnly ? null : <p>{action}</p>}
-        </Section>
-      ))}
+      <FirstStep title="Wire an agent" text="Your coding agents save what they learn and are shown what helps.">
+        <Button text="Choose agents" kind="primary" href={formatRoute("settings")} />
+      </FirstStep>
+      <FirstStep
+        title="Learn from past sessions"
+        text="Conversations that are on this machine already say a lot; what they teach waits for your review."
+      >
+        <Button text="Learn from past sessions" onClick={() => startJob("learn")} />
+      </FirstStep>
+      <FirstStep title="Import" text="Memories of other programs, or of another folder.">
+        <Button text="Find something to import" href={formatRoute("settings", { tab: "import" })} />
+      </FirstStep>
+      <FirstStep title="Write one" text="One fact in a sentence or two.">
+        <Button text="New memory" href={formatRoute("new")} />
+      </FirstStep>
     </section>
+  );
+}
+
+function FirstStep({ title, text, children }: { title: string; text: string; children: VNode }): VNode {
+  const { readOnly } = useStart();
+  return (
+    <Section class="card" title={title}>
+      <p class="soft">{text}</p>
+      {readOnly ? null : <p>{children}</p>}
+    </Section>
   );
 }
 

@@ -74,10 +74,8 @@ export function MemoryTable(props: Props): VNode {
     Enter: () => {
       if (chosen !== undefined && document.activeElement === document.body) goToMemory(chosen);
     },
-    e: (event) => {
-      if (chosen === undefined || readOnly || chosen.isReadOnly) return;
-      event.preventDefault();
-      goToMemory(chosen, "edit");
+    e: () => {
+      if (chosen !== undefined && !readOnly && !chosen.isReadOnly) goToMemory(chosen, "edit");
     },
   });
   return (
@@ -216,8 +214,10 @@ function Gap({ rows }: { rows: number }): VNode | null {
   );
 }
 
+type Body = { current: HTMLTableSectionElement | null };
+
 /** The range of rows to render; follows the window. */
-function useRange(body: { current: HTMLTableSectionElement | null }, count: number): [number, number] {
+function useRange(body: Body, count: number): [number, number] {
   const [range, setRange] = useState<[number, number]>([0, 60]);
   useLayoutEffect(() => {
     if (count <= FEW) return;
@@ -250,23 +250,18 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
 }
 
 /** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
-function useCurrent(
-  count: number,
-  rowAt: Props["rowAt"],
-  body: { current: HTMLTableSectionElement | null },
-): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
+function useCurrent(count: number, rowAt: Props["rowAt"], body: Body) {
   const [current, setCurrent] = useState(lastSelected);
-  // Keys arrive faster than rendering: the next one continues from here.
-  const latest = useRef<{ key: string | null; at: number }>({ key: current, at: -1 });
+  const place = useRef(-1);
   const choose = (key: string) => {
-    latest.current.key = key;
+    // Keys arrive faster than rendering: the next one continues from here.
     lastSelected = key;
     setCurrent(key);
   };
   const wantsFocus = useRef(false);
   // Before the next key: Enter right after `j` opens the row that `j` led to.
   useLayoutEffect(() => {
-    if (!wantsFocus.current || current === null || current !== latest.current.key) return;
+    if (!wantsFocus.current || current === null || current !== lastSelected) return;
     const link = body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current)}"] a`);
     if (!link) return;
     wantsFocus.current = false;
@@ -275,21 +270,20 @@ function useCurrent(
   const move = (event: KeyboardEvent, by: number) => {
     if (count === 0 || body.current === null) return;
     event.preventDefault();
-    const { key, at: before } = latest.current;
     const isAt = (at: number) => {
       const row = rowAt(at);
-      return row !== undefined && keyOf(row) === key;
+      return row !== undefined && keyOf(row) === lastSelected;
     };
-    const now = isAt(before) ? before : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
+    const now = isAt(place.current) ? place.current : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
     const at = now === -1 ? 0 : Math.min(count - 1, Math.max(0, now + by));
     const row = rowAt(at);
     bring(body.current, at);
     if (row === undefined) return;
     wantsFocus.current = true;
-    latest.current.at = at;
+    place.current = at;
     choose(keyOf(row));
   };
-  return [current, choose, move];
+  return [current, choose, move] as const;
 }
 
 /** Scrolls as little as needed to have row `at` within the window, with a row of room. */

@@ -82,13 +82,11 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
       <Failed failure={failure} />
       {list === null ? (
         <Loading />
+      ) : list.total === 0 ? (
+        NO_MEMORY
       ) : list.found === 0 ? (
-        <Empty {...(list.total === 0 ? NO_MEMORY : NO_MATCH)}>
-          {list.total === 0 ? (
-            <Button text="Write a memory" href={formatRoute("new")} />
-          ) : (
-            <Button text="Show all memories" onClick={clear} />
-          )}
+        <Empty title="Nothing matches" text="No memory matches this search and these filters.">
+          <Button text="Show all memories" onClick={clear} />
         </Empty>
       ) : (
         <MemoryTable
@@ -105,11 +103,11 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-const NO_MEMORY = {
-  title: "No memories yet",
-  text: "Agents write memories while they work. You can write the first one yourself.",
-};
-const NO_MATCH = { title: "Nothing matches", text: "No memory matches this search and these filters." };
+const NO_MEMORY = (
+  <Empty title="No memories yet" text="Agents write memories while they work. You can write the first one yourself.">
+    <Button text="Write a memory" href={formatRoute("new")} />
+  </Empty>
+);
 
 const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
@@ -134,7 +132,6 @@ function usePages(query: Query) {
   const [pages, setPages] = useState<Pages | null>(lastPages?.key === key ? lastPages : null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [range, setRange] = useState<[number, number]>([0, 0]);
-  const latest = useRef<Pages | null>(pages);
   const fetched = useRef({ of: "", done: new Set<number>() });
   useEffect(() => {
     const of = `${key} ${version}`;
@@ -146,15 +143,12 @@ function usePages(query: Query) {
       if (fetched.current.of !== of) return;
       setFailure(failure?.status === 0 ? null : failure);
       if (value === null) return void done.delete(at);
-      const known = latest.current?.key === key ? latest.current : null;
+      const known = lastPages?.key === key ? lastPages : null;
       const list = at === 0 ? value : (known?.list ?? value);
       const rows = new Map([...(known?.rows ?? [])].filter(([place]) => place < list.found));
-      value.rows.forEach((row, place) => {
-        rows.set(at * PAGE + place, row);
-      });
-      latest.current = { key, list, rows };
-      lastPages = latest.current;
-      setPages(latest.current);
+      for (const [place, row] of value.rows.entries()) rows.set(at * PAGE + place, row);
+      lastPages = { key, list, rows };
+      setPages(lastPages);
       if (value.isEarly && !isAgain) await fetchPage(at, true);
     };
     for (const at of wanted) {
@@ -172,8 +166,7 @@ function usePages(query: Query) {
 
 function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
   const place = useRef<HTMLElement>(null);
-  const focus = (event?: KeyboardEvent) => {
-    event?.preventDefault();
+  const focus = () => {
     const input = place.current?.querySelector("input");
     input?.focus();
     input?.select();
@@ -274,10 +267,7 @@ function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
 const MOST_SELECTED = 500;
 
 /** Which memories are selected, and what can be done with them. */
-function useSelection(
-  query: Query,
-  found: number,
-): [ReadonlySet<string>, turn: (key: string) => void, bar: VNode | null] {
+function useSelection(query: Query, found: number) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isBusy, run] = useBusy();
   const clear = () => setSelected(new Set());
@@ -296,16 +286,16 @@ function useSelection(
     if (list.found > MOST_SELECTED) tell(`The first ${MOST_SELECTED} are selected.`);
   };
   useCommands([{ title: "Select all memories of this list", run: all }]);
-  if (selected.size === 0) return [selected, turn, null];
-  const bar = (
-    <section class="selection row" aria-label="Selected memories">
-      <strong role="status">{selected.size.toLocaleString()} selected</strong>
-      {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
-      <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
-      <Button isSmall kind="quiet" text="Clear" onClick={clear} />
-    </section>
-  );
-  return [selected, turn, bar];
+  const bar =
+    selected.size === 0 ? null : (
+      <section class="selection row" aria-label="Selected memories">
+        <strong role="status">{selected.size.toLocaleString()} selected</strong>
+        {selected.size < found ? <Button isSmall text={`Select all ${found.toLocaleString()}`} onClick={all} /> : null}
+        <Button isSmall kind="danger" text="Forget" isBusy={isBusy} onClick={forget} />
+        <Button isSmall kind="quiet" text="Clear" onClick={clear} />
+      </section>
+    );
+  return [selected, turn, bar] as const;
 }
 
 function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): VNode | null {

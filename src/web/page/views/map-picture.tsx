@@ -2,15 +2,7 @@
  * The map as a picture: points and lines that can be dragged, panned and zoomed. The view's list has the same content
  * as text.
  */
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from "d3-force";
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
@@ -47,11 +39,11 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
   useEffect(() => {
     if (svg.current === null || world.current === null) return;
     const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
-    return picture.show(svg.current, world.current, map.nodes, edges, onClick);
+    return picture.show(svg.current, world.current, map.nodes, edges, linked, onClick);
   }, [map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
-  const named = namesShown(map, linked, chosen, matching);
+  const named = namesShown(linked, chosen, matching);
   const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
   useEffect(() => picture.redraw(), [chosen, map, edges, matching]);
   return (
@@ -152,6 +144,7 @@ function makePicture() {
       inside: SVGGElement,
       nodes: MemoryMap["nodes"],
       joined: MemoryMap["edges"],
+      linked: Set<number>[],
       onClick: (at: number | null) => void,
     ) {
       [svg, world, edges] = [shown, inside, joined];
@@ -164,7 +157,6 @@ function makePicture() {
         onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
       });
       const isAgain = known.size > 0;
-      const linked = neighbours(nodes.length, joined);
       const homes = placeHomes(nodes);
       points = nodes.map((node, at) => {
         const key = keyOf(node);
@@ -276,14 +268,9 @@ function neighbours(count: number, edges: MemoryMap["edges"]): Set<number>[] {
   return linked;
 }
 
-function namesShown(
-  map: MemoryMap,
-  linked: Set<number>[],
-  chosen: number | null,
-  found: ReadonlySet<number> | null,
-): number[] {
+function namesShown(linked: Set<number>[], chosen: number | null, found: ReadonlySet<number> | null): number[] {
   if (chosen !== null) return [chosen, ...[...(linked[chosen] ?? [])].slice(0, MOST_NAMES)];
-  const all = found === null ? map.nodes.map((_, at) => at) : [...found];
+  const all = found === null ? linked.map((_, at) => at) : [...found];
   return all.sort((a, b) => (linked[b]?.size ?? 0) - (linked[a]?.size ?? 0)).slice(0, MOST_NAMES);
 }
 
@@ -296,9 +283,10 @@ function shorten(name: string): string {
   return name.length > 28 ? `${[...name].slice(0, 27).join("")}…` : name;
 }
 
-interface Point extends SimulationNodeDatum {
-  x: number;
-  y: number;
+interface Point extends Spot {
+  /** Where it is held. */
+  fx?: number | null;
+  fy?: number | null;
   radius: number;
   /** How many others it is linked to. */
   degree: number;

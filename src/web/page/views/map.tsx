@@ -5,7 +5,7 @@ import type { MemoryMap } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive } from "../live.ts";
 import { Button, Field, formatMemoryRoute, List, MemoryLink, Tag, TextButton, TypeTag } from "../parts/basics.tsx";
-import { formatCount, keyOf } from "../parts/format.ts";
+import { formatCount, holds, keyOf } from "../parts/format.ts";
 import { Empty, Kinds, Page, readWithout } from "../parts/layout.tsx";
 import { amend } from "../router.ts";
 import { type Choose, MapPicture, type Node } from "./map-picture.tsx";
@@ -99,17 +99,10 @@ function useFinder(nodes: Node[], onChoose: Choose): [found: Node[] | null, fiel
     next.current = 0;
   }, [typed]);
   const found = useMemo(() => {
-    const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-    const holds = ({ name, description }: Node) =>
-      words.every((word) => `${name} ${description}`.toLowerCase().includes(word));
-    return words.length === 0 ? null : nodes.filter(holds);
+    if (typed.trim() === "") return null;
+    return nodes.filter(({ name, description }) => holds(`${name} ${description}`, typed));
   }, [nodes, typed]);
-  useKeys({
-    "/": (event) => {
-      event.preventDefault();
-      place.current?.querySelector("input")?.focus();
-    },
-  });
+  useKeys({ "/": () => place.current?.querySelector("input")?.focus() });
   const field = (
     <search class="row" ref={place}>
       <Field

@@ -38,11 +38,7 @@ export function ItemHead({ item, detail }: { item: ReviewItem; detail: ReviewDet
       <p class="row small">
         <Tag text={KINDS[kind].one} tone={kind === "conflict" || kind === "finding" ? "warn" : "accent"} />
         {type === null ? null : <TypeTag type={type} />}
-        {at === null ? null : (
-          <span class="soft">
-            <Age at={at} />
-          </span>
-        )}
+        {at === null ? null : <Age at={at} class="soft" />}
       </p>
       <h2 class="item-title">
         {memory === null ? (

@@ -2,17 +2,13 @@
 import type { ChangedAnswer, ReviewItem, ReviewVerb, VerbAnswer } from "../../api.ts";
 import { changes } from "../live.ts";
 import { told } from "../parts/notice.tsx";
-import { type Answer, send } from "../remote.ts";
+import { send } from "../remote.ts";
 
 /** What a verb needs to know of an item. */
 type Decided = Pick<ReviewItem, "id" | "kind" | "title" | "memory" | "other">;
 
 /** What undoes it. Must not throw. `more` is what the person wrote or picked. */
-export async function perform(
-  item: Decided,
-  verb: ReviewVerb,
-  more: object = {},
-): Promise<Answer<() => Promise<void>>> {
+export async function perform(item: Decided, verb: ReviewVerb, more: object = {}) {
   const { value, failure } = await send<Undoable>("POST", ...requestOf(item, verb, more));
   if (failure !== null) return { value: null, failure };
   const undo = async () => {

@@ -2,14 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import {
-  REVIEW_KINDS,
-  type ReviewAnswer,
-  type ReviewDetail,
-  type ReviewItem,
-  type ReviewKind,
-  type ReviewVerb,
-} from "../../api.ts";
+import { REVIEW_KINDS, type ReviewAnswer, type ReviewDetail, type ReviewItem, type ReviewVerb } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { changes, jobs, useLive, useStart } from "../live.ts";
 import { Age, Button, type ButtonProps, goToMemory, List, TextButton } from "../parts/basics.tsx";
@@ -260,7 +253,7 @@ function VerbButton({ verb, ...more }: { verb: ReviewVerb } & ButtonProps): VNod
 }
 
 interface GroupProps {
-  kind: ReviewKind;
+  kind: ReviewItem["kind"];
   items: ReviewItem[];
   current: ReviewItem | null;
   picked: ReadonlySet<string>;

@@ -58,32 +58,26 @@ function Learning({ settings: { learn, userFile }, onDone }: { settings: Setting
     if ((await told(send("POST", "/api/settings", { name, value }))) !== null) tell("Saved.", "good");
     onDone();
   };
-  // Saved when it is left or confirmed, not with every key.
-  const typed = (name: keyof typeof learn) => ({
+  // Saved when it is chosen, left or confirmed, not with every key.
+  const field = (name: keyof typeof learn) => ({
     disabled: readOnly,
     value: String(learn[name] ?? ""),
     onInput: () => {},
     onChange: (event: Event) => put(name, (event.currentTarget as HTMLInputElement).value.trim()),
   });
-  const chosen = (name: keyof typeof learn, options = MODES) => ({
-    disabled: readOnly,
-    value: String(learn[name]),
-    options,
-    onInput: (value: string) => void put(name, value),
-  });
   return (
     <Section title="Learning">
       <div class="even settings">
-        <Field label="From your own sessions" {...chosen("mode")} />
-        <Field label="For the team’s memories" {...chosen("teamMode", MODES.slice(1))} />
+        <Field label="From your own sessions" options={MODES} {...field("mode")} />
+        <Field label="For the team’s memories" options={MODES.slice(1)} {...field("teamMode")} />
         <Field
           label="Model for background learning"
           says="claude-code, codex, gemini-cli, a provider’s model, or off. Empty: it learns offline."
-          {...typed("model")}
+          {...field("model")}
         />
-        <Field label="Tokens a day" says="For background work only." inputMode="numeric" {...typed("tokensPerDay")} />
-        <Field label="Tokens a session" inputMode="numeric" {...typed("tokensPerSession")} />
-        <Field label="Cost a day" says="By your price list. Empty: no limit." {...typed("costPerDay")} />
+        <Field label="Tokens a day" says="For background work only." inputMode="numeric" {...field("tokensPerDay")} />
+        <Field label="Tokens a session" inputMode="numeric" {...field("tokensPerSession")} />
+        <Field label="Cost a day" says="By your price list. Empty: no limit." {...field("costPerDay")} />
       </div>
       <p class="row">
         <JobButton kind="learn" title="Learn from past sessions" />

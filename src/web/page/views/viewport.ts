@@ -84,21 +84,17 @@ export function listenToGestures(picture: SVGSVGElement, on: Gestures): () => vo
   };
   const listening = new AbortController();
   const { signal } = listening;
-  listenToWheel(picture, on.onZoom, signal);
+  // The picture fills the window, so the wheel zooms; pinching a trackpad arrives as a wheel event with Ctrl.
+  const turn = (event: WheelEvent) => {
+    event.preventDefault();
+    on.onZoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), spotOf(event, picture));
+  };
+  picture.addEventListener("wheel", turn, { passive: false, signal });
   picture.addEventListener("pointerdown", down, { signal });
   picture.addEventListener("pointermove", drag, { signal });
   picture.addEventListener("pointerup", up, { signal });
   picture.addEventListener("pointercancel", up, { signal });
   return () => listening.abort();
-}
-
-/** The picture fills the window, so the wheel zooms; pinching a trackpad arrives as a wheel event with Ctrl. */
-function listenToWheel(picture: SVGSVGElement, onZoom: Gestures["onZoom"], signal: AbortSignal): void {
-  const turn = (event: WheelEvent) => {
-    event.preventDefault();
-    onZoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), spotOf(event, picture));
-  };
-  picture.addEventListener("wheel", turn, { passive: false, signal });
 }
 
 function spotOf(event: MouseEvent, picture: SVGSVGElement): Spot {
