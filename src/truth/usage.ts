@@ -61,14 +61,14 @@ export function isSettings(file: string): boolean {
   return DATA.test(file) || /\.(?:sh|bash|zsh|fish|ps1|tf)$|(?:^|\/)Dockerfile[^/]*$/i.test(file);
 }
 
-const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|mocks?|stories)(?:[/._-]|$)/i;
+const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|samples?|mocks?|stories)(?:[/._-]|$)/i;
 
 export function isTest(file: string): boolean {
   return TESTS.test(file);
 }
 
 const PROSE =
-  /\.(?:mdx?|rst|txt|adoc|org|tex|log|csv|tsv)$|(?:^|\/)(?:CHANGELOG|CHANGES|HISTORY|LICENSE|NOTICE|AUTHORS|CONTRIBUTORS|README)[^/]*$/i;
+  /\.(?:md[xc]?|rst|txt|adoc|org|tex|log|csv|tsv)$|(?:^|\/)(?:CHANGELOG|CHANGES|HISTORY|LICENSE|NOTICE|AUTHORS|CONTRIBUTORS|README)[^/]*$/i;
 const LISTS = /(?:^|\/)requirements[^/]*\.txt$|CMakeLists\.txt$/i;
 const VENDORED =
   /(?:^|\/)(?:node_modules|vendor|third[_-]?party|bower_components|site-packages|\.venv|Pods|\.yarn|\.pnp|dist-types|__snapshots__)\/|(?:\.min\.(?:js|css)|\.map|\.snap|\.lock|-lock\.(?:json|yaml)|(?:^|\/)go\.sum|\.pb\.go|\.(?:png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|class|so|dylib|dll|exe|wasm|bin|woff2?|ttf|otf|eot|mp[34]|mov|avi|db|sqlite3?|parquet|pyc))$/i;

@@ -415,6 +415,17 @@ describe("an option", () => {
   });
 });
 
+it("what a rule file or a sample project loses is not what the project loses", async () => {
+  const own = { dependencies: { "bull-queue": "5.0.0" } };
+  const removed = (file: string) =>
+    judge("The worker uses `bull-queue`.", { [file]: JSON.stringify(own, null, 2) }, { [file]: "{}" });
+  expect(await removed("package.json")).toEqual(["bull-queue gone"]);
+  expect(await removed("skills/audit/test-project/package.json")).toEqual([]);
+  expect(await removed("skills/audit/samples/package.json")).toEqual([]);
+  const rule = { ".cursor/rules/guide.mdc": "Use BigScript everywhere.\n" };
+  expect(await judge("Written in `BigScript`.", rule, { ".cursor/rules/guide.mdc": null })).toEqual([]);
+});
+
 it.each([
   ["a step of the work, and not what the line relies on", "Changed files: src/pool.ts, src/draft.ts.", []],
   ["shown where the line speaks of today", "The parts are src/pool.ts and src/draft.ts.", ["src/draft.ts gone"]],
