@@ -1,7 +1,6 @@
 /** The cap of MEMORY.md: how much of it the client loads, counted as it counts, and which lines move to the overflow page when it is full. */
 
-import { stripForClient } from "../text/client-markdown.ts";
-import { blankComments, splitLines } from "../text/lines.ts";
+import { blankComments, splitLines, stripForClient } from "../text/lines.ts";
 import { type IndexLimits, OVERFLOW_FILE } from "./directory.ts";
 import {
   fileKey,

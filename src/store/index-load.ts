@@ -3,8 +3,8 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { stripForClient } from "../text/client-markdown.ts";
 import { parseDocument } from "../text/frontmatter.ts";
+import { stripForClient } from "../text/lines.ts";
 import {
   type Directory,
   fileMode,
