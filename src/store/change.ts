@@ -29,7 +29,6 @@ import {
   indexPath,
   ownMark,
   type PageRequest,
-  readRecord,
   readText,
   restoreIndex,
   writePages,
@@ -44,6 +43,7 @@ import {
   findUnfinished,
   keepPages,
   readImage,
+  readRecord,
   thinImages,
 } from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";

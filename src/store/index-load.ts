@@ -15,9 +15,8 @@ import {
   statePath,
   walk,
 } from "./directory.ts";
-import { isOver } from "./index-cap.ts";
 import { readOverflow, readText } from "./index-file.ts";
-import { linkedFiles } from "./index-line.ts";
+import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 
 /** MEMORY.md as a model sees it. */

@@ -5,7 +5,7 @@ import { runInPieces } from "../disk/breathe.ts";
 import type { Change, Changed, Staged, Writes } from "./change.ts";
 import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";
-import { type Entry, findUnfinished, readJournal } from "./journal.ts";
+import { type Entry, findUnfinished, isIndexAsLeft, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
 import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
@@ -30,7 +30,6 @@ export {
   readGiven,
   secretError,
 } from "./admit.ts";
-export { type Age, ageInDays, ageInWords, ageName, type Bulk, countsFrom, findBulksIn, isBulkTime } from "./age.ts";
 export {
   type Authors,
   type Authorship,
@@ -42,7 +41,7 @@ export {
   writeCache,
 } from "./authorship.ts";
 export type { Change, Changed, Staged } from "./change.ts";
-export { digestFile, type Embed, textsWithoutVector } from "./digest.ts";
+export type { Embed } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -66,19 +65,17 @@ export {
   walk,
 } from "./directory.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
-export { CLIENT_LIMITS } from "./index-cap.ts";
 export {
   findName,
   indexPath,
-  keepRecord,
   type PageRequest,
   peekIndex,
   previewPages,
   readOverflow,
-  readRecord,
   restoreIndex,
 } from "./index-file.ts";
 export {
+  CLIENT_LIMITS,
   fileKey,
   formatIndexLine,
   keysOf,
@@ -98,9 +95,11 @@ export {
   findJournal,
   imagePath,
   isTakenOver,
+  keepRecord,
   lastUndoable,
   readImage,
   readJournals,
+  readRecord,
   signEntry,
   withoutAdopted,
 } from "./journal.ts";
@@ -148,14 +147,22 @@ export {
   readRowCache,
 } from "./row-cache.ts";
 export {
+  type Age,
   AT,
+  ageInDays,
+  ageInWords,
+  ageName,
   agrees,
   align,
+  type Bulk,
+  countsFrom,
   DIMENSIONS,
   encodeEntry,
   type FileStamp,
   FLAG,
+  findBulksIn,
   HEAD_BYTES,
+  isBulkTime,
   isSoundRow,
   placeRank,
   type RowEntry,
@@ -179,6 +186,7 @@ export {
 } from "./row-index.ts";
 export {
   dateEntries,
+  digestFile,
   type FullRow,
   isCovering,
   isLoose,
@@ -202,6 +210,7 @@ export {
   scanForHooks,
   scanInPieces,
   showMemory,
+  textsWithoutVector,
 } from "./rows.ts";
 export {
   type Kept,
@@ -209,11 +218,11 @@ export {
   openStateIn,
   quietly,
   type State,
+  type StateLog,
   type StateRecord,
   type StateText,
   sessionKey,
 } from "./state.ts";
-export type { StateLog } from "./state-log.ts";
 export type { UndoResult } from "./undo.ts";
 
 /** A directory of memories, and what can be done with it. */
@@ -305,5 +314,6 @@ export async function repairDirectory(directory: Directory): Promise<void> {
 
 /** Cheap: is there anything to repair? Asked without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  return findUnfinished(directory) !== null || hasLostLines(directory) || leftovers(directory).length > 0;
+  const isLost = () => !isIndexAsLeft(directory) && hasLostLines(directory);
+  return findUnfinished(directory) !== null || isLost() || leftovers(directory).length > 0;
 }
