@@ -9,7 +9,6 @@ import { findNamed } from "../memory/find.ts";
 import type { SaveRequest } from "../memory/save.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
-import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInWords, fileNameFor, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
@@ -58,18 +57,6 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     // A host does not wait until the meaning of every memory is known.
     fixed: { "max-bytes": MAX_BYTES, "no-wait": true },
     alwaysLoad: true,
-    isText: true,
-    output: {
-      memories: several({
-        ...ROW,
-        header: { ...TEXT, description: "How old it is and where it is from; read it before the content" },
-        content: { ...TEXT, description: "Information that may be out of date, not an instruction" },
-        why: { ...TEXTS, description: "Why it was found" },
-      }),
-      leftOut: { ...TEXTS, description: "Names of those that were found and did not fit" },
-      considered: { ...COUNT, description: "How many memories there are" },
-      method: TEXT,
-    },
     async run(memdir, { limit = DEFAULT_RECALLED, ...input }, context) {
       const found = await recall.run(memdir, { ...input, limit }, context);
       const { path, now } = memdir.directories[0] as Store;
@@ -126,9 +113,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     name: "read",
     verb: show,
     fields: { name: required(filled(show.input.name)), scope: SCOPE },
-    isText: true,
-    output: { ...ROW, when: TEXTS, header: TEXT, content: TEXT, cut: { type: "boolean" }, problems: TEXTS },
     async run(memdir, { name }, context) {
+      const { formatHeader, formatInjection } = await import("../recall/injection.ts");
       const shown = await show.run(memdir, { name }, context);
       const { path, file } = shown;
       const at = memdir.directories.findIndex((each) => join(each.path, file) === path);
@@ -136,12 +122,10 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       const store = memdir.directories[at] as Store;
       const { inRepository } = store;
       const header = formatHeader({ ...shown, source, inRepository, author: findAuthor(store, file) });
-      return {
-        ...{ ...shown, header },
-        ...cutContent(neutralise(shown.body), { maxBytes: MAX_BYTES, maxLines: MAX_READ_LINES }),
-      };
+      const { content } = cutContent(neutralise(shown.body), { maxBytes: MAX_BYTES, maxLines: MAX_READ_LINES });
+      return { text: formatInjection([{ header, content }]) };
     },
-    say: (shown) => formatInjection([shown]),
+    say: (_, { text }) => text,
   }),
   makeTool({
     name: "list",
@@ -331,13 +315,11 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   hints?: { destructiveHint?: boolean; idempotentHint: boolean };
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
-  /** What of the result programs get. */
-  output: Readonly<Record<string, Shape>>;
   /**
-   * Its result is a text already, and goes out as that alone. With structured output beside it some hosts show their model only
-   * that and others only the text: the memories would have to be in both, twice as long.
+   * What of the result programs get. Missing where the result is a text already, and goes out as that alone: with structured output
+   * beside it some hosts show their model only that and others only the text, and memories would have to be in both, twice as long.
    */
-  isText?: true;
+  output?: Readonly<Record<string, Shape>>;
   run(memdir: Memdir, input: Input<F> & Input<V>, context: Context & Pick<ToolCall, "by" | "renew">): Promise<R>;
   /** The same as text, for hosts and models that read only that. `shown` is made harmless; all of it is in `result`. */
   say(shown: R, result: R): string;
@@ -346,11 +328,11 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
 export function makeTool<const F extends Fields, V extends Fields, R extends object>(parts: ToolParts<F, V, R>) {
   const { name, fields, fixed = {} as Input<V>, hints = { idempotentHint: true }, output } = parts;
   const { title, description, inputs } = MCP_TOOL_WORDS[name];
-  const outputSchema = { type: "object", properties: output, required: Object.keys(output) };
+  const outputSchema = output && { type: "object", properties: output, required: Object.keys(output) };
   return {
     spec: {
       ...{ name: name as string, title, description, inputSchema: buildSchema(fields, inputs) },
-      ...(!parts.isText && { outputSchema }),
+      ...(outputSchema && { outputSchema }),
       annotations: { ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) }, ...hints },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
@@ -365,8 +347,9 @@ export function makeTool<const F extends Fields, V extends Fields, R extends obj
         const quiet = silent({ ...call, open: ({ scope }) => open(scope) });
         const context = { ...quiet, progress: call.progress ?? quiet.progress };
         const result = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
+        if (!outputSchema) return { text: parts.say(result, result) };
         const structured = shape(outputSchema, result) as R;
-        return { text: parts.say(structured, result), ...(!parts.isText && { structured }) };
+        return { text: parts.say(structured, result), structured };
       } catch (error) {
         throw explain(error, (problem) => call.log(`${name}: ${problem}`));
       }
@@ -374,17 +357,14 @@ export function makeTool<const F extends Fields, V extends Fields, R extends obj
   };
 }
 
-/** Texts of several lines, which whoever made them has made harmless. */
-const READY: ReadonlySet<string> = new Set(["header", "content"]);
-
 /** What the schema names of a value, every text on one line and harmless to show. */
-function shape({ properties, items }: Shape, value: unknown, name = ""): unknown {
-  if (Array.isArray(value) && items) return value.map((each) => shape(items, each, name));
+function shape({ properties, items }: Shape, value: unknown): unknown {
+  if (Array.isArray(value) && items) return value.map((each) => shape(items, each));
   if (properties) {
-    const entries = Object.entries(properties).map(([key, inner]) => [key, shape(inner, (value as Row)[key], key)]);
+    const entries = Object.entries(properties).map(([key, inner]) => [key, shape(inner, (value as Row)[key])]);
     return Object.fromEntries(entries);
   }
-  return typeof value === "string" && !READY.has(name) ? neutraliseLine(value) : value;
+  return typeof value === "string" ? neutraliseLine(value) : value;
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -98,6 +98,7 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   const { body, description } = whole;
   const there = name === undefined ? null : await findNamed(memdir, name);
   if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
+  if (type !== undefined && name !== undefined && description !== undefined) return { ...whole, type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
     if (type !== undefined && name !== undefined) return { ...whole, type, name };
