@@ -10,7 +10,6 @@ import type { SaveRequest } from "../memory/save.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
-import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInWords, fileNameFor, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
 import { type Context, count, countMemories, silent, type Verb, writes } from "../verb.ts";
 import { forget, undo } from "../verbs/forget.ts";
@@ -60,6 +59,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
     async run(memdir, { limit = DEFAULT_RECALLED, ...input }, context) {
       const found = await recall.run(memdir, { ...input, limit }, context);
       const { path, now } = memdir.directories[0] as Store;
+      // Loaded here: whoever only saves or lists needs nothing of ranking.
+      const { logSurfaced } = await import("../recall/surface-log.ts");
       logSurfaced(path, { at: now(), session: null, door: "mcp", prompt: input.prompt, memories: found.memories });
       return found;
     },
