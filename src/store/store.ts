@@ -11,35 +11,9 @@ import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
-export {
-  type Admitted,
-  admit,
-  checkGiven,
-  compilePattern,
-  type Enforced,
-  findEnforced,
-  findNamesake,
-  findNewDates,
-  findObjections,
-  type Gate,
-  lintEnforce,
-  MAX_MEMORY_BYTES,
-  matchesTool,
-  meansEveryTool,
-  type Objection,
-  readGiven,
-  secretError,
-} from "./admit.ts";
-export {
-  type Authors,
-  type Authorship,
-  cleanAuthor,
-  findAuthor,
-  formatAuthorship,
-  readCache,
-  readSynced,
-  writeCache,
-} from "./authorship.ts";
+// All that these export is for everyone; of the others only what is named.
+export * from "./admit.ts";
+export * from "./authorship.ts";
 export type { Change, Changed, Staged } from "./change.ts";
 export type { Embed } from "./digest.ts";
 export {
@@ -86,8 +60,8 @@ export {
   readReferences,
   targetFor,
 } from "./index-line.ts";
-export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
-export { arrangeIndex, findDeadLines, openHeaders } from "./index-order.ts";
+export * from "./index-load.ts";
+export * from "./index-order.ts";
 export {
   type Action,
   type Entry,
@@ -103,37 +77,7 @@ export {
   signEntry,
   withoutAdopted,
 } from "./journal.ts";
-export {
-  CONFLICT_FIELD,
-  cleanName,
-  daysOverdue,
-  fileNameFor,
-  findDay,
-  formatSource,
-  type Header,
-  hasFrontmatter,
-  isConflictCopy,
-  isExpired,
-  isMemoryType,
-  leastTrust,
-  MEMORY_TYPES,
-  type Memory,
-  type MemoryType,
-  mayBecome,
-  mayReplace,
-  noteLeft,
-  oneLine,
-  otherFileNames,
-  parseHeader,
-  parseMemory,
-  readGivenFields,
-  type Source,
-  sameName,
-  stemOf,
-  TRUSTS,
-  type Trust,
-  trustOf,
-} from "./memory.ts";
+export * from "./memory.ts";
 export {
   appendEntries,
   FEW_FILES,
@@ -184,34 +128,7 @@ export {
   SIGN_BYTES,
   writeSigns,
 } from "./row-index.ts";
-export {
-  dateEntries,
-  digestFile,
-  type FullRow,
-  isCovering,
-  isLoose,
-  isUnchanged,
-  type Listing,
-  listEntries,
-  listMemories,
-  lookUpCommits,
-  openIndexNames,
-  peekForHooks,
-  peekRows,
-  quietFolders,
-  type Row,
-  readEntry,
-  readRows,
-  rewriteCache,
-  rewriteInPieces,
-  rowAt,
-  type ShownMemory,
-  scan,
-  scanForHooks,
-  scanInPieces,
-  showMemory,
-  textsWithoutVector,
-} from "./rows.ts";
+export * from "./rows.ts";
 export {
   type Kept,
   openState,
