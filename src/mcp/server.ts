@@ -373,10 +373,10 @@ function readObject(params: Params, name: string): Params {
 
 // --- The tool `hook`, which no list shows: clients call it for their events, so that no process has to be started for them.
 
-export const HOOK_TOOL = "hook";
+const HOOK_TOOL = "hook";
 
 /** The answer is JSON, as of a command hook; an empty object says nothing, where clients would show an empty text. */
-export async function callHook(hooks: Hooks, given: Params): Promise<object> {
+async function callHook(hooks: Hooks, given: Params): Promise<object> {
   const { out, after } = await hooks(readEvent(given));
   // Once the answer is on its way.
   setImmediate(after);

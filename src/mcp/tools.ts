@@ -326,7 +326,7 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   say(shown: R, result: R): string;
 }
 
-export function makeTool<const F extends Fields, V extends Fields, R extends object>(parts: ToolParts<F, V, R>) {
+function makeTool<const F extends Fields, V extends Fields, R extends object>(parts: ToolParts<F, V, R>) {
   const { name, fields, fixed = {} as Input<V>, hints = { idempotentHint: true }, output } = parts;
   const { title, description, inputs } = MCP_TOOL_WORDS[name];
   const outputSchema = output && { type: "object", properties: output, required: Object.keys(output) };

@@ -468,7 +468,7 @@ function makeFolder(path: string, recursive: boolean): Stats {
   return lstatSync(path);
 }
 
-export function hideFromGit(folder: string): void {
+function hideFromGit(folder: string): void {
   const file = join(folder, ".gitignore");
   if (!look(file)?.size) writeCacheFile(folder, file, "*\n");
 }

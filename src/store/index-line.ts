@@ -119,7 +119,7 @@ export function isPointer(line: string, { kind, from, to }: Reference): boolean 
   return MARKS_ONLY.test(before.replace(/\|/g, "")) || (line[from] === "[" && line.slice(to).trim() === "");
 }
 
-export function isTableRow(line: string): boolean {
+function isTableRow(line: string): boolean {
   return /^[ \t]*\|/.test(line);
 }
 

@@ -256,7 +256,7 @@ export function imagePath(directory: Directory, hash: string): string {
   return statePath(directory, "images", hash);
 }
 
-export function journalPath(directory: Directory): string {
+function journalPath(directory: Directory): string {
   return statePath(directory, "journal.jsonl");
 }
 
@@ -396,7 +396,7 @@ export function isIndexAsLeft(directory: Directory): boolean {
  * What stands before the colon in the ids of a directory's entries; "" for the first one. A team may have two directories, the
  * mirror of its server and the one in the repository: the second is known by where it lies.
  */
-export function journalName(directories: readonly Directory[], { path, scope, inRepository }: Directory): string {
+function journalName(directories: readonly Directory[], { path, scope, inRepository }: Directory): string {
   if (directories[0]?.path === path) return "";
   const isSecond = directories.find((other) => other.scope === scope)?.path !== path;
   return isSecond && inRepository ? `${scope}@repository` : scope;

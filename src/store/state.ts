@@ -360,7 +360,7 @@ export function kindOf(name: string): KeptFile["kind"] | "temporary" | null {
 }
 
 /** How files are called that are on their way into place. */
-export const TEMPORARY_KIND = ".new";
+const TEMPORARY_KIND = ".new";
 /** The last two are names that earlier versions used. */
 const TEMPORARY = /(?:^|\/)\.new-\d+-|\.pid\.clear$|^surfaced\.jsonl\.new$|\.json\.\d+$/;
 

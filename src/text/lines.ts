@@ -44,7 +44,7 @@ function blank(text: string): string {
 }
 
 /** A comment that is not closed stays. */
-export function replaceComments(text: string, replace: (comment: string) => string): string {
+function replaceComments(text: string, replace: (comment: string) => string): string {
   let out = "";
   for (let at = 0; ; ) {
     const open = text.indexOf("<!--", at);

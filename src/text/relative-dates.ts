@@ -120,7 +120,7 @@ export interface NamedDay {
 }
 
 /** In the order of the text; where two overlap, the longer form was tried first. Must be given text without code. */
-export function findDays(text: string, now: Date, { onlyEnglish = false } = {}): NamedDay[] {
+function findDays(text: string, now: Date, { onlyEnglish = false } = {}): NamedDay[] {
   const found: NamedDay[] = [];
   const taken: [start: number, end: number][] = [];
   for (const { language, kind, pattern, write } of onlyEnglish ? englishRules() : allRules()) {

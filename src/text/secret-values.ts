@@ -320,7 +320,7 @@ function nameBefore(text: string, end: number): string {
   return text.slice(start, end).replace(/^[.-]+/, "");
 }
 
-export function splitWords(name: string): string[] {
+function splitWords(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$3 $2")
     .toLowerCase()
