@@ -31,7 +31,7 @@ export { findImports } from "./src/instructions/imports.ts";
 export { readRulePaths } from "./src/instructions/rule-paths.ts";
 export { parseIndexLine } from "./src/store/index-line.ts";
 export { termsOf } from "./src/text/terms.ts";
-export { stripForClient } from "./src/text/client-markdown.ts";
+export { stripForClient } from "./src/text/lines.ts";
 export { parseDocument } from "./src/text/frontmatter.ts";
 export { findRelativeDates } from "./src/text/relative-dates.ts";
 export { findSecrets } from "./src/text/secrets.ts";

@@ -85,7 +85,7 @@ async function askOnce(inside, dir) {
 async function bundle(top) {
   const from = (name) => JSON.stringify(path.resolve(import.meta.dirname, "../src", name));
   const contents = [
-    `export { digestFile } from ${from("store/digest.ts")};`,
+    `export { digestFile } from ${from("store/rows.ts")};`,
     `export { writeEntries } from ${from("store/row-cache.ts")};`,
     `export { openResident } from ${from("recall/resident.ts")};`,
     `export { newestOf } from ${from("recall/resident-rows.ts")};`,

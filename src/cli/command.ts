@@ -34,6 +34,15 @@ export function ownOptions(definition: Verb | Program): Fields {
   return Object.fromEntries(Object.entries(definition.input).filter(([name]) => !positions.has(name)));
 }
 
+/** `memdir rename NAME NEW`. */
+export function usageOf(name: string, definition: Verb | Program): string {
+  const words = positionsOf(definition).map(({ name, isOptional, isRest }) => {
+    const word = `${definition.input[name]?.value ?? name.toUpperCase()}${isRest ? "…" : ""}`;
+    return isOptional ? `[${word}]` : word;
+  });
+  return `${name === "console" ? "memdir" : `memdir ${name}`} ${definition.usage ?? words.join(" ")}`.trim();
+}
+
 /** Returns the exit code. */
 export type Run = (call: Call) => Promise<number>;
 

@@ -3,8 +3,7 @@
 import { bold, type Field, type Fields, type Said } from "../verb.ts";
 import { GROUPS } from "../verbs/table.ts";
 import type { Env } from "../world.ts";
-import { COMMON, type CommandRow, ownOptions } from "./command.ts";
-import { COMMANDS, findCommand, usageOf } from "./commands.ts";
+import { COMMON, type CommandRow, ownOptions, usageOf } from "./command.ts";
 import { print, type Terminal } from "./terminal.ts";
 
 /** As on most terminals; also for a pipe, so that help in a file reads well. */
@@ -12,11 +11,16 @@ const DEFAULT_COLUMNS = 80;
 /** Longer lines are hard to read. */
 const MAX_COLUMNS = 100;
 
-/** `memdir help`, `memdir help --all`, `memdir help COMMAND`. */
-export async function printHelp(terminal: Terminal, env: Env, words: readonly string[]): Promise<number> {
+/** `memdir help`, `memdir help --all` (true), `memdir help COMMAND`. */
+export async function printHelp(
+  terminal: Terminal,
+  env: Env,
+  rows: readonly CommandRow[],
+  about: CommandRow | boolean,
+): Promise<number> {
   const columns = terminal.columns ?? (Number(env.COLUMNS) || DEFAULT_COLUMNS);
-  const named = words.find((word) => !word.startsWith("-"));
-  const help = named !== undefined ? await commandHelp(named) : words.includes("--all") ? allCommands() : firstHelp();
+  const overview = about === true ? allCommands : firstHelp;
+  const help = typeof about === "object" ? await commandHelp(about) : overview(rows);
   print(terminal, help, Math.min(columns, MAX_COLUMNS));
   return 0;
 }
@@ -34,10 +38,11 @@ const EVERYDAY: readonly (readonly [string, string])[] = [
   ["", "open the console"],
 ];
 
-function firstHelp(): Said {
+function firstHelp(rows: readonly CommandRow[]): Said {
   const groupLine = (group: CommandRow["group"], title: string) => [
     bold(title),
-    COMMANDS.filter((row) => row.group === group)
+    rows
+      .filter((row) => row.group === group)
       .map(({ name }) => name)
       .join(", "),
   ];
@@ -60,10 +65,11 @@ function firstHelp(): Said {
   ];
 }
 
-function allCommands(): Said {
+function allCommands(all: readonly CommandRow[]): Said {
+  const width = Math.max(...all.map(({ name }) => name.length));
   const groups = Object.entries(GROUPS).flatMap(([group, title]): Said => {
-    const rows = COMMANDS.filter((row) => row.group === group);
-    return ["", bold(title), { rows: rows.map(({ name, summary }) => [`  ${name.padEnd(NAME_WIDTH)}`, summary]) }];
+    const rows = all.filter((row) => row.group === group);
+    return ["", bold(title), { rows: rows.map(({ name, summary }) => [`  ${name.padEnd(width)}`, summary]) }];
   });
   return [
     "usage: memdir [command] [options]; without a command, opens the console",
@@ -76,10 +82,7 @@ function allCommands(): Said {
   ];
 }
 
-const NAME_WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length));
-
-async function commandHelp(word: string): Promise<Said> {
-  const row = findCommand(word);
+async function commandHelp(row: CommandRow): Promise<Said> {
   const definition = await row.load();
   const own = ownOptions(definition);
   const aliases = row.aliases ? ["", `Also: ${row.aliases.map((alias) => `memdir ${alias}`).join(", ")}.`] : [];

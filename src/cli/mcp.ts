@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { McpOptions } from "../mcp/server.ts";
-import { serveStreams } from "../mcp/stdio.ts";
+import { serveStreams } from "../mcp/server.ts";
 import { lazily } from "../text/lazy.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";

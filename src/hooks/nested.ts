@@ -11,7 +11,7 @@ import { formatNestedHeader } from "../prompts/hooks.ts";
 import { clipLine, cutContent } from "../recall/cut.ts";
 import { formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
-import { stripForClient } from "../text/client-markdown.ts";
+import { stripForClient } from "../text/lines.ts";
 import { commandOf, isMemorySized, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 
 interface NestedOptions {

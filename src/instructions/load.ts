@@ -7,7 +7,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { stripForClient } from "../text/client-markdown.ts";
+import { stripForClient } from "../text/lines.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
 import { findImports, resolveImport } from "./imports.ts";
 import { readRulePaths } from "./rule-paths.ts";

@@ -6,8 +6,7 @@
  */
 
 import ignore from "ignore";
-import { type Field, parseDocument } from "../text/frontmatter.ts";
-import { keyEnd } from "../text/frontmatter-value.ts";
+import { type Field, keyEnd, parseDocument } from "../text/frontmatter.ts";
 
 type RulePaths =
   /** No `paths`, or an empty one (a number, a map, `**`): loaded at start. */

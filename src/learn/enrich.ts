@@ -18,8 +18,8 @@ import {
   type Row,
   type Store,
 } from "../store/store.ts";
-import { stripBlockComments } from "../text/client-markdown.ts";
 import { sha256 } from "../text/hash.ts";
+import { stripBlockComments } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { Inbox } from "./inbox.ts";
 import type { BudgetAnswer, Ledger } from "./ledger.ts";

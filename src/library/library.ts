@@ -3,7 +3,7 @@
 import { processEnv } from "../config.ts";
 import { waitForTurn } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
-import type { ToolCall } from "../mcp/tool.ts";
+import type { ToolCall } from "../mcp/tools.ts";
 import type { Memdir } from "../memdir.ts";
 import { openMemdir as open, type OpenOptions as Settled } from "../open.ts";
 import { bindVerbs, MEMORY_VERBS, type VerbsOf } from "../verbs/rows.ts";

@@ -5,7 +5,7 @@ import { buildMcpPrompt, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts
 import { neutraliseLine } from "../recall/neutral.ts";
 import { type Context, countMemories, silent } from "../verb.ts";
 import { type Params, ProtocolError } from "./protocol.ts";
-import type { ToolCall } from "./tool.ts";
+import type { ToolCall } from "./tools.ts";
 
 const NAMES = Object.keys(MCP_PROMPT_WORDS) as McpPromptName[];
 

@@ -242,7 +242,7 @@ async function isIgnored(path: string): Promise<boolean> {
 // --- The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read.
 
 /** Nothing is fixed, nor looked for, behind a link in the place of the folder. */
-export function examineState(directory: Store, at: string): Check[] {
+function examineState(directory: Store, at: string): Check[] {
   const state = directory.state();
   let entries: Kept[];
   try {
@@ -377,7 +377,7 @@ export function check(name: string, ok: boolean, detail: string, fix: string | n
   return { name, ok, detail, fix: ok ? null : fix, ...(ok || !mend ? {} : { mend }) };
 }
 
-export const MEND_COMMAND = "memdir doctor --fix";
+const MEND_COMMAND = "memdir doctor --fix";
 
 /** Some of them, and how many more. */
 export function names(all: readonly string[]): string {

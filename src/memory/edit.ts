@@ -113,7 +113,7 @@ export function examineEdit(file: string, base: string, text: string): ExaminedE
 }
 
 /** Throws for what must not be written. */
-export function checkEdit(file: string, before: string | null, text: string, gate: Gate): Admitted {
+function checkEdit(file: string, before: string | null, text: string, gate: Gate): Admitted {
   const admitted = admit({ file, text, before }, gate);
   const unknown = before === null ? null : unknownType(file, before, text);
   if (unknown !== null) throw new MemdirError("usage", `${file} was not changed: ${unknown}`);

@@ -228,7 +228,7 @@ export function checkDirectoryPath(
 }
 
 /** Why a directory, however it was spelt, is too large a place to be a memory directory; null if it is not. */
-export function refusedPlace(dir: string, home: string, options: PathCheckOptions = {}): string | null {
+function refusedPlace(dir: string, home: string, options: PathCheckOptions = {}): string | null {
   const { platform = process.platform, repository = null } = options;
   const paths = platform === "win32" ? path.win32 : path.posix;
   const toHome = paths.relative(dir, home);
@@ -280,7 +280,7 @@ export function findProject(cwd: string, options: { projectScope?: ProjectScope 
 }
 
 /** The same project with the root that the settings ask for, which are known only once the project is. */
-export function scopeProject(project: Project, scope: ProjectScope): Project {
+function scopeProject(project: Project, scope: ProjectScope): Project {
   const { cwd, gitRoot, worktreeRoot } = project;
   return { ...project, root: { repository: gitRoot, worktree: worktreeRoot, cwd }[scope] ?? cwd };
 }

@@ -91,7 +91,7 @@ export interface ScopeContext {
   dir: string;
 }
 
-export const SCOPE_NAMES = "user, project, team, agent:NAME, agent:NAME@user, agent:NAME@project, agent:NAME@local";
+const SCOPE_NAMES = "user, project, team, agent:NAME, agent:NAME@user, agent:NAME@project, agent:NAME@local";
 
 export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirectory {
   const { config } = context;
@@ -219,7 +219,7 @@ function listAgentScopes({ config, project }: ScopeContext): string[] {
 export type AgentScope = "user" | "project" | "local";
 
 /** The folder name of an agent; plugins' agents are called `plugin:agent`. */
-export function agentName(text: string): string {
+function agentName(text: string): string {
   const name = text.replaceAll(":", "-");
   const reason = refusedName(name);
   if (reason === null) return name;
@@ -235,7 +235,7 @@ export function agentDirectories(name: string, config: Config, repository: strin
 }
 
 /** What the agent's definition says, else where it already has memories, else the project's. */
-export function findAgentScope(name: string, config: Config, repository: string): AgentScope {
+function findAgentScope(name: string, config: Config, repository: string): AgentScope {
   for (const folder of [path.join(repository, ".claude"), config.claudeDir]) {
     const declared = readMemoryLine(path.join(folder, "agents", `${name}.md`));
     if (declared) return declared;

@@ -29,7 +29,6 @@ import {
   indexPath,
   ownMark,
   type PageRequest,
-  readRecord,
   readText,
   restoreIndex,
   writePages,
@@ -44,6 +43,7 @@ import {
   findUnfinished,
   keepPages,
   readImage,
+  readRecord,
   thinImages,
 } from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
@@ -323,7 +323,7 @@ function copyTimes(from: string, to: string): void {
 // --- Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files.
 
 /** The lock must be held. */
-export function recover(directory: Directory): void {
+function recover(directory: Directory): void {
   const unfinished = findUnfinished(directory);
   if (unfinished) finish(directory, unfinished);
   sweep(directory);

@@ -1,13 +1,20 @@
-/** A memory file digested once, for lists, rules and recall: its header, its terms by field, what it links to, and the texts whose meaning counts. */
+/** A memory digested once, for lists, rules and recall: its header, its terms by field, what it links to, and the texts whose meaning counts. */
 
-import { type Stats, statSync } from "node:fs";
-import { join } from "node:path";
+import type { Stats } from "node:fs";
 import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
 import { findEnforced } from "./admit.ts";
-import { type Directory, filePath, readBytes, readStart } from "./directory.ts";
 import { findDay, type Header, type Memory, parseMemory } from "./memory.ts";
-import { agrees, quantise, type Ranking, type RowEntry, type Stamp, type Vector, WEIGHT_UNIT } from "./row-entry.ts";
+import {
+  hashBytes,
+  quantise,
+  type Ranking,
+  type RowEntry,
+  type Stamp,
+  TICK_MS,
+  type Vector,
+  WEIGHT_UNIT,
+} from "./row-entry.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
 const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1, date: 1 };
@@ -22,69 +29,9 @@ const MAX_PARTS = 8;
 const LONG_CHARACTERS = 500;
 const MAX_CUES = 16;
 const MAX_LINKS = 32;
-/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
-const MAX_FILE_BYTES = 4 << 20;
-/** A file changed this shortly before it was read may change again within the same tick of the clock. */
-export const TICK_MS = 50;
 
 /** Makes a vector of length one from a text. */
 export type Embed = (text: string) => Float32Array;
-
-/**
- * Null when the file is gone, "same" when nothing has to be done; throws when it cannot be read. What is known of it, its
- * vectors first, is kept as far as the text is the same.
- */
-export function digestFile(
-  directory: Pick<Directory, "path" | "now">,
-  file: string,
-  known: RowEntry | null,
-  embed: Embed | null = null,
-): RowEntry | "same" | null {
-  const stat = statSync(filePath(directory, file), { throwIfNoEntry: false });
-  if (!stat?.isFile()) return null;
-  const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
-  if (known && !lacksMeaning && agrees(known, stat)) return "same";
-  const bytes = readForRow(directory, file, stat);
-  const nowMs = directory.now().getTime();
-  if (known && !lacksMeaning && isSameText(known, bytes)) return touched(known, stat, nowMs);
-  const entry = digestMemory(file, bytes, stat, nowMs);
-  entry.commitMs = known?.commitMs ?? 0;
-  const former = vectorsOf(known);
-  if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
-  if (former) entry.ranking.formerVectors = former;
-  return entry;
-}
-
-/** False for one whose ranking part is damaged: it has no terms. */
-function isSameText({ size, hash, ranking }: RowEntry, bytes: Buffer): boolean {
-  const isWhole = ranking.length === 0 || ranking.terms.length > 0;
-  return isWhole && size === bytes.length && hash === hashOf(bytes.toString("latin1"));
-}
-
-/** The same text with another stamp: all that is known of it holds. Or looked at again so soon that nothing can be said yet. */
-function touched(known: RowEntry, { mtimeMs, ctimeMs, size, ino }: Stats, nowMs: number): RowEntry | "same" {
-  const isSettled = nowMs - ctimeMs > TICK_MS;
-  if (known.isSettled === isSettled && known.mtimeMs === mtimeMs && known.ctimeMs === ctimeMs) return "same";
-  const { details, ranking } = known;
-  return { ...known, details, ranking, mtimeMs, ctimeMs, size, ino, isSettled };
-}
-
-/** The texts of a memory that still need a vector. Throws when it cannot be read. */
-export function textsWithoutVector(directory: Pick<Directory, "path">, file: string, known: RowEntry | null): string[] {
-  const stat = statSync(join(directory.path, file));
-  const done = new Set(vectorsOf(known)?.map(({ hash }) => hash));
-  return meaningfulTexts(file, readForRow(directory, file, stat)).flatMap(({ text }) =>
-    done.has(hashOf(text)) ? [] : text,
-  );
-}
-
-function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Stats): Buffer {
-  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
-}
-
-function vectorsOf(known: RowEntry | null): Vector[] | undefined {
-  return known?.ranking.vectors.length ? known.ranking.vectors : known?.ranking.formerVectors;
-}
 
 /** Without vectors: they are slow to make and come later. */
 export function digestMemory(file: string, bytes: Buffer, stamp: Stamp | Stats, nowMs: number): RowEntry {
@@ -100,7 +47,7 @@ export function digestMemory(file: string, bytes: Buffer, stamp: Stamp | Stats, 
     ctimeMs,
     size,
     ino,
-    hash: hashOf(bytes.toString("latin1")),
+    hash: hashBytes(bytes),
     isSettled: nowMs - ctimeMs > TICK_MS,
     saidMs: Math.max(timeOf(memory.modified), timeOf(memory.verified)),
     createdMs: timeOf(memory.created),
@@ -142,12 +89,12 @@ function rankingOf(file: string, memory: Memory): Ranking {
   };
 }
 
-function withVectors(entry: RowEntry, vectors: Vector[]): RowEntry {
+export function withVectors(entry: RowEntry, vectors: Vector[]): RowEntry {
   return { ...entry, ranking: { ...entry.ranking, vectors } };
 }
 
 /** The texts that the entry's vectors stand for, parts of the whole text and its point first, then the cues. */
-function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
+export function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
   const memory = parseMemory(file, bytes);
   const head = [memory.name, memory.description].filter((text) => text !== "").join(". ");
   const whole = `${head}\n${memory.body}`.trim();

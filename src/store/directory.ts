@@ -18,7 +18,6 @@ import { basename, join, sep } from "node:path";
 import { isAlive, isOwnTemporary, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
 import { type Pin, pinFolder, readPart, withRegular } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
-import type { AgeLimits } from "./age.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
 
 /** A directory of memories, and how it is used. */
@@ -51,6 +50,13 @@ export interface Directory {
 export interface IndexLimits {
   maxLines: number;
   maxChars: number;
+}
+
+/** Fresh up to yesterday, then recent, stale, old; the numbers are the first day of each. */
+export interface AgeLimits {
+  recent: number;
+  stale: number;
+  old: number;
 }
 
 export const INDEX_FILE = "MEMORY.md";
@@ -462,7 +468,7 @@ function makeFolder(path: string, recursive: boolean): Stats {
   return lstatSync(path);
 }
 
-export function hideFromGit(folder: string): void {
+function hideFromGit(folder: string): void {
   const file = join(folder, ".gitignore");
   if (!look(file)?.size) writeCacheFile(folder, file, "*\n");
 }

@@ -6,14 +6,12 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
+import { exchange, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { runAtOnce } from "../disk/breathe.ts";
 import { readRegular } from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { lazily } from "../text/lazy.ts";
-import { ageInDays } from "./age.ts";
-import { TICK_MS } from "./digest.ts";
 import {
   type Directory,
   INDEX_FILE,
@@ -29,15 +27,23 @@ import {
   hiddenLines,
   type Left,
   mentionPattern,
-  type PlacedLine,
   type Plan,
   type Reconciled,
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
 import type { Pages } from "./index-line.ts";
-import type { Entry, HashedPages, PageHashes } from "./journal.ts";
+import {
+  type Entry,
+  type HashedPages,
+  isIndexAsLeft,
+  keepRecord,
+  type PageHashes,
+  type PageRecord,
+  readRecord,
+} from "./journal.ts";
 import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
+import { ageInDays, TICK_MS } from "./row-entry.ts";
 
 /** What a change means for the index. */
 export interface PageRequest {
@@ -215,10 +221,9 @@ export function restoreIndex(directory: Directory): void {
 /** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */
 export function hasLostLines(directory: Directory): boolean {
   const path = indexPath(directory);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  const { text } = readRecord(directory);
-  if (!stat) return (text ?? "") !== "";
-  if (!stat.isFile() || text === null || text === readText(path) || !isUtf8Text(path)) return false;
+  if (isIndexAsLeft(directory)) return false;
+  if (!existsSync(path)) return true;
+  if (!isUtf8Text(path)) return false;
   const { start } = previewPages(directory, { changes: [], plan: (pages) => ({ pages, exact: true }) });
   return start.index !== readText(path);
 }
@@ -429,55 +434,4 @@ function isLink(path: string): boolean {
 /** Blocks this thread: the lock is held, and others wait for it anyway. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-// --- What memdir remembers of them.
-
-/** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
-export interface PageRecord {
-  text: string | null;
-  /** The overflow page, by hash, and how the file looked. */
-  more: string | null;
-  moreStamp: string;
-  hidden: HiddenLine[];
-  retired: string[];
-}
-
-interface HiddenLine extends PlacedLine {
-  /** When, in milliseconds. */
-  since: number;
-}
-
-/** Longer than a program holds a text that it has read before it writes it back. */
-const HIDDEN_MS = 10_000;
-
-/** Enough for what one open editor can have missed. */
-const MAX_RETIRED = 200;
-
-export function readRecord(directory: Directory): PageRecord {
-  try {
-    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
-    const newline = data.indexOf("\n");
-    const head = JSON.parse(data.slice(0, newline)) as Partial<PageRecord> & { none?: boolean };
-    const nowMs = directory.now().getTime();
-    return {
-      text: head.none ? null : data.slice(newline + 1),
-      more: head.more ?? null,
-      moreStamp: head.moreStamp ?? "",
-      hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
-      retired: head.retired ?? [],
-    };
-  } catch {
-    return { text: null, more: null, moreStamp: "", hidden: [], retired: [] };
-  }
-}
-
-/** Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and nothing else. */
-export function keepRecord(directory: Directory, { text, retired, ...rest }: PageRecord): void {
-  const head = JSON.stringify({ ...rest, retired: retired.slice(-MAX_RETIRED), ...(text === null && { none: true }) });
-  try {
-    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "index.base"), `${head}\n${text ?? ""}`);
-  } catch (error) {
-    directory.log(`index.base was not written: ${(error as Error).message}`);
-  }
 }

@@ -3,8 +3,8 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { stripForClient } from "../text/client-markdown.ts";
 import { parseDocument } from "../text/frontmatter.ts";
+import { stripForClient } from "../text/lines.ts";
 import {
   type Directory,
   fileMode,
@@ -15,9 +15,8 @@ import {
   statePath,
   walk,
 } from "./directory.ts";
-import { isOver } from "./index-cap.ts";
 import { readOverflow, readText } from "./index-file.ts";
-import { linkedFiles } from "./index-line.ts";
+import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 
 /** MEMORY.md as a model sees it. */

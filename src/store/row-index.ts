@@ -4,8 +4,7 @@
  */
 
 import { readSync } from "node:fs";
-import { type Bulk, findBulks } from "./age.ts";
-import { align, DIMENSIONS, FLAG, flagsOf, type RowEntry, TYPES } from "./row-entry.ts";
+import { align, type Bulk, DIMENSIONS, FLAG, findBulks, flagsOf, type RowEntry, TYPES } from "./row-entry.ts";
 
 /** With fewer, reading all of them takes as long as reading the index. */
 export const INDEX_FROM = 4096;

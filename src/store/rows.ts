@@ -1,15 +1,15 @@
 /** Memories as rows: each is derived once from its file, kept in the row cache, and dated by one rule for everybody who asks. */
 
-import { existsSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular, statOrNull } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
+import { hashOf } from "../text/hash.ts";
 import { blankComments } from "../text/lines.ts";
 import type { Enforced } from "./admit.ts";
-import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
-import { digestFile, TICK_MS } from "./digest.ts";
+import { digestMemory, type Embed, embedTexts, meaningfulTexts, withVectors } from "./digest.ts";
 import {
   type Directory,
   errnoOf,
@@ -17,7 +17,9 @@ import {
   INDEX_FILE,
   look,
   OVERFLOW_FILE,
+  readBytes,
   readMemory,
+  readStart,
   statePath,
   unreadable,
   type Walked,
@@ -36,7 +38,20 @@ import {
   readRowCache,
   writeInPieces,
 } from "./row-cache.ts";
-import { agrees, type FileStamp, type RowEntry } from "./row-entry.ts";
+import {
+  type Age,
+  ageInDays,
+  ageName,
+  agrees,
+  countsFrom,
+  type FileStamp,
+  findBulks,
+  hashBytes,
+  isBulkTime,
+  type RowEntry,
+  TICK_MS,
+  type Vector,
+} from "./row-entry.ts";
 
 /** A memory as every list shows it. */
 export interface Row {
@@ -153,18 +168,22 @@ async function collect<T>(directory: Directory, make: Make<T>): Promise<{ rows: 
 }
 
 function* rowsOf<T>(directory: Directory, found: Found, make: Make<T>): Generator<void, T[]> {
-  const { inRepository } = directory;
   const nowMs = directory.now().getTime();
-  const bulks = findBulks(found.entries.map(({ mtimeMs }) => mtimeMs));
+  const dateOf = openDates(directory, found.entries);
   const rows: T[] = [];
   for (const entry of found.entries) {
     yield;
     const { header } = entry.details;
-    const fromMs = countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) });
-    rows.push(make(rowOf(directory, header, { bytes: entry.size, fromMs, nowMs }), header, entry));
+    rows.push(make(rowOf(directory, header, { bytes: entry.size, fromMs: dateOf(entry), nowMs }), header, entry));
   }
   for (const header of found.unreadable) rows.push(make(rowByStat(directory, header), header, null));
   return rows;
+}
+
+/** The time that each one's age counts from, among all of them. */
+function openDates({ inRepository }: Directory, entries: readonly RowEntry[]): (entry: RowEntry) => number {
+  const bulks = findBulks(entries.map(({ mtimeMs }) => mtimeMs));
+  return (entry) => countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) });
 }
 
 /** Of what has no entry, as a link or a file that cannot be read: only the disk says how old it is. */
@@ -210,13 +229,10 @@ export function listEntries(directory: Directory): RowEntry[] {
 export function peekRows(directory: Directory, limit: number): { rows: Row[]; total: number } | null {
   const { head, entries, isSound } = readRowCache(directory, "rows");
   if (!head || !isSound || !isCovering(head, directory.path)) return null;
-  const { inRepository } = directory;
   const nowMs = directory.now().getTime();
   const all = [...entries.values()].filter(({ isPlain }) => !isPlain);
-  const bulks = findBulks(all.map(({ mtimeMs }) => mtimeMs));
-  const dated = all.map((entry) => {
-    return { entry, fromMs: countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) }) };
-  });
+  const dateOf = openDates(directory, all);
+  const dated = all.map((entry) => ({ entry, fromMs: dateOf(entry) }));
   const newest = dated.sort((a, b) => b.fromMs - a.fromMs).slice(0, limit);
   const rows = newest.map(({ entry: { details, size: bytes }, fromMs }) =>
     rowOf(directory, details.header, { bytes, fromMs, nowMs }),
@@ -231,8 +247,7 @@ export function readEntry(directory: Directory, file: string): { entry: RowEntry
   const digest = digestFile(directory, file, known);
   const entry = digest === "same" ? known : digest;
   if (!entry) return null;
-  const bulks = findBulks([...entries.set(file, entry).values()].map(({ mtimeMs }) => mtimeMs));
-  return { entry, fromMs: countsFrom(entry, { ...directory, isBulk: isBulkTime(bulks, entry.mtimeMs) }) };
+  return { entry, fromMs: openDates(directory, [...entries.set(file, entry).values()])(entry) };
 }
 
 /** The memories that hooks look for, those with a rule or a day: every name is compared, but of many files only the newest are looked at. */
@@ -494,4 +509,65 @@ function rowOf(
 export function isUnchanged({ path }: Pick<Directory, "path">, entry: FileStamp): boolean {
   const stat = statOrNull(`${path}/${entry.file}`);
   return stat !== null && agrees(entry, stat);
+}
+
+// --- A file and what is known of it.
+
+/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
+const MAX_FILE_BYTES = 4 << 20;
+
+/**
+ * Null when the file is gone, "same" when nothing has to be done; throws when it cannot be read. What is known of it, its
+ * vectors first, is kept as far as the text is the same.
+ */
+export function digestFile(
+  directory: Pick<Directory, "path" | "now">,
+  file: string,
+  known: RowEntry | null,
+  embed: Embed | null = null,
+): RowEntry | "same" | null {
+  const stat = statSync(filePath(directory, file), { throwIfNoEntry: false });
+  if (!stat?.isFile()) return null;
+  const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
+  if (known && !lacksMeaning && agrees(known, stat)) return "same";
+  const bytes = readForRow(directory, file, stat);
+  const nowMs = directory.now().getTime();
+  if (known && !lacksMeaning && isSameText(known, bytes)) return touched(known, stat, nowMs);
+  const entry = digestMemory(file, bytes, stat, nowMs);
+  entry.commitMs = known?.commitMs ?? 0;
+  const former = vectorsOf(known);
+  if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
+  if (former) entry.ranking.formerVectors = former;
+  return entry;
+}
+
+/** False for one whose ranking part is damaged: it has no terms. */
+function isSameText({ size, hash, ranking }: RowEntry, bytes: Buffer): boolean {
+  const isWhole = ranking.length === 0 || ranking.terms.length > 0;
+  return isWhole && size === bytes.length && hash === hashBytes(bytes);
+}
+
+/** The same text with another stamp: all that is known of it holds. Or looked at again so soon that nothing can be said yet. */
+function touched(known: RowEntry, { mtimeMs, ctimeMs, size, ino }: Stats, nowMs: number): RowEntry | "same" {
+  const isSettled = nowMs - ctimeMs > TICK_MS;
+  if (known.isSettled === isSettled && known.mtimeMs === mtimeMs && known.ctimeMs === ctimeMs) return "same";
+  const { details, ranking } = known;
+  return { ...known, details, ranking, mtimeMs, ctimeMs, size, ino, isSettled };
+}
+
+/** The texts of a memory that still need a vector. Throws when it cannot be read. */
+export function textsWithoutVector(directory: Pick<Directory, "path">, file: string, known: RowEntry | null): string[] {
+  const stat = statSync(join(directory.path, file));
+  const done = new Set(vectorsOf(known)?.map(({ hash }) => hash));
+  return meaningfulTexts(file, readForRow(directory, file, stat)).flatMap(({ text }) =>
+    done.has(hashOf(text)) ? [] : text,
+  );
+}
+
+function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Stats): Buffer {
+  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
+}
+
+function vectorsOf(known: RowEntry | null): Vector[] | undefined {
+  return known?.ranking.vectors.length ? known.ranking.vectors : known?.ranking.formerVectors;
 }

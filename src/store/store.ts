@@ -5,44 +5,17 @@ import { runInPieces } from "../disk/breathe.ts";
 import type { Change, Changed, Staged, Writes } from "./change.ts";
 import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";
-import { type Entry, findUnfinished, readJournal } from "./journal.ts";
+import { type Entry, findUnfinished, isIndexAsLeft, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
 import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
-export {
-  type Admitted,
-  admit,
-  checkGiven,
-  compilePattern,
-  type Enforced,
-  findEnforced,
-  findNamesake,
-  findNewDates,
-  findObjections,
-  type Gate,
-  lintEnforce,
-  MAX_MEMORY_BYTES,
-  matchesTool,
-  meansEveryTool,
-  type Objection,
-  readGiven,
-  secretError,
-} from "./admit.ts";
-export { type Age, ageInDays, ageInWords, ageName, type Bulk, countsFrom, findBulksIn, isBulkTime } from "./age.ts";
-export {
-  type Authors,
-  type Authorship,
-  cleanAuthor,
-  findAuthor,
-  formatAuthorship,
-  readCache,
-  readSynced,
-  writeCache,
-} from "./authorship.ts";
+// All that these export is for everyone; of the others only what is named.
+export * from "./admit.ts";
+export * from "./authorship.ts";
 export type { Change, Changed, Staged } from "./change.ts";
-export { digestFile, type Embed, textsWithoutVector } from "./digest.ts";
+export type { Embed } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -66,19 +39,17 @@ export {
   walk,
 } from "./directory.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
-export { CLIENT_LIMITS } from "./index-cap.ts";
 export {
   findName,
   indexPath,
-  keepRecord,
   type PageRequest,
   peekIndex,
   previewPages,
   readOverflow,
-  readRecord,
   restoreIndex,
 } from "./index-file.ts";
 export {
+  CLIENT_LIMITS,
   fileKey,
   formatIndexLine,
   keysOf,
@@ -89,8 +60,8 @@ export {
   readReferences,
   targetFor,
 } from "./index-line.ts";
-export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
-export { arrangeIndex, findDeadLines, openHeaders } from "./index-order.ts";
+export * from "./index-load.ts";
+export * from "./index-order.ts";
 export {
   type Action,
   type Entry,
@@ -98,43 +69,15 @@ export {
   findJournal,
   imagePath,
   isTakenOver,
+  keepRecord,
   lastUndoable,
   readImage,
   readJournals,
+  readRecord,
   signEntry,
   withoutAdopted,
 } from "./journal.ts";
-export {
-  CONFLICT_FIELD,
-  cleanName,
-  daysOverdue,
-  fileNameFor,
-  findDay,
-  formatSource,
-  type Header,
-  hasFrontmatter,
-  isConflictCopy,
-  isExpired,
-  isMemoryType,
-  leastTrust,
-  MEMORY_TYPES,
-  type Memory,
-  type MemoryType,
-  mayBecome,
-  mayReplace,
-  noteLeft,
-  oneLine,
-  otherFileNames,
-  parseHeader,
-  parseMemory,
-  readGivenFields,
-  type Source,
-  sameName,
-  stemOf,
-  TRUSTS,
-  type Trust,
-  trustOf,
-} from "./memory.ts";
+export * from "./memory.ts";
 export {
   appendEntries,
   FEW_FILES,
@@ -148,14 +91,22 @@ export {
   readRowCache,
 } from "./row-cache.ts";
 export {
+  type Age,
   AT,
+  ageInDays,
+  ageInWords,
+  ageName,
   agrees,
   align,
+  type Bulk,
+  countsFrom,
   DIMENSIONS,
   encodeEntry,
   type FileStamp,
   FLAG,
+  findBulksIn,
   HEAD_BYTES,
+  isBulkTime,
   isSoundRow,
   placeRank,
   type RowEntry,
@@ -177,43 +128,18 @@ export {
   SIGN_BYTES,
   writeSigns,
 } from "./row-index.ts";
-export {
-  dateEntries,
-  type FullRow,
-  isCovering,
-  isLoose,
-  isUnchanged,
-  type Listing,
-  listEntries,
-  listMemories,
-  lookUpCommits,
-  openIndexNames,
-  peekForHooks,
-  peekRows,
-  quietFolders,
-  type Row,
-  readEntry,
-  readRows,
-  rewriteCache,
-  rewriteInPieces,
-  rowAt,
-  type ShownMemory,
-  scan,
-  scanForHooks,
-  scanInPieces,
-  showMemory,
-} from "./rows.ts";
+export * from "./rows.ts";
 export {
   type Kept,
   openState,
   openStateIn,
   quietly,
   type State,
+  type StateLog,
   type StateRecord,
   type StateText,
   sessionKey,
 } from "./state.ts";
-export type { StateLog } from "./state-log.ts";
 export type { UndoResult } from "./undo.ts";
 
 /** A directory of memories, and what can be done with it. */
@@ -305,5 +231,6 @@ export async function repairDirectory(directory: Directory): Promise<void> {
 
 /** Cheap: is there anything to repair? Asked without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  return findUnfinished(directory) !== null || hasLostLines(directory) || leftovers(directory).length > 0;
+  const isLost = () => !isIndexAsLeft(directory) && hasLostLines(directory);
+  return findUnfinished(directory) !== null || isLost() || leftovers(directory).length > 0;
 }

@@ -8,9 +8,8 @@ import { plainLine } from "../text/sanitise.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, findBytes, INDEX_FILE } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
-import { putOverflowLink } from "./index-cap.ts";
 import { headerChanges, restoreLink } from "./index-file.ts";
-import { openListing, type Pages } from "./index-line.ts";
+import { openListing, type Pages, putOverflowLink } from "./index-line.ts";
 import {
   describeKept,
   type Entry,

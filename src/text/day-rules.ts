@@ -43,26 +43,25 @@ const makeRule =
 const edged = (source: string, flags = "giu") =>
   new RegExp(`(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`, flags);
 
-const NUMBERS: ReadonlyMap<string, number> = new Map(
-  [
-    "a an one ein eine einem einer einen un une una uno 一 한 하루",
-    "two couple zwei deux dos 二 两 兩 두 이틀",
-    "three few drei trois tres 三 세",
-    "four vier quatre cuatro 四 네",
-    "five fünf cinq cinco 五",
-    "six sechs seis 六",
-    "seven several sieben sept siete 七",
-    "eight acht huit ocho 八",
-    "nine neun neuf nueve 九",
-    "ten zehn dix diez 十",
-    "eleven elf onze once",
-    "twelve zwölf douze doce",
-    "thirteen dreizehn treize trece",
-    "fourteen vierzehn quatorze catorce",
-    "fifteen fünfzehn quinze quince",
-  ].flatMap((words, i) => words.split(" ").map((word): [string, number] => [word, i + 1])),
-);
-export const COUNT = `(?<count>\\d{1,4}|a few|a couple of|half an?|${[...NUMBERS.keys()].join("|")})`;
+/** What the numbers from one on are called. */
+const NUMBERS = [
+  "a an one ein eine einem einer einen un une una uno 一 한 하루",
+  "two couple zwei deux dos 二 两 兩 두 이틀",
+  "three few drei trois tres 三 세",
+  "four vier quatre cuatro 四 네",
+  "five fünf cinq cinco 五",
+  "six sechs seis 六",
+  "seven several sieben sept siete 七",
+  "eight acht huit ocho 八",
+  "nine neun neuf nueve 九",
+  "ten zehn dix diez 十",
+  "eleven elf onze once",
+  "twelve zwölf douze doce",
+  "thirteen dreizehn treize trece",
+  "fourteen vierzehn quatorze catorce",
+  "fifteen fünfzehn quinze quince",
+];
+export const COUNT = `(?<count>\\d{1,4}|a few|a couple of|half an?|${NUMBERS.join(" ").replaceAll(" ", "|")})`;
 
 /** "half a year" is 0.5; vague counts are as vague here. */
 export function countOf(text = ""): number {
@@ -70,8 +69,13 @@ export function countOf(text = ""): number {
   const word = text.toLowerCase().replace(/^a\s+(?=few|couple)|\s+of$/g, "");
   // 十二 is 12, 二十 is 20.
   const [, tens = "", ones = ""] = /^(.?)十(.?)$/.exec(word) ?? [];
-  if (tens || ones) return 10 * (NUMBERS.get(tens) ?? 1) + (NUMBERS.get(ones) ?? 0);
-  return Number(text) || (NUMBERS.get(word) ?? 1);
+  if (tens || ones) return 10 * (numberOf(tens) || 1) + numberOf(ones);
+  return Number(text) || numberOf(word) || 1;
+}
+
+/** 0 for what is no number. */
+function numberOf(word: string): number {
+  return NUMBERS.findIndex((words) => words.split(" ").includes(word)) + 1;
 }
 
 const stepOf = (which = ""): number => ({ next: 1, last: -1, past: -1 })[which.toLowerCase()] ?? 0;

@@ -1,5 +1,7 @@
 /** Finds days until which something holds, or on which something is due; not days on which something happened. */
 
+import { lazily } from "./lazy.ts";
+
 export interface Deadline {
   /** As it is written. */
   text: string;
@@ -13,16 +15,19 @@ const MONTH =
   "(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\.?";
 const DAY = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
 const YEAR = "(?<year>\\d{4})";
-const DATES: readonly RegExp[] = [
-  `(?<![\\d-])${YEAR}-(?<number>\\d\\d)-(?<day>\\d\\d)(?![\\d-])`,
-  `\\b${MONTH}\\s+${DAY},?\\s+${YEAR}\\b`,
-  `\\b${DAY}\\s+(?:of\\s+)?${MONTH},?\\s+${YEAR}\\b`,
-  `\\b${MONTH}\\s+${DAY}\\b(?!,?\\s+\\d{4}|[\\d:])`,
-  `\\b${DAY}\\s+(?:of\\s+)?${MONTH}\\b(?!,?\\s+\\d{4})`,
-  `(?<!\\d(?:st|nd|rd|th)?\\s{1,3}(?:of\\s{1,3})?)\\b${MONTH}\\s+${YEAR}\\b`,
-  `\\bQ(?<quarter>[1-4])[\\s/-]*${YEAR}\\b`,
-  `\\bend of (?:the year )?${YEAR}\\b`,
-].map((source) => new RegExp(source, "gi"));
+/** Compiled at the first use: lists never look for a day. */
+const dates = lazily(() =>
+  [
+    `(?<![\\d-])${YEAR}-(?<number>\\d\\d)-(?<day>\\d\\d)(?![\\d-])`,
+    `\\b${MONTH}\\s+${DAY},?\\s+${YEAR}\\b`,
+    `\\b${DAY}\\s+(?:of\\s+)?${MONTH},?\\s+${YEAR}\\b`,
+    `\\b${MONTH}\\s+${DAY}\\b(?!,?\\s+\\d{4}|[\\d:])`,
+    `\\b${DAY}\\s+(?:of\\s+)?${MONTH}\\b(?!,?\\s+\\d{4})`,
+    `(?<!\\d(?:st|nd|rd|th)?\\s{1,3}(?:of\\s{1,3})?)\\b${MONTH}\\s+${YEAR}\\b`,
+    `\\bQ(?<quarter>[1-4])[\\s/-]*${YEAR}\\b`,
+    `\\bend of (?:the year )?${YEAR}\\b`,
+  ].map((source) => new RegExp(source, "gi")),
+);
 
 /** A year, or a month with a number beside it. */
 const HINT = /\b(?:19|20)\d\d\b|\d[\s,]|\s\d/;
@@ -52,7 +57,7 @@ export function findDeadlines(text: string, base: Date): Deadline[] {
   if (!HINT.test(text) || !YEAR_OR_MONTH.test(text)) return [];
   const taken: [number, number][] = [];
   const found: Deadline[] = [];
-  for (const pattern of DATES) {
+  for (const pattern of dates()) {
     for (const { 0: words, index, groups = {} } of text.matchAll(pattern)) {
       const end = index + words.length;
       if (taken.some(([from, to]) => index < to && end > from)) continue;

@@ -2,8 +2,8 @@
 
 import { checkGivenType } from "../errors.ts";
 import { lazily } from "./lazy.ts";
-import { FORMATS, readWords, type Words } from "./secret-formats.ts";
 import {
+  FORMATS,
   holdsName,
   isFiller,
   isMixed,
@@ -15,9 +15,11 @@ import {
   JUDGED,
   type Label,
   readLabels,
+  readWords,
   SEALED_WITHIN,
   type Strength,
   strengthOf,
+  type Words,
 } from "./secret-values.ts";
 
 /** Where a secret is in a text, and of what kind. Never holds the value. */

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { SaveResult } from "../memory/save.ts";
 import { MEMORY_TYPES } from "../store/store.ts";
-import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
+import { type Context, choice, dim, flag, notes, type Reader, type Said, text } from "../verb.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
 export const REDACT = flag("mask secrets instead of refusing");
@@ -34,11 +34,8 @@ export function needsYes(): MemdirError {
 }
 
 export function saySaved({ action, file, undo, notices }: SaveResult, { call }: Pick<Reader, "call">): Said {
-  return [[`${action} ${file}`, ...undoHint(undo, call)], ...notes(notices)];
-}
-
-export function undoHint(undo: string | null, call: Reader["call"]): Span[] {
-  return undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
+  const hint = undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
+  return [[`${action} ${file}`, ...hint], ...notes(notices)];
 }
 
 /** What the file holds that the user named with `option`. */

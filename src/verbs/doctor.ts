@@ -61,7 +61,7 @@ export function makeDoctor(prove: Prove) {
   });
 }
 
-export function sayChecks(checks: readonly Check[]): Line[] {
+function sayChecks(checks: readonly Check[]): Line[] {
   return checks.flatMap(({ name, ok, detail, fix }): Line[] => [
     [ok ? good("ok ") : warn("!! "), ` ${name}: ${detail}`],
     ...(fix ? [dim(`    ${fix}`)] : []),

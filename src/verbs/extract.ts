@@ -243,11 +243,7 @@ async function visit(
   return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done" };
 }
 
-export function sayWalk(
-  { sessions, saved: kept, left, stopped, warnings }: Walk,
-  since: string,
-  isTrial: boolean,
-): Said {
+function sayWalk({ sessions, saved: kept, left, stopped, warnings }: Walk, since: string, isTrial: boolean): Said {
   const fresh = sessions.filter(({ messages }) => messages > 0);
   const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Said => {
     const found = `${count(messages, "new message")}${skipped === null ? "" : `: ${skipped}`}`;

@@ -61,7 +61,7 @@ export async function preview(memdir: Memdir, proposal: Proposal) {
 }
 
 /** Its id and what it does, where it came from, and the diff. */
-export function sayProposal({ proposal, file, before, after }: Previewed): Line[] {
+function sayProposal({ proposal, file, before, after }: Previewed): Line[] {
   const { id, action, name, reason, trust, from, session, at, scope } = proposal;
   const what = action === "forget" ? "forget" : before === null ? "new" : "change";
   const isGone = before === null && proposal.file !== null;
@@ -105,7 +105,7 @@ export async function reject(memdir: Memdir, { id, name }: Proposal): Promise<De
   return { id, done: "rejected", file: null, undo: null, name };
 }
 
-export function sayDecided({ id, done, file, undo, name }: Decided, call: Reader["call"]): Said {
+function sayDecided({ id, done, file, undo, name }: Decided, call: Reader["call"]): Said {
   if (done === "rejected")
     return [
       `rejected ${id} (${name}): it will not be proposed again, nothing else changed; ${call("save")} would still save it`,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
-import type { Memdir } from "../memdir.ts";
+import type { Memdir, Named } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
@@ -49,7 +49,7 @@ export const save = verb({
     const { redact, reason } = input;
     const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
-    const { type, name, metadata } = await memdir.show({ directory: 0, file: saved.file });
+    const { type, name, metadata } = await readNamed(memdir, { directory: 0, file: saved.file });
     const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
     return {
       ...saved,
@@ -98,6 +98,7 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   const { body, description } = whole;
   const there = name === undefined ? null : await findNamed(memdir, name);
   if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
+  if (type !== undefined && name !== undefined && description !== undefined) return { ...whole, type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
     if (type !== undefined && name !== undefined) return { ...whole, type, name };
@@ -148,8 +149,14 @@ function readHead(given: string, input: SaveInput) {
 }
 
 async function findNamed(memdir: Memdir, name: string) {
-  const there = await memdir.show(name).catch(() => null);
+  const there = await readNamed(memdir, name).catch(() => null);
   return there?.name === name ? there : null;
+}
+
+/** Unlike `show`, without its age, for which all other memories are looked at. */
+async function readNamed(memdir: Memdir, name: Named) {
+  const { file, text } = await memdir.text(name);
+  return parseMemory(file, text);
 }
 
 /** "Use pnpm, never npm: the lockfile is pnpm's" is called by what it says to do. */
@@ -194,7 +201,7 @@ export const edit = verb({
     const { idOf, readSharedRules } = await import("../hooks/rules.ts");
     const before = readSharedRules(memdir.directories).map(idOf);
     const saved = await editByHand(memdir, name, { redact, env: context.env });
-    const { metadata } = await memdir.show(saved.file);
+    const { metadata } = await readNamed(memdir, saved.file);
     if (metadata.enforce === undefined) return saved;
     const rule = readSharedRules(memdir.directories).find(({ path }) => path === saved.path);
     if (rule && !before.includes(idOf(rule))) (await import("./trust.ts")).acceptOwn(memdir, rule);

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { COMMON, ownOptions } from "../../src/cli/command.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/cli/run.ts";
 import type { Field } from "../../src/verb.ts";
 import { BINARY, openSandbox, type Ran, type Sandbox, start } from "./run.ts";
 

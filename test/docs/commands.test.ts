@@ -1,8 +1,8 @@
 /** docs/commands.md is generated from the table of commands: `npx vitest run test/docs/commands.test.ts --update` writes it again. */
 
 import { expect, it } from "vitest";
-import { COMMON, ownOptions } from "../../src/cli/command.ts";
-import { COMMANDS, usageOf } from "../../src/cli/commands.ts";
+import { COMMON, ownOptions, usageOf } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/run.ts";
 import type { Field, Fields } from "../../src/verb.ts";
 import { GROUPS } from "../../src/verbs/table.ts";
 

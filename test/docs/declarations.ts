@@ -27,17 +27,25 @@ export function readEntry(file: string): Declared[] {
 /** Through files that only pass it on. */
 function follow(file: string, name: string, shown = name): Declared {
   const text = readFileSync(file, "utf8");
-  if (new RegExp(`^export (?:async )?(?:interface|type|function|class|const) ${name}\\b`, "m").test(text))
-    return declarationOf(file, name, shown);
+  if (declares(file, name)) return declarationOf(file, name, shown);
   for (const [, names, from] of text.matchAll(/^export (?:type )?\{([^}]+)\} from "([^"]+)";/gm)) {
     const listed = (names as string).split(",").map((each) => each.trim().replace(/^type /, ""));
     const passed = listed.find((each) => (each.split(" as ")[1] ?? each) === name);
     if (passed) return follow(resolve(dirname(file), from as string), passed.split(" as ")[0] as string, shown);
   }
+  for (const [, from] of text.matchAll(/^export \* from "([^"]+)";/gm)) {
+    const whole = resolve(dirname(file), from as string);
+    if (declares(whole, name)) return declarationOf(whole, name, shown);
+  }
   // A type that is imported and exported again.
   const from = new RegExp(`^import (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from "([^"]+)";`, "m").exec(text)?.[1];
   if (from) return follow(resolve(dirname(file), from), name, shown);
   throw new Error(`${name} is declared neither in ${file} nor in what it passes on`);
+}
+
+function declares(file: string, name: string): boolean {
+  const declaration = new RegExp(`^export (?:async )?(?:interface|type|function|class|const) ${name}\\b`, "m");
+  return declaration.test(readFileSync(file, "utf8"));
 }
 
 function declarationOf(file: string, name: string, shown: string): Declared {

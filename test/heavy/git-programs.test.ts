@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/cli/run.ts";
 import { gitRunner, readGitState } from "../../src/context/environment.ts";
 import { openSandbox, type Sandbox } from "../cli/run.ts";
 

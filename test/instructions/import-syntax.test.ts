@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Lexer, type Token } from "marked";
 import { describe, expect, it } from "vitest";
 import { findImports } from "../../src/instructions/imports.ts";
-import { stripForClient } from "../../src/text/client-markdown.ts";
+import { stripForClient } from "../../src/text/lines.ts";
 import { endsLater } from "../hang.ts";
 
 /** Name of the recorded case, the importing file, and the targets that explain what Claude Code 2.1.325 loaded. */

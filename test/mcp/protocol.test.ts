@@ -2,7 +2,7 @@
 import { PassThrough, Writable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { serveStreams } from "../../src/mcp/stdio.ts";
+import { serveStreams } from "../../src/mcp/server.ts";
 import { until } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
 import { type Json, MODERN, makeMcpOptions, openLegacyWire, openWire, VERSION_KEY } from "./wire.ts";

@@ -2,7 +2,7 @@
 
 import { PassThrough } from "node:stream";
 import type { McpOptions } from "../../src/mcp/server.ts";
-import { serveStreams } from "../../src/mcp/stdio.ts";
+import { serveStreams } from "../../src/mcp/server.ts";
 import type { World } from "../world.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as they come

@@ -3,8 +3,7 @@
 import fs from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureIndex } from "../../src/store/index-cap.ts";
-import { parseIndexLine } from "../../src/store/index-line.ts";
+import { measureIndex, parseIndexLine } from "../../src/store/index-line.ts";
 import { MEMORY_TYPES } from "../../src/store/memory.ts";
 import { splitLines } from "../../src/text/lines.ts";
 import { HOUR, makeWorld, note, type World } from "../world.ts";

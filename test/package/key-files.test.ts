@@ -7,7 +7,7 @@ const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["paths", () => import("../../src/project/locate.ts"), "locate"],
   ["memoryScan", () => import("../../src/store/rows.ts"), "scan"],
   ["findRelevantMemories", () => import("../../src/recall/recall.ts"), "recall"],
-  ["memoryAge", () => import("../../src/store/age.ts"), "ageInDays"],
+  ["memoryAge", () => import("../../src/store/row-entry.ts"), "ageInDays"],
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],
   ["teamMemPrompts", () => import("../../src/prompts/memory.ts"), "buildMemorySection"],
   ["SessionMemory", () => import("../../src/agent/notes.ts"), "takeNotes"],

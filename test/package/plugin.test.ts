@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/cli/run.ts";
 import { parseDocument } from "../../src/text/frontmatter.ts";
 import { chooseClients } from "../../src/wiring/clients.ts";
 import { makeTemporary } from "../temporary.ts";

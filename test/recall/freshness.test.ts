@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { freshnessWarning } from "../../src/recall/neutral.ts";
-import { ageInDays } from "../../src/store/age.ts";
+import { ageInDays } from "../../src/store/row-entry.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

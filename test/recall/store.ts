@@ -9,12 +9,12 @@ import { type Digest, type News, refresh } from "../../src/recall/refresh.ts";
 import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
 import { newestOf } from "../../src/recall/resident-rows.ts";
 import { queryTerms, type Signals } from "../../src/recall/score.ts";
-import { digestFile, digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
+import { digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
 import { appendEntries, type CacheNotes, noteInHead, writeInPieces } from "../../src/store/row-cache.ts";
 import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
-import { rewriteCache } from "../../src/store/rows.ts";
+import { digestFile, rewriteCache } from "../../src/store/rows.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ageInDays, ageInWords, ageName } from "../../src/store/age.ts";
+import { ageInDays, ageInWords, ageName } from "../../src/store/row-entry.ts";
 
 const DAY = 86_400_000;
 const LIMITS = { recent: 2, stale: 8, old: 31 };

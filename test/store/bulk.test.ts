@@ -1,7 +1,7 @@
 /** Bulk file times. */
 
 import { expect, it } from "vitest";
-import { findBulks, isBulkTime } from "../../src/store/age.ts";
+import { findBulks, isBulkTime } from "../../src/store/row-entry.ts";
 
 it("C15 knows a checkout by many files within a moment", () => {
   const checkout = Array.from({ length: 40 }, (_, i) => 1_000_000 + i * 20);

@@ -2,8 +2,7 @@
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CLIENT_LIMITS, measureIndex } from "../../src/store/index-cap.ts";
-import { parseIndexLine } from "../../src/store/index-line.ts";
+import { CLIENT_LIMITS, measureIndex, parseIndexLine } from "../../src/store/index-line.ts";
 import { cutIndex } from "../../src/store/index-load.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
 import { splitLines } from "../../src/text/lines.ts";

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CLIENT_LIMITS, measureIndex } from "../../src/store/index-cap.ts";
+import { CLIENT_LIMITS, measureIndex } from "../../src/store/index-line.ts";
 import { cutIndex } from "../../src/store/index-load.ts";
 import { DAY, HOUR, makeWorld, note } from "../world.ts";
 

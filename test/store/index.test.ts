@@ -8,10 +8,11 @@ import {
   type ReconcileOptions,
   reconcile,
 } from "../../src/store/index.ts";
-import { isOver, measureIndex } from "../../src/store/index-cap.ts";
 import {
   formatIndexLine,
+  isOver,
   linkedFiles,
+  measureIndex,
   openListing,
   parseIndexLine,
   readReferences,

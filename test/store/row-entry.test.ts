@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import {
   DIMENSIONS,
   encodeEntry as encodeParts,
+  hashBytes,
   isSoundRow,
   quantise,
   type RowEntry,
   rowBytesAt,
   viewEntry,
 } from "../../src/store/row-entry.ts";
+import { hashOf } from "../../src/text/hash.ts";
 import { entryOf, fakeEmbed } from "../recall/store.ts";
 
 const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
@@ -185,4 +187,13 @@ describe("quantise", () => {
       expect([scale, values.every((each) => each === 0)]).toEqual([1, true]);
     }
   });
+});
+
+it("knows a file by the number that caches of earlier versions have for it", () => {
+  const bytes = fc.uint8Array({ maxLength: 2000 });
+  fc.assert(
+    fc.property(bytes, (data) => {
+      expect(hashBytes(Buffer.from(data))).toBe(hashOf(Buffer.from(data).toString("latin1")));
+    }),
+  );
 });

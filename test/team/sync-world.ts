@@ -1,6 +1,6 @@
 /** A directory for tests of sync, without a project around it. */
 
-import { CLIENT_LIMITS } from "../../src/store/index-cap.ts";
+import { CLIENT_LIMITS } from "../../src/store/index-line.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 
 export interface Clock {

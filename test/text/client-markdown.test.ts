@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Lexer } from "marked";
 import { describe, expect, it } from "vitest";
-import { stripBlockComments, stripForClient, stripFrontmatter } from "../../src/text/client-markdown.ts";
+import { stripBlockComments, stripForClient, stripFrontmatter } from "../../src/text/lines.ts";
 import { ends } from "../hang.ts";
 
 /** Name of the recorded case, the file, and what Claude Code 2.1.325 showed of it. */

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { stripFrontmatter } from "../../src/text/client-markdown.ts";
 import {
   editBody,
   editFields,
@@ -12,6 +11,7 @@ import {
   type Metadata,
   parseDocument,
 } from "../../src/text/frontmatter.ts";
+import { stripFrontmatter } from "../../src/text/lines.ts";
 
 function valuesOf(fields: readonly Field[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field.key, field.value]));

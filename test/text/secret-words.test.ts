@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readWords } from "../../src/text/secret-formats.ts";
+import { readWords } from "../../src/text/secret-values.ts";
 
 it("long words are kept as they are, mixed ones with where they are", () => {
   const text = "the key abc123 and camelCase\nplain-words-with-dashes internationalization ab1";
