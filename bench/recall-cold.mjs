@@ -74,7 +74,7 @@ async function askOnce(inside, dir) {
   const resident = openResident([directoryAt(dir)]);
   end();
   // The files of the large store are not there.
-  runAtOnce(refresh(resident, { digest: () => "same", positions: (owner) => newestOf(resident, owner) }));
+  runAtOnce(refresh(resident, 0, { digest: () => "same", positions: (owner) => newestOf(resident, owner) }));
   end();
   const { considered } = rank(resident, query, { nowMs: Date.now(), limit: 25 });
   end();

@@ -4,7 +4,7 @@ import { foreignShare, isReadable } from "../text/terms.ts";
 import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { sureEnough } from "./confidence.ts";
 import { type Ranked, rank } from "./rank.ts";
-import type { Resident } from "./resident.ts";
+import type { Resident } from "./resident-rows.ts";
 import { type Method, queryTerms, type Signals } from "./score.ts";
 
 export interface Asking extends Signals {

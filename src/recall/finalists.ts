@@ -1,14 +1,20 @@
 /** The memories that may be shown for a prompt, out of all: compiled code finds words and meaning in the rows' bytes, and weighs them as score.ts says. */
 
 import { closeSync } from "node:fs";
-import { align, DIMENSIONS, POSTING_BYTES } from "../store/store.ts";
-import { compareSigns, MAX_VECTOR_BYTES, matchExactly, type OpenIndex, signRoom } from "./indexed.ts";
+import { AT, align, DIMENSIONS, FLAG, openIndexNames, POSTING_BYTES, RECORD, RECORD_MAGIC } from "../store/store.ts";
+import { lazily } from "../text/lazy.ts";
+import {
+  compareSigns,
+  MAX_VECTOR_BYTES,
+  matchExactly,
+  type OpenIndex,
+  openIndexes,
+  signRoom,
+  takeWhole,
+} from "./indexed.ts";
 import { type Links, NO_LINKS } from "./links.ts";
-import { openIndexes, type Resident, takeWhole } from "./resident.ts";
-import { leaveOutPlain, linksOf } from "./resident-rows.ts";
-import { addRoom, layOut } from "./room.ts";
-import { COVERAGE, COVERAGE_FLOOR, K1, LEAST_DECAY, type Term, UNKNOWN, WORDS } from "./score.ts";
-import { addWords } from "./word-scores.ts";
+import { addRoom, entryAt, layOut, linksOf, ownerOf, type Resident } from "./resident-rows.ts";
+import { addWords, COVERAGE, COVERAGE_FLOOR, K1, LEAST_DECAY, type Term, UNKNOWN, WORDS } from "./score.ts";
 
 /** The prompt's vector. Null: by words only. */
 export type Meaning = { vector: Float32Array } | null;
@@ -76,10 +82,10 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   const { list, words, rare, text, cue, summary, vector } = at;
   const entries = new Uint32Array(resident.bytes.buffer, list, count);
   entries.set(resident.list.subarray(0, count));
-  let summed = summarise(resident, list, summary);
+  let summed = summarise(resident, at);
   if (summed.plain > 0) {
     leaveOutPlain(resident, entries);
-    summed = summarise(resident, list, summary);
+    summed = summarise(resident, at);
   }
   const { live, linked, meanLength } = summed;
   const links = linked > 0 ? linksOf(resident) : NO_LINKS;
@@ -174,7 +180,7 @@ type Similar = ReturnType<typeof summariseMeaning>;
 /** How similar memories are to the prompt: what stands for one without vectors, and the spread of the others. */
 function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue }: Table, { summary }: Scoring) {
   scan.summariseMeaning(list, count, text, cue, summary);
-  const [middle = 0, , , mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 5);
+  const [middle = 0, mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 3);
   return { middle, mean, deviation };
 }
 
@@ -245,10 +251,13 @@ function withSuccessors(positions: Uint32Array, { successors }: Links): Set<numb
   return all;
 }
 
-function summarise({ scan, bytes, count }: Resident, list: number, out: number) {
-  scan.summarise(list, count, out);
-  const [live = 0, linked = 0, plain = 0] = new Int32Array(bytes.buffer, out + 8, 3);
-  return { live, linked, plain, meanLength: bytes.readDoubleLE(out) / live || 1 };
+function summarise(
+  { scan, bytes, count }: Resident,
+  { list, lengths, summary }: Record<"list" | "lengths" | "summary", number>,
+) {
+  scan.summarise(list, count, lengths, summary);
+  const [live = 0, linked = 0, plain = 0] = new Int32Array(bytes.buffer, summary + 8, 3);
+  return { live, linked, plain, meanLength: bytes.readDoubleLE(summary) / live || 1 };
 }
 
 /** Small enough that 384 products with bytes fit into 32 bits. */
@@ -262,4 +271,19 @@ function writeVector({ bytes }: Resident, meaning: Meaning, at: number): number 
   const scale = most / MOST;
   new Int16Array(bytes.buffer, at, DIMENSIONS).set(meaning.vector.map((value) => Math.round(value / scale)));
   return scale;
+}
+
+/** The entries that are memories, as a copy for one ranking: Markdown without frontmatter is one only where the index names it. */
+function leaveOutPlain(resident: Resident, list: Uint32Array): void {
+  const named = resident.directories.map((directory) => lazily(() => openIndexNames(directory)));
+  for (let at = 0; at < list.length; at++) {
+    const entry = list[at] as number;
+    if (entry === 0) continue;
+    const isRecord = resident.bytes.readUInt32LE(entry) === RECORD_MAGIC;
+    const flags = isRecord
+      ? resident.bytes.readUInt8(entry + RECORD.flags)
+      : resident.bytes.readUInt32LE(entry + AT.flags);
+    if ((flags & FLAG.plain) === 0) continue;
+    if (!named[ownerOf(resident, at)]?.()(entryAt(resident, at)?.file ?? "")) list[at] = 0;
+  }
 }

@@ -30,7 +30,7 @@ import {
 } from "./neutral.ts";
 import type { Ranked } from "./rank.ts";
 import type { Digest } from "./refresh.ts";
-import type { Resident } from "./resident.ts";
+import type { Resident } from "./resident-rows.ts";
 import { bulksOf } from "./resident-rows.ts";
 
 /** A memory as it is shown. */

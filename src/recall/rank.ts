@@ -6,7 +6,7 @@ import { hasCjk } from "../text/terms.ts";
 import { confidenceOf, featuresOf, needOf, type Signs, standingOf } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";
 import type { Links } from "./links.ts";
-import type { Resident } from "./resident.ts";
+import type { Resident } from "./resident-rows.ts";
 import { bulksOf, ownerOf } from "./resident-rows.ts";
 import { coverageOf, decayOf, K1, type Method, type Term, UNKNOWN } from "./score.ts";
 

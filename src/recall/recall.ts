@@ -12,7 +12,7 @@ import { clipLine } from "./cut.ts";
 import { presentFirst } from "./injection.ts";
 import { neutraliseLine } from "./neutral.ts";
 import { type Ranked, rank } from "./rank.ts";
-import type { Resident } from "./resident.ts";
+import type { Resident } from "./resident-rows.ts";
 import { countBare, entryAt, findFile } from "./resident-rows.ts";
 import type { Method, Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";

@@ -18,15 +18,18 @@ import {
   ROWS_FILE,
   type RowEntry,
   readIndex,
-  SIGN_BYTES,
   viewEntry,
 } from "../store/store.ts";
-import { type Indexed, indexAt, type OpenIndex, openIndex, readWhole } from "./indexed.ts";
-import { drop, forgetDerived, gather, ownerOf, scatter } from "./resident-rows.ts";
-import { type Cache, extend, layOut, type Resident, reserve } from "./room.ts";
-import { openScan } from "./scan.ts";
-
-export type { Resident } from "./room.ts";
+import {
+  type Cache,
+  forgetDerived,
+  gather,
+  layOut,
+  openScan,
+  type Resident,
+  reserve,
+  scatter,
+} from "./resident-rows.ts";
 
 /** Compiled code wants its entries to begin on a multiple of this, away from address 0. */
 const START = align(HEAD_BYTES);
@@ -157,51 +160,6 @@ function dropEarlier(resident: Resident, owner: number): void {
   const entries = gather(resident, owner, at.list);
   resident.scan.dropEarlier(at.list, entries.length, at.table, slots);
   scatter(resident, owner, entries);
-}
-
-/** The indexes with their files open, for one ranking. Where another process has written a cache anew, all is opened again. */
-export function openIndexes(resident: Resident): OpenIndex[] {
-  for (;;) {
-    // One that is asked again has the signs in memory: reading them each time takes longer than comparing them.
-    if (resident.rankings++ > 0) for (const index of resident.indexes) keepSigns(resident, index);
-    const opened = resident.indexes.map(openIndex);
-    const open = opened.filter((index) => index !== null);
-    if (open.length === opened.length) return open;
-    for (const { fd } of open) closeSync(fd);
-    Object.assign(resident, openResident(resident.directories));
-  }
-}
-
-function keepSigns(resident: Resident, index: Indexed): void {
-  const bytes = index.head.vectors * SIGN_BYTES;
-  const open = index.signs === 0 && bytes > 0 ? openIndex(index) : null;
-  if (!open) return;
-  reserve(resident, 0);
-  const at = extend(resident, bytes);
-  try {
-    if (readSync(open.fd, resident.bytes, at, bytes, index.head.signsAt) !== bytes) return;
-    resident.used = align(at + bytes);
-    index.signs = at;
-  } finally {
-    closeSync(open.fd);
-  }
-}
-
-/** Whole entries in the place of records, until room is next reserved. Those that are damaged no longer count. */
-export function takeWhole(resident: Resident, indexes: readonly OpenIndex[], positions: Iterable<number>): void {
-  for (const at of positions) {
-    const index = indexAt(resident, indexes, at);
-    if (!index) continue;
-    const address = readWhole(resident, index, at, (bytes) => extend(resident, bytes));
-    if (address > 0) resident.whole.push([at, resident.list[at] as number]);
-    const owner = ownerOf(resident, at);
-    const cache = resident.caches[owner];
-    if (address === 0 && cache)
-      resident.caches[owner] = { ...cache, isTidy: false, head: { ...cache.head, folders: [] } };
-    // A damaged record counts for nothing, and neither does what was derived from it.
-    if (address === 0) drop(resident, at);
-    else resident.list[at] = address;
-  }
 }
 
 /** The entry with arrays of its own: those of a file that stayed the same are views of this memory, which ends them when it grows. */
