@@ -32,8 +32,8 @@ export { getTeamMemDir, getTeamMemPath } from "./project/scopes.ts";
 export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/agent.ts";
 export { substituteMemory } from "./prompts/memory.ts";
 export { MAX_SESSION_MEMORY_BYTES } from "./recall/budget.ts";
-export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
 export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";
+export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/neutral.ts";
 export { formatMemoryManifest, type SideQuery as SideQueryFn } from "./recall/select.ts";
 export { formatDocument as formatFrontmatter };
 

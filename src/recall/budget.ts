@@ -1,8 +1,7 @@
 /** How much of the memories may be shown: the budget of a session, and the budget of the adapter that asks. */
 
-import { cutContent } from "./cut.ts";
 import { type Candidate, formatInjection, formatLeftOut, formatReminder } from "./injection.ts";
-import { neutralise } from "./neutral.ts";
+import { cutContent, neutralise } from "./neutral.ts";
 
 /** How much a conversation can hold before memories crowd out the work. In bytes, so that every language gets the same share. */
 export const MAX_SESSION_MEMORY_BYTES = 60 * 1024;

@@ -1,13 +1,15 @@
 /** Brings the rows in memory up to date: what changed on disk is looked for and digested, and what the caches lack goes into them. */
 
-import { statOrNull } from "../disk/fence.ts";
 import {
   AT,
-  agrees,
   appendEntries,
   type Directory,
   dateEntries,
+  type FileStamp,
+  FLAG,
+  HEAD_BYTES,
   isCovering,
+  isUnchanged,
   lookUpCommits,
   noteInHead,
   quietFolders,
@@ -55,10 +57,10 @@ export function* refresh(
   const entries: RowEntry[] = [];
   for (const at of positions(owner)) {
     yield;
-    const known = resident.list[at] === 0 ? null : knownAt(resident, owner, at);
-    const stat = known && statOrNull(`${directory.path}/${known.file}`);
-    if (!known || (stat && agrees(known, stat))) continue;
-    entries.push(...update(resident, owner, at, digest(directory, known.file, known)));
+    const stamp = resident.list[at] === 0 ? null : stampAt(resident, at);
+    if (!stamp || isUnchanged(directory, stamp)) continue;
+    const known = knownAt(resident, owner, at);
+    entries.push(...update(resident, owner, at, digest(directory, stamp.file, known)));
   }
   let isComplete = true;
   for (const file of unknown) {
@@ -71,6 +73,21 @@ export function* refresh(
     entries.push(...update(resident, owner, null, found));
   }
   return { entries, folders: walked && isComplete && head ? quietFolders(directory, walked) : null };
+}
+
+/** What its file was like. Of an entry in memory nothing else is looked at: hundreds are compared in a process that has just started. */
+function stampAt(resident: Resident, at: number): FileStamp | null {
+  if (indexAt(resident, resident.indexes, at)) return entryAt(resident, at);
+  const { bytes } = resident;
+  const entry = resident.list[at] as number;
+  const file = bytes.toString(
+    "utf8",
+    entry + HEAD_BYTES,
+    entry + HEAD_BYTES + bytes.readUInt32LE(entry + AT.fileBytes),
+  );
+  const [mtimeMs = 0, ctimeMs = 0, ino = 0, size = 0] = new Float64Array(bytes.buffer, entry + AT.mtimeMs, 4);
+  const isSettled = (bytes.readUInt32LE(entry + AT.flags) & FLAG.unsettled) === 0;
+  return { file, mtimeMs, ctimeMs, ino, size, isSettled };
 }
 
 /** What the cache lacks goes into it; where that fails, it is in memory all the same. An untidy one is written anew where that `mayTakeLong`. */

@@ -3,8 +3,7 @@
 import { buildSelectorQuestion, SELECTOR_SCHEMA, SELECTOR_SYSTEM } from "../prompts/memory.ts";
 import { ageInWords, type Row } from "../store/store.ts";
 import { MAX_MEMORIES } from "./budget.ts";
-import { clipLine } from "./cut.ts";
-import { neutraliseLine } from "./neutral.ts";
+import { clipLine, neutraliseLine } from "./neutral.ts";
 
 /** One question to a model, outside the conversation. It may reject, and it should heed the signal. `schema` is the JSON Schema of the answer. */
 export type SideQuery = (
