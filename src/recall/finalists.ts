@@ -9,8 +9,8 @@ import {
   matchExactly,
   type OpenIndex,
   openIndexes,
+  readWhole,
   signRoom,
-  takeWhole,
 } from "./indexed.ts";
 import { type Links, NO_LINKS } from "./links.ts";
 import { addRoom, entryAt, layOut, linksOf, ownerOf, type Resident } from "./resident-rows.ts";
@@ -130,12 +130,14 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
     finalists = pick(resident, all, scoring, wanted).subarray(0, cap);
   }
   const { middle, ...similarity } = similar;
-  takeWhole(resident, indexes, withSuccessors(finalists, links));
+  const whole = readWhole(resident, indexes, withSuccessors(finalists, links));
   const view = (row: number) => new Float32Array(resident.bytes.buffer, row, count);
   return {
     ...{ words: view(words), rare: view(rare), text: view(text), cue: view(cue) },
     ...{
       finalists: finalists.filter((position) => resident.list[position] !== 0),
+      /** Where the entry of a finalist, or of what replaces one, is until the next ranking; 0 for one that no longer counts. */
+      addressOf: (position: number) => whole.get(position) ?? (resident.list[position] as number),
       vector,
       scale,
       /** Room for a few numbers, free by now. */

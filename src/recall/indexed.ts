@@ -51,15 +51,15 @@ function keepSigns(resident: Resident, index: Indexed, fd: number): void {
   index.signs = at;
 }
 
-/** Whole entries in the place of records, until room is next reserved. Those that are damaged no longer count. */
-export function takeWhole(resident: Resident, indexes: readonly OpenIndex[], positions: Iterable<number>): void {
+/** Where the whole entries of these records are, until room is next reserved. Those that are damaged no longer count. */
+export function readWhole(resident: Resident, indexes: readonly OpenIndex[], positions: Iterable<number>) {
+  const addresses = new Map<number, number>();
   for (const at of positions) {
     const index = indexAt(resident, indexes, at);
     if (!index) continue;
-    const address = readWhole(resident, index, at);
+    const address = readEntry(resident, index, at);
     if (address > 0) {
-      resident.whole.push([at, resident.list[at] as number]);
-      resident.list[at] = address;
+      addresses.set(at, address);
       continue;
     }
     // A damaged record counts for nothing, and neither does what was derived from it.
@@ -68,13 +68,14 @@ export function takeWhole(resident: Resident, indexes: readonly OpenIndex[], pos
     const cache = resident.caches[owner];
     if (cache) resident.caches[owner] = { ...cache, isTidy: false, head: { ...cache.head, folders: [] } };
   }
+  return addresses;
 }
 
 /** Vectors, and the terms of a file of some megabytes. */
 const MAX_RANK_BYTES = 64 << 20;
 
 /** Reads the whole entry of a record to memory; its address, 0 when it is damaged. */
-function readWhole(resident: Resident, { fd }: OpenIndex, at: number): number {
+function readEntry(resident: Resident, { fd }: OpenIndex, at: number): number {
   // Each time anew: the memory may have grown.
   const read = (size: number, from: number) => {
     const to = extend(resident, size);

@@ -262,3 +262,16 @@ function lineLimit(text: string, maxLines: number): number {
 function fits(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes;
 }
+
+/** The field and what belongs to it: lines that are further in, items of a list, empty lines. */
+const CUES = /^([ \t]*)when:.*(?:\n(?:\1[ \t]+.*|\1-.*|[ \t]*\r?))*\n?/m;
+const FRONTMATTER = /^---[ \t]*\r?\n/;
+
+/** Its text without the cues. */
+export function shownContent(text: string): string {
+  if (!FRONTMATTER.test(text)) return text;
+  const end = text.indexOf("\n---", 3);
+  if (end < 0) return text;
+  // One line break more belongs to the head than is cut off it.
+  return text.slice(0, end + 1).replace(CUES, "") + text.slice(end + 1);
+}

@@ -3,9 +3,10 @@
 import { AT, type Bulk, countsFrom, isBulkTime, type RowEntry, TYPES, viewEntry } from "../store/store.ts";
 import { findSorted } from "../text/hash.ts";
 import { foreignShare, hasCjk, isReadable } from "../text/terms.ts";
-import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { confidenceOf, featuresOf, needOf, type Signs, standingOf, sureEnough } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";
+import type { RecallSession } from "./injection.ts";
+import { MAX_MEMORIES } from "./injection.ts";
 import type { Links } from "./links.ts";
 import { bulksOf, ownerOf, type Resident } from "./resident-rows.ts";
 import { coverageOf, decayOf, K1, type Method, queryTerms, type Signals, type Term, UNKNOWN } from "./score.ts";
@@ -120,9 +121,10 @@ function choose(
   found: Found,
   { nowMs, limit, bulks }: { nowMs: number; limit: number; bulks: readonly Bulk[][] },
 ): Ranked[] {
-  const { bytes, list } = resident;
+  const { bytes } = resident;
+  const { addressOf } = found;
   const fromOf = (at: number): number => {
-    const times = TIMES.map((place) => bytes.readDoubleLE((list[at] as number) + place));
+    const times = TIMES.map((place) => bytes.readDoubleLE(addressOf(at) + place));
     const [mtimeMs = 0, saidMs = 0, createdMs = 0, commitMs = 0] = times;
     const owner = ownerOf(resident, at);
     const inRepository = resident.directories[owner]?.inRepository ?? false;
@@ -135,20 +137,20 @@ function choose(
   const sureness = (at: number): number => judged.get(at) ?? judge(signs(at));
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
-    const type = TYPES[bytes.readUInt32LE((list[at] as number) + AT.type)] ?? "user";
+    const type = TYPES[bytes.readUInt32LE(addressOf(at) + AT.type)] ?? "user";
     const own = signs(at);
     judged.set(at, judge(own));
     const score = standingOf(sureness(at), own.coverage) * decayOf(type, fromOf(at), nowMs);
     // A damaged cache may hold any number.
     if (Number.isFinite(score)) scores.set(at, score);
   }
-  const { successors, replaced } = placeSuccessors(found.links, scores, (at) => list[at] !== 0);
+  const { successors, replaced } = placeSuccessors(found.links, scores, (at) => addressOf(at) !== 0);
   const best = [...scores].sort(([, x], [, y]) => y - x);
   // Those that are level with the last one too: which of them comes first is decided by name, not by where it is in memory.
   const level = best[limit - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
   const ranked = best.flatMap(([at, score]): Ranked[] => {
     if (score < level) return [];
-    const entry = viewEntry(bytes, list[at] as number);
+    const entry = viewEntry(bytes, addressOf(at));
     // What is shown of a memory is shown of what it replaces.
     const confidence = Math.max(sureness(at), ...(replaced.get(at) ?? []).map(sureness));
     if (!Number.isFinite(confidence) || !isInside(entry.file)) return [];
@@ -163,11 +165,7 @@ function choose(
 }
 
 /** What the finalists' confidence is worked out from. */
-function openSigns(
-  { scan, bytes, list }: Resident,
-  { terms, meaning, foreign }: Query,
-  found: Found,
-): (at: number) => Signs {
+function openSigns({ scan, bytes }: Resident, { terms, meaning, foreign }: Query, found: Found): (at: number) => Signs {
   const { finalists, text, cue, words, rare, total, totalRare, live, hasMeaning, similarity } = found;
   const known = (value: number | undefined) => (value === undefined || value === UNKNOWN ? null : value);
   const bestAt = (at: number) => Math.max(text[at] as number, cue[at] as number);
@@ -177,7 +175,7 @@ function openSigns(
   const ofCues = new Float32Array(bytes.buffer, found.summary, 2);
   const otherCues = (at: number) => {
     if (cue[at] === UNKNOWN) return { secondCue: null, meanCue: null };
-    scan.matchCues(list[at] as number, found.vector, found.scale, found.summary);
+    scan.matchCues(found.addressOf(at), found.vector, found.scale, found.summary);
     return { secondCue: known(ofCues[0]), meanCue: known(ofCues[1]) };
   };
   const need = needOf(hasMeaning && meaning ? meaning.vector : null);
@@ -193,7 +191,7 @@ function openSigns(
     need,
     count: live,
     promptTerms: terms.length,
-    length: bytes.readFloatLE((list[at] as number) + AT.length),
+    length: bytes.readFloatLE(found.addressOf(at) + AT.length),
     foreign,
   });
 }
@@ -253,7 +251,7 @@ function evidenceOf(
   { at, entry, successor, signs }: { at: number; entry: RowEntry; successor: number | undefined; signs: Signs },
 ): ReturnType<Evidence> {
   const words = terms.filter(({ hash }) => findSorted(entry.ranking.terms, hash) >= 0).map(nameOf);
-  const address = successor === undefined ? 0 : (resident.list[successor] as number);
+  const address = successor === undefined ? 0 : found.addressOf(successor);
   return {
     words: [...new Set(words)],
     nearest: nearestOf(resident, found, at),
@@ -263,11 +261,11 @@ function evidenceOf(
   };
 }
 
-function nearestOf({ scan, list }: Resident, { text, cue, vector, hasMeaning }: Found, at: number) {
+function nearestOf({ scan }: Resident, { text, cue, vector, hasMeaning, addressOf }: Found, at: number) {
   const [ofText, ofCue] = [text[at] as number, cue[at] as number];
   if (!hasMeaning || (ofText === UNKNOWN && ofCue === UNKNOWN)) return null;
   const isCue = ofCue > ofText;
-  const number = scan.nearestText(list[at] as number, vector, Number(isCue));
+  const number = scan.nearestText(addressOf(at), vector, Number(isCue));
   return { isCue, number, similarity: Math.max(ofText, ofCue) };
 }
 

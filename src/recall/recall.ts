@@ -19,9 +19,9 @@ import {
   rowAt,
 } from "../store/store.ts";
 import { isReadable } from "../text/terms.ts";
-import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { EVEN } from "./confidence.ts";
-import { type Candidate, openEntryPresenter } from "./injection.ts";
+import type { RecallSession } from "./injection.ts";
+import { type Candidate, fitMemories, MAX_MEMORIES, openEntryPresenter } from "./injection.ts";
 import { clipLine, neutraliseLine } from "./neutral.ts";
 import { type Choice, chooseMemories, isExcluded, pathOf, type Ranked, rank } from "./rank.ts";
 import { bulksOf, countBare, entryAt, findFile, type Resident } from "./resident-rows.ts";

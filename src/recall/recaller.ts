@@ -17,7 +17,7 @@ import {
   walk,
 } from "../store/store.ts";
 import { count } from "../text/sanitise.ts";
-import { openRecallSession } from "./budget.ts";
+import { openRecallSession } from "./injection.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import {
   type AnyEmbed,

@@ -66,8 +66,6 @@ export interface Resident {
   caches: (Cache | null)[];
   /** Of large stores: what stays on disk. */
   indexes: Indexed[];
-  /** Records whose whole entries are behind `used` for a moment: position and the record's address. */
-  whole: [at: number, record: number][];
   /** How many rankings there were: one that stays open has more of an index in memory. */
   rankings: number;
   /** The commit at which each directory's rows were dated; "" for none. */
@@ -86,8 +84,6 @@ export interface Indexed {
   head: IndexHead;
   /** Its first position; there are `head.count`. */
   from: number;
-  /** The address of its first record. */
-  records: number;
   /** Pairs of a hash and the number of the first posting. */
   terms: Uint32Array;
   /** The address of the signs in memory; 0 while they are read in pieces. */
@@ -260,7 +256,6 @@ export function bulksOf(resident: Resident): Bulk[][] {
 
 /** The address of so many zeros behind the entries; valid until the next call. */
 export function reserve(resident: Resident, bytes: number): number {
-  for (const [at, record] of resident.whole.splice(0)) if (resident.list[at] !== 0) resident.list[at] = record;
   resident.roomEnd = align(resident.used);
   const at = extend(resident, bytes);
   resident.bytes.fill(0, at, at + bytes);

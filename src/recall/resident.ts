@@ -2,7 +2,8 @@
 
 import { closeSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { openRegular, statOrNull } from "../disk/fence.ts";
+import { statOrNull, withRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import {
   AT,
   align,
@@ -55,7 +56,6 @@ export function openResident(directories: readonly Directory[]): Resident {
       list,
       count: 0,
       indexes: [],
-      whole: [],
       rankings: 0,
     },
     ...{ owners: [], caches: [], commits: [], former: new Map(), links: null, bulks: null },
@@ -120,7 +120,7 @@ function addIndex(
   resident.used = records + bytes;
   const directory = resident.directories[owner] as Directory;
   const ahead = { at: 0, bytes: Buffer.alloc(0) };
-  resident.indexes.push({ directory, ino, head, from: resident.count, records, terms, signs: 0, ahead });
+  resident.indexes.push({ directory, ino, head, from: resident.count, terms, signs: 0, ahead });
   const room = reserve(resident, head.count * 4);
   const [rowsFrom, rowsEnd, end] = [FILE_HEAD_BYTES / 16, file.rowsEnd / 16, file.ranksEnd / 16];
   const sound = resident.scan.listRecords(records, head.count, rowsFrom, rowsEnd, end, head.vectors, room);
@@ -184,8 +184,10 @@ export function readAppended(resident: Resident): boolean {
     const stat = statOrNull(file);
     if (stat?.ino !== cache?.ino || (stat && cache && stat.size < cache.size)) return false;
     if (!stat || !cache || stat.size === cache.size) continue;
-    const from = reserve(resident, stat.size - cache.size);
-    const count = readPart(file, resident.bytes, from, cache.size, stat.size);
+    const bytes = stat.size - cache.size;
+    const from = reserve(resident, bytes);
+    const read = (fd: number) => readSync(fd, resident.bytes, from, bytes, cache.size);
+    const count = attempt(() => withRegular(file, read, { follow: true }), null) ?? 0;
     if (resident.owners.at(-1)?.owner !== owner) resident.owners.push({ from: resident.count, owner });
     resident.used = align(from + count);
     addEntries(resident, from, from + count, from + count, true);
@@ -193,20 +195,6 @@ export function readAppended(resident: Resident): boolean {
     cache.size = stat.size;
   }
   return true;
-}
-
-function readPart(file: string, bytes: Buffer, at: number, from: number, end: number): number {
-  try {
-    const opened = openRegular(file, { follow: true });
-    if (!opened) return 0;
-    try {
-      return readSync(opened.fd, bytes, at, end - from, from);
-    } finally {
-      closeSync(opened.fd);
-    }
-  } catch {
-    return 0;
-  }
 }
 
 export function powerAbove(count: number): number {

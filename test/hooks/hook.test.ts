@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openMemdir } from "../../src/open.ts";
-import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/budget.ts";
+import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/injection.ts";
 import { MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/neutral.ts";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { makeTemporary } from "../temporary.ts";
