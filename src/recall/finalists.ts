@@ -101,33 +101,32 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   const scale = writeVector(resident, meaning, vector);
   if (scale > 0) for (const [from, end] of loose) scan.matchVectors(list, from, end, vector, scale, text, cue);
   else for (const row of [text, cue]) new Float32Array(resident.bytes.buffer, row, count).fill(UNKNOWN);
-  const scoring = { summary, heap: at.heap, ofWords: total === 0 ? 0 : 1 / (total * (K1 + 1)) };
+  const all: Table = { ...at, count, ofWords: total === 0 ? 0 : 1 / (total * (K1 + 1)) };
   const wanted = { byScore: Math.max(limit, FINALISTS), byOne: FINALISTS_BY_ONE, aged: limit };
-  const all: Table = { ...at, count };
   const cap = isLarge ? MOST_CANDIDATES + 2 * limit : count;
-  let similar: Similar;
+  let similar: ReturnType<typeof summariseMeaning>;
   let finalists: Uint32Array;
   if (isLarge && scale > 0 && meaning) {
     const compare = (positions: Uint32Array): Table => {
       matchExactly(resident, indexes, positions, { ...at, scale });
       return narrow(resident, all, positions);
     };
-    similar = summariseMeaning(resident, compare(sampleOf(count)), scoring);
-    for (const [from, end] of loose) scoreAll(resident, partOf(all, from, end), similar, scoring);
+    similar = summariseMeaning(resident, compare(sampleOf(count)));
+    for (const range of loose) scoreAll(resident, all, similar.middle, range);
     for (const index of indexes) {
       compareSigns(resident, index, meaning.vector, at);
-      const { list, count, best, words, scores } = partOf(all, index.from, index.from + index.head.count);
-      const constants = [words, similar.middle, WORDS, COVERAGE, COVERAGE_FLOOR, scoring.ofWords, scores];
-      scan.scoreSigns(list, count, at.different, at.cosines, best, ...constants);
+      const [from, end] = [index.from, index.from + index.head.count];
+      const constants = [words, similar.middle, WORDS, COVERAGE, COVERAGE_FLOOR, all.ofWords, at.scores];
+      scan.scoreSigns(list, from, end, at.different, at.cosines, at.best, ...constants);
     }
-    const candidates = pick(resident, all, scoring, { byScore: most, byOne: CANDIDATES_BY_ONE }).subarray(0, cap);
+    const candidates = pick(resident, all, { byScore: most, byOne: CANDIDATES_BY_ONE }).subarray(0, cap);
     const few = compare(candidates);
-    scoreAll(resident, few, similar, scoring);
-    finalists = pick(resident, few, scoring, wanted).map((place) => candidates[place] as number);
+    scoreAll(resident, few, similar.middle);
+    finalists = pick(resident, few, wanted).map((place) => candidates[place] as number);
   } else {
-    similar = summariseMeaning(resident, all, scoring);
-    scoreAll(resident, all, similar, scoring);
-    finalists = pick(resident, all, scoring, wanted).subarray(0, cap);
+    similar = summariseMeaning(resident, all);
+    scoreAll(resident, all, similar.middle);
+    finalists = pick(resident, all, wanted).subarray(0, cap);
   }
   const { middle, ...similarity } = similar;
   const whole = readWhole(resident, indexes, withSuccessors(finalists, links));
@@ -154,10 +153,11 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   };
 }
 
-/** Rows of one number for each memory; of a large store's few, for each of those. */
-interface Table extends Record<keyof ReturnType<typeof rowSizes>, number> {
+/** Rows of one number for each memory; of a large store's few, for each of those. And room for what is worked out from them. */
+interface Table extends Record<keyof ReturnType<typeof rowSizes> | "words" | "summary" | "heap", number> {
   count: number;
-  words: number;
+  /** What words are multiplied with for their coverage. */
+  ofWords: number;
 }
 
 function rowSizes(count: number) {
@@ -165,30 +165,16 @@ function rowSizes(count: number) {
   return { list: row, text: row, cue: row, best: row, scores: row, found: row };
 }
 
-function partOf({ list, text, cue, best, scores, words, found }: Table, from: number, end: number): Table {
-  const places = Object.entries({ list, text, cue, best, scores, words }).map(([name, row]) => [name, row + from * 4]);
-  return { ...Object.fromEntries(places), found, count: end - from };
-}
-
-interface Scoring {
-  summary: number;
-  heap: number;
-  /** What words are multiplied with for their coverage. */
-  ofWords: number;
-}
-
-type Similar = ReturnType<typeof summariseMeaning>;
-
 /** How similar memories are to the prompt: what stands for one without vectors, and the spread of the others. */
-function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue }: Table, { summary }: Scoring) {
+function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue, summary }: Table) {
   scan.summariseMeaning(list, count, text, cue, summary);
   const [middle = 0, mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 3);
   return { middle, mean, deviation };
 }
 
-function scoreAll({ scan }: Resident, table: Table, { middle }: Similar, { ofWords }: Scoring): void {
-  const { list, count, text, cue, best, words, scores } = table;
-  scan.scoreAll(list, count, text, cue, best, words, middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
+function scoreAll({ scan }: Resident, table: Table, middle: number, [from, end] = [0, table.count]): void {
+  const { list, text, cue, best, words, scores, ofWords } = table;
+  scan.scoreAll(list, from, end, text, cue, best, words, middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
 }
 
 /** The best so many by their score, and by meaning or words alone; `aged`: and those that come among so many when age is counted. */
@@ -201,8 +187,7 @@ interface Wanted {
 /** The places of the best, with those that are level with them. */
 function pick(
   { scan, bytes }: Resident,
-  { count, best, words, scores, found }: Table,
-  { heap }: Scoring,
+  { count, best, words, scores, found, heap }: Table,
   { byScore, byOne, aged = 0 }: Wanted,
 ): Uint32Array {
   const floorOf = (row: number, most: number) => scan.floorOf(row, count, Math.min(most, count), heap);
@@ -240,7 +225,7 @@ function narrow(resident: Resident, all: Table, positions: Uint32Array): Table {
       to[i] = from[position] as number;
     });
   }
-  return { ...at, count };
+  return { ...all, ...at, count };
 }
 
 /** With what replaces them: it may come in their place. */

@@ -100,10 +100,11 @@ export function addTerm(
   }
 }
 
-/** score.ts's order of memories: the meaning and a share of the words, plus a share of their coverage above a floor. -1 for what has neither. The better one of text and cue is written to `best`. */
+/** score.ts's order of the memories from `first` to `last`: the meaning and a share of the words, plus a share of their coverage above a floor. -1 for what has neither. The better one of text and cue is written to `best`. */
 export function scoreAll(
   entries: usize,
-  count: i32,
+  first: i32,
+  last: i32,
   text: usize,
   cue: usize,
   best: usize,
@@ -115,7 +116,7 @@ export function scoreAll(
   coverageOfWords: f32,
   scores: usize,
 ): void {
-  for (let i = 0; i < count; i++) {
+  for (let i = first; i < last; i++) {
     const at = <usize>i << 2;
     const near = load<f32>(text + at);
     const nearCue = load<f32>(cue + at);
@@ -135,7 +136,8 @@ export function scoreAll(
  */
 export function scoreSigns(
   entries: usize,
-  count: i32,
+  first: i32,
+  last: i32,
   different: usize,
   cosines: usize,
   best: usize,
@@ -147,7 +149,7 @@ export function scoreSigns(
   coverageOfWords: f32,
   scores: usize,
 ): void {
-  for (let i = 0; i < count; i++) {
+  for (let i = first; i < last; i++) {
     const at = <usize>i << 2;
     const entry = <usize>load<u32>(entries + at);
     let text = UNKNOWN;
