@@ -27,7 +27,8 @@ export {
   type RecallSession,
 } from "./recall/injection.ts";
 export type { Prefetch } from "./recall/prefetch.ts";
-export type { AnyEmbed, Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
+export type { RecallOptions } from "./recall/rank.ts";
+export type { AnyEmbed, Recalled, RecallResult } from "./recall/recall.ts";
 export type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 export type { Method, Signals } from "./recall/score.ts";
 export type { SearchHit } from "./recall/search.ts";

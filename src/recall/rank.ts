@@ -40,19 +40,31 @@ export type Evidence = () => {
   signs: Signs | null;
 };
 
-export interface Asking extends Signals {
+/** How a recall is limited. */
+export interface RecallOptions extends Signals {
+  /** At most this many. Default: 5. */
+  limit?: number | undefined;
+  /** Maximum size of the whole text, including fences and headers. */
+  maxBytes?: number | undefined;
+  /** Files or paths to leave out. */
+  exclude?: readonly string[] | undefined;
+  /** What this session has already been shown, and its budget. */
+  session?: RecallSession | undefined;
+  /** Set to false to rank offline even if a model is configured. */
+  model?: boolean | undefined;
+  /** How long the model may take before the offline result is used. */
+  timeoutMs?: number | undefined;
+  /** Returns all memories in order, however uncertain. For measurements. */
+  everything?: boolean | undefined;
+  /** Stops the recall early; it then resolves with no memories. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Asking extends RecallOptions {
   prompt: string;
   /** The prompt's vector; null: by words only. */
   vector: Float32Array | null;
   nowMs: number;
-  /** At most this many. Default: 5. */
-  limit?: number;
-  /** Files or paths to leave out. */
-  exclude?: readonly string[];
-  /** What this session was shown already. */
-  session?: Pick<RecallSession, "surfaced">;
-  /** Returns all memories in order, however uncertain. For measurements. */
-  everything?: boolean;
   /** How many of the order are wanted beyond those that are shown. */
   orderLimit?: number;
 }
@@ -90,11 +102,7 @@ export function chooseMemories(resident: Resident, asking: Asking): Choice | nul
   return { ranked: asking.everything ? all : sureEnough(all.slice(0, wanted), method), method, all, considered };
 }
 
-export function isExcluded(
-  file: string,
-  path: string,
-  { exclude = [], session }: Pick<Asking, "exclude" | "session">,
-): boolean {
+export function isExcluded(file: string, path: string, { exclude = [], session }: RecallOptions): boolean {
   if (session?.surfaced.has(path)) return true;
   return exclude.some((each) => each === path || each === file || each === file.replace(/\.md$/, ""));
 }

@@ -20,12 +20,11 @@ import {
 } from "../store/store.ts";
 import { isReadable } from "../text/terms.ts";
 import { EVEN } from "./confidence.ts";
-import type { RecallSession } from "./injection.ts";
 import { type Candidate, fitMemories, MAX_MEMORIES, openEntryPresenter } from "./injection.ts";
 import { clipLine, neutraliseLine } from "./neutral.ts";
-import { type Choice, chooseMemories, isExcluded, pathOf, type Ranked, rank } from "./rank.ts";
+import { type Choice, chooseMemories, isExcluded, pathOf, type Ranked, type RecallOptions, rank } from "./rank.ts";
 import { bulksOf, countBare, entryAt, findFile, type Resident } from "./resident-rows.ts";
-import type { Method, Signals } from "./score.ts";
+import type { Method } from "./score.ts";
 import type { SideQuery } from "./select.ts";
 
 /** Like `Embed`, but may be asynchronous, so a remote embedder works. Every vector has 384 numbers and length one. */
@@ -44,26 +43,6 @@ export interface RecallSetup {
   ticks: () => number;
   /** `error`: why a part of recall failed. */
   log: (message: string, error?: Error) => void;
-}
-
-/** How a recall is limited. */
-export interface RecallOptions extends Signals {
-  /** At most this many. Default: 5. */
-  limit?: number | undefined;
-  /** Maximum size of the whole text, including fences and headers. */
-  maxBytes?: number | undefined;
-  /** Files or paths to leave out. */
-  exclude?: readonly string[] | undefined;
-  /** What this session has already been shown, and its budget. */
-  session?: RecallSession | undefined;
-  /** Set to false to rank offline even if a model is configured. */
-  model?: boolean | undefined;
-  /** How long the model may take before the offline result is used. */
-  timeoutMs?: number | undefined;
-  /** Returns all memories in order, however uncertain. For measurements. */
-  everything?: boolean | undefined;
-  /** Stops the recall early; it then resolves with no memories. */
-  signal?: AbortSignal | undefined;
 }
 
 /** A memory that was recalled. */

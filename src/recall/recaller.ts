@@ -19,12 +19,12 @@ import {
 import { count } from "../text/sanitise.ts";
 import { openRecallSession } from "./injection.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
+import type { RecallOptions } from "./rank.ts";
 import {
   type AnyEmbed,
   checkVector,
   orWords,
   type Recalled,
-  type RecallOptions,
   type RecallResult,
   type RecallSetup,
   recall,
