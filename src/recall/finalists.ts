@@ -49,11 +49,11 @@ const MOST_CANDIDATES = 4096;
 const SAMPLE = 128;
 
 export function look(resident: Resident, query: Query, limit: number) {
-  const indexes = openIndexes(resident);
+  const fds: number[] = [];
   try {
-    return lookIn(resident, indexes, query, limit);
+    return lookIn(resident, openIndexes(resident, fds), query, limit);
   } finally {
-    for (const { fd } of indexes) closeSync(fd);
+    for (const fd of fds) closeSync(fd);
   }
 }
 

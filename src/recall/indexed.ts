@@ -3,7 +3,7 @@
  * the signs of vectors first, and reads whole rows for the few that may be shown.
  */
 
-import { closeSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
 import { AT, align, POSTING_BYTES, placeRank, RECORD, SIGN_BYTES, VECTOR_BYTES, writeSigns } from "../store/store.ts";
 import { openResident } from "./resident.ts";
 import {
@@ -24,20 +24,21 @@ export interface OpenIndex extends Indexed {
   fd: number;
 }
 
-/** The indexes with their files open, for one ranking. Where another process has written a cache anew, all is opened again. */
-export function openIndexes(resident: Resident): OpenIndex[] {
+/**
+ * The indexes with their files open, for one ranking. What is opened is added to `fds`, for the caller to close. Where another
+ * process has written a cache anew, all is opened again.
+ */
+export function openIndexes(resident: Resident, fds: number[]): OpenIndex[] {
   for (;;) {
-    const fds = resident.indexes.map(openIndex).filter((fd) => fd !== null);
-    if (fds.length === resident.indexes.length) {
+    const opened = resident.indexes.map((index) => ({ index, fd: openIndex(index) }));
+    const open = opened.flatMap(({ index, fd }) => (fd === null ? [] : [{ index, fd }]));
+    fds.push(...open.map(({ fd }) => fd));
+    if (open.length === opened.length) {
       // One that is asked again has the signs in memory: reading them each time takes longer than comparing them.
       const keepsSigns = resident.rankings++ > 0;
-      return resident.indexes.map((index, i) => {
-        const fd = fds[i] as number;
-        if (keepsSigns && index.signs === 0) keepSigns(resident, index, fd);
-        return { ...index, fd };
-      });
+      for (const { index, fd } of open) if (keepsSigns && index.signs === 0) keepSigns(resident, index, fd);
+      return open.map(({ index, fd }) => ({ ...index, fd }));
     }
-    for (const fd of fds) closeSync(fd);
     Object.assign(resident, openResident(resident.directories));
   }
 }
