@@ -74,7 +74,7 @@ async function askOnce(inside, dir) {
   const resident = openResident([directoryAt(dir)]);
   end();
   // The files of the large store are not there.
-  runAtOnce(refresh(resident, { digest: () => "same", positions: (owner) => newestOf(resident, owner) }));
+  runAtOnce(refresh(resident, 0, { digest: () => "same", positions: (owner) => newestOf(resident, owner) }));
   end();
   const { considered } = rank(resident, query, { nowMs: Date.now(), limit: 25 });
   end();
@@ -86,7 +86,7 @@ async function bundle(top) {
   const from = (name) => JSON.stringify(path.resolve(import.meta.dirname, "../src", name));
   const contents = [
     `export { digestFile } from ${from("store/rows.ts")};`,
-    `export { writeEntries } from ${from("store/row-cache.ts")};`,
+    `export { writeInPieces } from ${from("store/row-cache.ts")};`,
     `export { openResident } from ${from("recall/resident.ts")};`,
     `export { newestOf } from ${from("recall/resident-rows.ts")};`,
     `export { refresh } from ${from("recall/refresh.ts")};`,
@@ -127,10 +127,11 @@ function* multiply(entries, count) {
   }
 }
 
-function writeCache(dir, entries, { writeEntries }) {
+function writeCache(dir, entries, { runAtOnce, writeInPieces }) {
   fs.mkdirSync(path.join(dir, ".memdir"), { recursive: true, mode: 0o700 });
   const folders = [["", fs.statSync(dir).mtimeMs]];
-  if (!writeEntries(directoryAt(dir), entries, { folders, commits: "" })) throw new Error("the cache was not written");
+  const isWritten = runAtOnce(writeInPieces(directoryAt(dir), entries, { folders, commits: "" }, null));
+  if (isWritten !== true) throw new Error("the cache was not written");
   return dir;
 }
 

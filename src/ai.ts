@@ -5,8 +5,9 @@ import { jsonSchema, type LanguageModelMiddleware, type Tool, tool } from "ai";
 import type { Library, MemoryToolName, ToolsOptions } from "./library/library.ts";
 import { checkOpened } from "./memdir.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
-import { openRecallSession } from "./recall/budget.ts";
-import type { Recalled, RecallOptions } from "./recall/recall.ts";
+import { openRecallSession } from "./recall/injection.ts";
+import type { RecallOptions } from "./recall/rank.ts";
+import type { Recalled } from "./recall/recall.ts";
 
 /** Which tools the model gets, and how much recall may show. */
 export interface AiMemoryOptions<Name extends MemoryToolName = MemoryToolName> extends ToolsOptions<Name> {

@@ -6,8 +6,8 @@ import type { Library, MemoryToolName, ToolsOptions } from "./library/library.ts
 import { checkOpened } from "./memdir.ts";
 import { type MemoryToolHandlers, type MemoryToolOptions, openMemoryTool } from "./memory-tool/memory-tool.ts";
 import { MCP_INSTRUCTIONS } from "./prompts/mcp.ts";
-import { openRecallSession, type RecallSession } from "./recall/budget.ts";
-import type { RecallOptions } from "./recall/recall.ts";
+import { openRecallSession, type RecallSession } from "./recall/injection.ts";
+import type { RecallOptions } from "./recall/rank.ts";
 
 /** Which tools the model gets, and how much recall may show. */
 export interface AnthropicMemoryOptions extends ToolsOptions {

@@ -20,10 +20,15 @@ export type { ForgetOptions, ListFilter, Memories } from "./memory/memories.ts";
 export type { SaveRequest, SaveResult } from "./memory/save.ts";
 export type { Location } from "./project/locate.ts";
 export type { PlaceOptions } from "./project/scopes.ts";
-export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";
-export { formatInjection } from "./recall/injection.ts";
+export {
+  formatInjection,
+  MAX_SESSION_MEMORY_BYTES,
+  openRecallSession,
+  type RecallSession,
+} from "./recall/injection.ts";
 export type { Prefetch } from "./recall/prefetch.ts";
-export type { AnyEmbed, Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
+export type { RecallOptions } from "./recall/rank.ts";
+export type { AnyEmbed, Recalled, RecallResult } from "./recall/recall.ts";
 export type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 export type { Method, Signals } from "./recall/score.ts";
 export type { SearchHit } from "./recall/search.ts";

@@ -10,7 +10,7 @@ import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
 import { shareSignal, unlessAborted } from "../model/tool.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import { openRecallSession } from "../recall/budget.ts";
+import { openRecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { type Checkpoint, openFileHistory } from "../session/file-history.ts";
 import { openFileState } from "../session/file-state.ts";

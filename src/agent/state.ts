@@ -11,7 +11,7 @@ import type { Memdir } from "../memdir.ts";
 import type { LoopEvent } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import type { RecallSession } from "../recall/budget.ts";
+import type { RecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";

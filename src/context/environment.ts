@@ -5,7 +5,7 @@ import type { TextBlock } from "../model/ask.ts";
 import { runGit } from "../project/git.ts";
 import { findProject } from "../project/locate.ts";
 import type { Environment, GitState } from "../prompts/agent.ts";
-import { clipLine } from "../recall/cut.ts";
+import { clipLine } from "../recall/neutral.ts";
 import { remind } from "./attachments.ts";
 
 /**

@@ -9,9 +9,8 @@ import type { Instructions } from "../instructions/instructions.ts";
 import type { Location } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory.ts";
-import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
-import { formatHeader, shownContent } from "../recall/injection.ts";
-import { neutraliseTags } from "../recall/neutral.ts";
+import { fitMemories, formatHeader, MAX_SESSION_MEMORY_BYTES } from "../recall/injection.ts";
+import { neutraliseTags, shownContent } from "../recall/neutral.ts";
 import {
   ageInDays,
   findAuthor,

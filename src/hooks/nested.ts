@@ -8,9 +8,8 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { filesInCommand, foldersBetween } from "../instructions/instructions.ts";
 import { formatNestedHeader } from "../prompts/hooks.ts";
-import { clipLine, cutContent } from "../recall/cut.ts";
 import { formatInjection } from "../recall/injection.ts";
-import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { clipLine, cutContent, neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { stripForClient } from "../text/lines.ts";
 import { commandOf, isMemorySized, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 

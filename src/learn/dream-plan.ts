@@ -6,7 +6,7 @@ import { type Fields, filled, list, readInput, required, text } from "../input.t
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { diffLines } from "../tools/line-diff.ts";
+import { diffLines } from "../tools/write.ts";
 
 /** `text` is always the whole new file. Files are named by their path below the directory. */
 export type Op =

@@ -4,8 +4,7 @@
  */
 
 import type { Block, TextBlock, ToolResult } from "../model/ask.ts";
-import { clipLine } from "../recall/cut.ts";
-import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { clipLine, neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { type HeardMessage, HOST, HOST_TEXT, ownWords } from "../session/heard.ts";
 import type { Trust } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";

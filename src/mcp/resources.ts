@@ -2,8 +2,7 @@
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
-import { cutContent } from "../recall/cut.ts";
-import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { cutContent, neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { type Row, readBytes } from "../store/store.ts";
 import { ProtocolError } from "./protocol.ts";
 

@@ -1,14 +1,20 @@
 /** The memories that may be shown for a prompt, out of all: compiled code finds words and meaning in the rows' bytes, and weighs them as score.ts says. */
 
 import { closeSync } from "node:fs";
-import { align, DIMENSIONS, POSTING_BYTES } from "../store/store.ts";
-import { compareSigns, MAX_VECTOR_BYTES, matchExactly, type OpenIndex, signRoom } from "./indexed.ts";
+import { AT, align, DIMENSIONS, FLAG, openIndexNames, POSTING_BYTES, RECORD, RECORD_MAGIC } from "../store/store.ts";
+import { lazily } from "../text/lazy.ts";
+import {
+  compareSigns,
+  MAX_VECTOR_BYTES,
+  matchExactly,
+  type OpenIndex,
+  openIndexes,
+  readWhole,
+  signRoom,
+} from "./indexed.ts";
 import { type Links, NO_LINKS } from "./links.ts";
-import { openIndexes, type Resident, takeWhole } from "./resident.ts";
-import { leaveOutPlain, linksOf } from "./resident-rows.ts";
-import { addRoom, layOut } from "./room.ts";
-import { COVERAGE, COVERAGE_FLOOR, K1, LEAST_DECAY, type Term, UNKNOWN, WORDS } from "./score.ts";
-import { addWords } from "./word-scores.ts";
+import { addRoom, entryAt, layOut, linksOf, ownerOf, type Resident } from "./resident-rows.ts";
+import { addWords, COVERAGE, COVERAGE_FLOOR, K1, LEAST_DECAY, type Term, UNKNOWN, WORDS } from "./score.ts";
 
 /** The prompt's vector. Null: by words only. */
 export type Meaning = { vector: Float32Array } | null;
@@ -43,11 +49,11 @@ const MOST_CANDIDATES = 4096;
 const SAMPLE = 128;
 
 export function look(resident: Resident, query: Query, limit: number) {
-  const indexes = openIndexes(resident);
+  const fds: number[] = [];
   try {
-    return lookIn(resident, indexes, query, limit);
+    return lookIn(resident, openIndexes(resident, fds), query, limit);
   } finally {
-    for (const { fd } of indexes) closeSync(fd);
+    for (const fd of fds) closeSync(fd);
   }
 }
 
@@ -76,10 +82,10 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   const { list, words, rare, text, cue, summary, vector } = at;
   const entries = new Uint32Array(resident.bytes.buffer, list, count);
   entries.set(resident.list.subarray(0, count));
-  let summed = summarise(resident, list, summary);
+  let summed = summarise(resident, at);
   if (summed.plain > 0) {
     leaveOutPlain(resident, entries);
-    summed = summarise(resident, list, summary);
+    summed = summarise(resident, at);
   }
   const { live, linked, meanLength } = summed;
   const links = linked > 0 ? linksOf(resident) : NO_LINKS;
@@ -95,41 +101,42 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   const scale = writeVector(resident, meaning, vector);
   if (scale > 0) for (const [from, end] of loose) scan.matchVectors(list, from, end, vector, scale, text, cue);
   else for (const row of [text, cue]) new Float32Array(resident.bytes.buffer, row, count).fill(UNKNOWN);
-  const scoring = { summary, heap: at.heap, ofWords: total === 0 ? 0 : 1 / (total * (K1 + 1)) };
+  const all: Table = { ...at, count, ofWords: total === 0 ? 0 : 1 / (total * (K1 + 1)) };
   const wanted = { byScore: Math.max(limit, FINALISTS), byOne: FINALISTS_BY_ONE, aged: limit };
-  const all: Table = { ...at, count };
   const cap = isLarge ? MOST_CANDIDATES + 2 * limit : count;
-  let similar: Similar;
+  let similar: ReturnType<typeof summariseMeaning>;
   let finalists: Uint32Array;
   if (isLarge && scale > 0 && meaning) {
     const compare = (positions: Uint32Array): Table => {
       matchExactly(resident, indexes, positions, { ...at, scale });
       return narrow(resident, all, positions);
     };
-    similar = summariseMeaning(resident, compare(sampleOf(count)), scoring);
-    for (const [from, end] of loose) scoreAll(resident, partOf(all, from, end), similar, scoring);
+    similar = summariseMeaning(resident, compare(sampleOf(count)));
+    for (const range of loose) scoreAll(resident, all, similar.middle, range);
     for (const index of indexes) {
       compareSigns(resident, index, meaning.vector, at);
-      const { list, count, best, words, scores } = partOf(all, index.from, index.from + index.head.count);
-      const constants = [words, similar.middle, WORDS, COVERAGE, COVERAGE_FLOOR, scoring.ofWords, scores];
-      scan.scoreSigns(list, count, at.different, at.cosines, best, ...constants);
+      const [from, end] = [index.from, index.from + index.head.count];
+      const constants = [words, similar.middle, WORDS, COVERAGE, COVERAGE_FLOOR, all.ofWords, at.scores];
+      scan.scoreSigns(list, from, end, at.different, at.cosines, at.best, ...constants);
     }
-    const candidates = pick(resident, all, scoring, { byScore: most, byOne: CANDIDATES_BY_ONE }).subarray(0, cap);
+    const candidates = pick(resident, all, { byScore: most, byOne: CANDIDATES_BY_ONE }).subarray(0, cap);
     const few = compare(candidates);
-    scoreAll(resident, few, similar, scoring);
-    finalists = pick(resident, few, scoring, wanted).map((place) => candidates[place] as number);
+    scoreAll(resident, few, similar.middle);
+    finalists = pick(resident, few, wanted).map((place) => candidates[place] as number);
   } else {
-    similar = summariseMeaning(resident, all, scoring);
-    scoreAll(resident, all, similar, scoring);
-    finalists = pick(resident, all, scoring, wanted).subarray(0, cap);
+    similar = summariseMeaning(resident, all);
+    scoreAll(resident, all, similar.middle);
+    finalists = pick(resident, all, wanted).subarray(0, cap);
   }
   const { middle, ...similarity } = similar;
-  takeWhole(resident, indexes, withSuccessors(finalists, links));
+  const whole = readWhole(resident, indexes, withSuccessors(finalists, links));
   const view = (row: number) => new Float32Array(resident.bytes.buffer, row, count);
   return {
     ...{ words: view(words), rare: view(rare), text: view(text), cue: view(cue) },
     ...{
       finalists: finalists.filter((position) => resident.list[position] !== 0),
+      /** Where the entry of a finalist, or of what replaces one, is until the next ranking; 0 for one that no longer counts. */
+      addressOf: (position: number) => whole.get(position) ?? (resident.list[position] as number),
       vector,
       scale,
       /** Room for a few numbers, free by now. */
@@ -146,10 +153,11 @@ function lookIn(resident: Resident, indexes: readonly OpenIndex[], { terms, mean
   };
 }
 
-/** Rows of one number for each memory; of a large store's few, for each of those. */
-interface Table extends Record<keyof ReturnType<typeof rowSizes>, number> {
+/** Rows of one number for each memory; of a large store's few, for each of those. And room for what is worked out from them. */
+interface Table extends Record<keyof ReturnType<typeof rowSizes> | "words" | "summary" | "heap", number> {
   count: number;
-  words: number;
+  /** What words are multiplied with for their coverage. */
+  ofWords: number;
 }
 
 function rowSizes(count: number) {
@@ -157,30 +165,16 @@ function rowSizes(count: number) {
   return { list: row, text: row, cue: row, best: row, scores: row, found: row };
 }
 
-function partOf({ list, text, cue, best, scores, words, found }: Table, from: number, end: number): Table {
-  const places = Object.entries({ list, text, cue, best, scores, words }).map(([name, row]) => [name, row + from * 4]);
-  return { ...Object.fromEntries(places), found, count: end - from };
-}
-
-interface Scoring {
-  summary: number;
-  heap: number;
-  /** What words are multiplied with for their coverage. */
-  ofWords: number;
-}
-
-type Similar = ReturnType<typeof summariseMeaning>;
-
 /** How similar memories are to the prompt: what stands for one without vectors, and the spread of the others. */
-function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue }: Table, { summary }: Scoring) {
+function summariseMeaning({ scan, bytes }: Resident, { list, count, text, cue, summary }: Table) {
   scan.summariseMeaning(list, count, text, cue, summary);
-  const [middle = 0, , , mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 5);
+  const [middle = 0, mean = 0, deviation = 0] = new Float32Array(bytes.buffer, summary, 3);
   return { middle, mean, deviation };
 }
 
-function scoreAll({ scan }: Resident, table: Table, { middle }: Similar, { ofWords }: Scoring): void {
-  const { list, count, text, cue, best, words, scores } = table;
-  scan.scoreAll(list, count, text, cue, best, words, middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
+function scoreAll({ scan }: Resident, table: Table, middle: number, [from, end] = [0, table.count]): void {
+  const { list, text, cue, best, words, scores, ofWords } = table;
+  scan.scoreAll(list, from, end, text, cue, best, words, middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
 }
 
 /** The best so many by their score, and by meaning or words alone; `aged`: and those that come among so many when age is counted. */
@@ -193,8 +187,7 @@ interface Wanted {
 /** The places of the best, with those that are level with them. */
 function pick(
   { scan, bytes }: Resident,
-  { count, best, words, scores, found }: Table,
-  { heap }: Scoring,
+  { count, best, words, scores, found, heap }: Table,
   { byScore, byOne, aged = 0 }: Wanted,
 ): Uint32Array {
   const floorOf = (row: number, most: number) => scan.floorOf(row, count, Math.min(most, count), heap);
@@ -232,7 +225,7 @@ function narrow(resident: Resident, all: Table, positions: Uint32Array): Table {
       to[i] = from[position] as number;
     });
   }
-  return { ...at, count };
+  return { ...all, ...at, count };
 }
 
 /** With what replaces them: it may come in their place. */
@@ -245,10 +238,13 @@ function withSuccessors(positions: Uint32Array, { successors }: Links): Set<numb
   return all;
 }
 
-function summarise({ scan, bytes, count }: Resident, list: number, out: number) {
-  scan.summarise(list, count, out);
-  const [live = 0, linked = 0, plain = 0] = new Int32Array(bytes.buffer, out + 8, 3);
-  return { live, linked, plain, meanLength: bytes.readDoubleLE(out) / live || 1 };
+function summarise(
+  { scan, bytes, count }: Resident,
+  { list, lengths, summary }: Record<"list" | "lengths" | "summary", number>,
+) {
+  scan.summarise(list, count, lengths, summary);
+  const [live = 0, linked = 0, plain = 0] = new Int32Array(bytes.buffer, summary + 8, 3);
+  return { live, linked, plain, meanLength: bytes.readDoubleLE(summary) / live || 1 };
 }
 
 /** Small enough that 384 products with bytes fit into 32 bits. */
@@ -262,4 +258,19 @@ function writeVector({ bytes }: Resident, meaning: Meaning, at: number): number 
   const scale = most / MOST;
   new Int16Array(bytes.buffer, at, DIMENSIONS).set(meaning.vector.map((value) => Math.round(value / scale)));
   return scale;
+}
+
+/** The entries that are memories, as a copy for one ranking: Markdown without frontmatter is one only where the index names it. */
+function leaveOutPlain(resident: Resident, list: Uint32Array): void {
+  const named = resident.directories.map((directory) => lazily(() => openIndexNames(directory)));
+  for (let at = 0; at < list.length; at++) {
+    const entry = list[at] as number;
+    if (entry === 0) continue;
+    const isRecord = resident.bytes.readUInt32LE(entry) === RECORD_MAGIC;
+    const flags = isRecord
+      ? resident.bytes.readUInt8(entry + RECORD.flags)
+      : resident.bytes.readUInt32LE(entry + AT.flags);
+    if ((flags & FLAG.plain) === 0) continue;
+    if (!named[ownerOf(resident, at)]?.()(entryAt(resident, at)?.file ?? "")) list[at] = 0;
+  }
 }

@@ -3,102 +3,92 @@
  * the signs of vectors first, and reads whole rows for the few that may be shown.
  */
 
-import { closeSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
+import { AT, align, POSTING_BYTES, placeRank, RECORD, SIGN_BYTES, VECTOR_BYTES, writeSigns } from "../store/store.ts";
+import { openResident } from "./resident.ts";
 import {
-  AT,
-  type Directory,
-  HEAD_BYTES,
-  type IndexHead,
-  isSoundRow,
-  openCache,
-  POSTING_BYTES,
-  placeRank,
-  RECORD,
-  RECORD_MAGIC,
-  type RowEntry,
-  readRank,
-  rowBytesAt,
-  SIGN_BYTES,
-  VECTOR_BYTES,
-  viewEntry,
-  writeSigns,
-} from "../store/store.ts";
-import type { Scan } from "./scan.ts";
-
-/** The part of a directory's rows that its index covers. */
-export interface Indexed {
-  directory: Directory;
-  ino: number;
-  head: IndexHead;
-  /** Its first position; there are `head.count`. */
-  from: number;
-  /** The address of its first record. */
-  records: number;
-  /** Pairs of a hash and the number of the first posting. */
-  terms: Uint32Array;
-  /** The address of the signs in memory; 0 while they are read in pieces. */
-  signs: number;
-  /** Rows behind one another that were read last. */
-  ahead: { at: number; bytes: Buffer };
-}
+  drop,
+  extend,
+  type Indexed,
+  indexAt,
+  isRowAt,
+  openIndex,
+  ownerOf,
+  type Resident,
+  reserve,
+  rowOf,
+} from "./resident-rows.ts";
 
 /** An index whose file is open for one ranking. */
 export interface OpenIndex extends Indexed {
   fd: number;
 }
 
-/** What of the resident rows is needed here. */
-interface Rows {
-  scan: Scan;
-  bytes: Buffer;
-  list: Uint32Array;
-  count: number;
-}
-
-/** Null when the file is not the one any more that the records are of. */
-export function openIndex(indexed: Indexed): OpenIndex | null {
-  const cache = openCache(indexed.directory);
-  if (cache?.ino === indexed.ino) return { ...indexed, fd: cache.fd };
-  if (cache) closeSync(cache.fd);
-  return null;
-}
-
-/** The index that a position's record is of; null for an entry that is in memory. */
-export function indexAt<I extends Indexed>({ bytes, list }: Rows, indexes: readonly I[], at: number): I | null {
-  const entry = list[at] as number;
-  if (entry === 0 || bytes.readUInt32LE(entry) !== RECORD_MAGIC) return null;
-  return indexes.find(({ from, head }) => at >= from && at < from + head.count) ?? null;
-}
-
-/** As many rows as are read at once: those behind it are often asked for next. */
-const AHEAD_BYTES = 64 * 1024;
-
-/** A record's row; null when it is damaged. */
-export function readRow({ bytes, list }: Rows, indexed: Indexed, at: number): RowEntry | null {
-  const record = list[at] as number;
-  const rowAt = bytes.readUInt32LE(record + RECORD.rowAt) * 16;
-  const rowBytes = bytes.readUInt32LE(record + RECORD.rowBytes);
-  const { ahead } = indexed;
-  if (rowAt < ahead.at || rowAt + rowBytes > ahead.at + ahead.bytes.length) {
-    const open = openIndex(indexed);
-    if (!open) return null;
-    try {
-      const read = Buffer.from(new ArrayBuffer(Math.max(AHEAD_BYTES, rowBytes)));
-      indexed.ahead = { at: rowAt, bytes: read.subarray(0, readSync(open.fd, read, 0, read.length, rowAt)) };
-    } finally {
-      closeSync(open.fd);
+/**
+ * The indexes with their files open, for one ranking. What is opened is added to `fds`, for the caller to close. Where another
+ * process has written a cache anew, all is opened again.
+ */
+export function openIndexes(resident: Resident, fds: number[]): OpenIndex[] {
+  for (;;) {
+    const opened = resident.indexes.map((index) => ({ index, fd: openIndex(index) }));
+    const open = opened.flatMap(({ index, fd }) => (fd === null ? [] : [{ index, fd }]));
+    fds.push(...open.map(({ fd }) => fd));
+    if (open.length === opened.length) {
+      // One that is asked again has the signs in memory: reading them each time takes longer than comparing them.
+      const keepsSigns = resident.rankings++ > 0;
+      for (const { index, fd } of open) if (keepsSigns && index.signs === 0) keepSigns(resident, index, fd);
+      return open.map(({ index, fd }) => ({ ...index, fd }));
     }
+    Object.assign(resident, openResident(resident.directories));
   }
-  const { at: start, bytes: buffer } = indexed.ahead;
-  const place = rowAt - start;
-  if (!isRowAt(buffer, place, rowBytes, bytes.readUInt32LE(record + RECORD.hash))) return null;
-  return viewEntry(buffer, place, () => readRank(indexed.directory, start, buffer, place));
 }
 
-/** `hash` as the record has it: a damaged one may lead to another memory's row, which would then come twice. */
-function isRowAt(buffer: Buffer, place: number, bytes: number, hash: number): boolean {
-  if (bytes < HEAD_BYTES || rowBytesAt(buffer, place) !== bytes || !isSoundRow(buffer, place, bytes)) return false;
-  return buffer.readUInt32LE(place + AT.hash) === hash;
+function keepSigns(resident: Resident, index: Indexed, fd: number): void {
+  const bytes = index.head.vectors * SIGN_BYTES;
+  reserve(resident, 0);
+  const at = extend(resident, bytes);
+  if (readSync(fd, resident.bytes, at, bytes, index.head.signsAt) !== bytes) return;
+  resident.used = align(at + bytes);
+  index.signs = at;
+}
+
+/** Where the whole entries of these records are, until room is next reserved. Those that are damaged no longer count. */
+export function readWhole(resident: Resident, indexes: readonly OpenIndex[], positions: Iterable<number>) {
+  const addresses = new Map<number, number>();
+  for (const at of positions) {
+    const index = indexAt(resident, indexes, at);
+    if (!index) continue;
+    const address = readEntry(resident, index, at);
+    if (address > 0) {
+      addresses.set(at, address);
+      continue;
+    }
+    // A damaged record counts for nothing, and neither does what was derived from it.
+    drop(resident, at);
+    const owner = ownerOf(resident, at);
+    const cache = resident.caches[owner];
+    if (cache) resident.caches[owner] = { ...cache, isTidy: false, head: { ...cache.head, folders: [] } };
+  }
+  return addresses;
+}
+
+/** Vectors, and the terms of a file of some megabytes. */
+const MAX_RANK_BYTES = 64 << 20;
+
+/** Reads the whole entry of a record to memory; its address, 0 when it is damaged. */
+function readEntry(resident: Resident, { fd }: OpenIndex, at: number): number {
+  // Each time anew: the memory may have grown.
+  const read = (size: number, from: number) => {
+    const to = extend(resident, size);
+    return readSync(fd, resident.bytes, to, size, from) === size ? to : 0;
+  };
+  const { rowAt, rowBytes, hash } = rowOf(resident, at);
+  const to = read(rowBytes, rowAt);
+  if (to === 0 || !isRowAt(resident.bytes, to, rowBytes, hash)) return 0;
+  const u32 = (place: number) => resident.bytes.readUInt32LE(to + place);
+  if (u32(AT.rankBytes) > MAX_RANK_BYTES || read(u32(AT.rankBytes), rowAt + u32(AT.rankAt)) === 0) return 0;
+  placeRank(resident.bytes.subarray(to, to + rowBytes), rowBytes);
+  return to;
 }
 
 /** Reads a term's postings to `room`; how many there are. */
@@ -139,7 +129,7 @@ export function signRoom(indexes: readonly Indexed[]) {
 
 /** In how many signs each vector of an index differs from the prompt, whose signs are written first. */
 export function compareSigns(
-  { scan, bytes }: Rows,
+  { scan, bytes }: Resident,
   { fd, head, signs }: OpenIndex,
   vector: Float32Array,
   at: Record<keyof ReturnType<typeof signRoom>, number>,
@@ -157,14 +147,14 @@ export function compareSigns(
 
 /** Reads the vectors of records and puts their exact similarities into the rows; entries in memory have theirs. */
 export function matchExactly(
-  rows: Rows,
+  resident: Resident,
   indexes: readonly OpenIndex[],
   positions: Iterable<number>,
   { room, vector, scale, text, cue }: { room: number; vector: number; scale: number; text: number; cue: number },
 ): void {
-  const { bytes, list, scan } = rows;
+  const { bytes, list, scan } = resident;
   for (const at of positions) {
-    const index = indexAt(rows, indexes, at);
+    const index = indexAt(resident, indexes, at);
     if (!index) continue;
     const record = list[at] as number;
     const count = bytes.readUInt8(record + RECORD.texts) + bytes.readUInt8(record + RECORD.cues);
@@ -176,23 +166,3 @@ export function matchExactly(
 
 /** More vectors than a record can have. */
 export const MAX_VECTOR_BYTES = 2 * 256 * VECTOR_BYTES;
-
-/** Reads the whole entry of a record to memory that `extend` gives; its address, 0 when it is damaged. */
-export function readWhole(rows: Rows, { fd }: OpenIndex, at: number, extend: (bytes: number) => number): number {
-  const record = rows.list[at] as number;
-  const rowAt = rows.bytes.readUInt32LE(record + RECORD.rowAt) * 16;
-  const rowBytes = rows.bytes.readUInt32LE(record + RECORD.rowBytes);
-  const to = extend(rowBytes);
-  // Each time anew: the memory may have grown.
-  const read = (size: number, address: number, from: number) => readSync(fd, rows.bytes, address, size, from) === size;
-  if (!read(rowBytes, to, rowAt) || !isRowAt(rows.bytes, to, rowBytes, rows.bytes.readUInt32LE(record + RECORD.hash)))
-    return 0;
-  const rankAt = rowAt + rows.bytes.readUInt32LE(to + AT.rankAt);
-  const rankBytes = rows.bytes.readUInt32LE(to + AT.rankBytes);
-  if (rankBytes > MAX_RANK_BYTES || !read(rankBytes, extend(rankBytes), rankAt)) return 0;
-  placeRank(rows.bytes.subarray(to, to + rowBytes), rowBytes);
-  return to;
-}
-
-/** Vectors, and the terms of a file of some megabytes. */
-const MAX_RANK_BYTES = 64 << 20;

@@ -1,7 +1,8 @@
 /** Recall beside the conversation: started when the prompt comes in, looked at between steps, and never waited for. */
 
+import { messageOf } from "../errors.ts";
 import { lazily } from "../text/lazy.ts";
-import type { RecallSession } from "./budget.ts";
+import type { RecallSession } from "./injection.ts";
 
 export interface Prefetching<M extends { path: string }> {
   query: string;
@@ -119,8 +120,4 @@ const unspaced = lazily(
 export function isTooShort(query: string): boolean {
   const text = query.trim();
   return !/\s/.test(text) && !unspaced().test(text);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,14 +1,15 @@
-/** The order of memories for a prompt: the finalists, by how likely they are to help (confidence.ts), less for age. */
+/** Which memories a prompt is shown: the finalists, by how likely they are to help (confidence.ts), less for age, and cut where that is not likely enough. */
 
 import { AT, type Bulk, countsFrom, isBulkTime, type RowEntry, TYPES, viewEntry } from "../store/store.ts";
 import { findSorted } from "../text/hash.ts";
-import { hasCjk } from "../text/terms.ts";
-import { confidenceOf, featuresOf, needOf, type Signs, standingOf } from "./confidence.ts";
+import { foreignShare, hasCjk, isReadable } from "../text/terms.ts";
+import { confidenceOf, featuresOf, needOf, type Signs, standingOf, sureEnough } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";
+import type { RecallSession } from "./injection.ts";
+import { MAX_MEMORIES } from "./injection.ts";
 import type { Links } from "./links.ts";
-import type { Resident } from "./resident.ts";
-import { bulksOf, ownerOf } from "./resident-rows.ts";
-import { coverageOf, decayOf, K1, type Method, type Term, UNKNOWN } from "./score.ts";
+import { bulksOf, ownerOf, type Resident } from "./resident-rows.ts";
+import { coverageOf, decayOf, K1, type Method, queryTerms, type Signals, type Term, UNKNOWN } from "./score.ts";
 
 export type { Meaning, Query } from "./finalists.ts";
 
@@ -39,6 +40,77 @@ export type Evidence = () => {
   signs: Signs | null;
 };
 
+/** How a recall is limited. */
+export interface RecallOptions extends Signals {
+  /** At most this many. Default: 5. */
+  limit?: number | undefined;
+  /** Maximum size of the whole text, including fences and headers. */
+  maxBytes?: number | undefined;
+  /** Files or paths to leave out. */
+  exclude?: readonly string[] | undefined;
+  /** What this session has already been shown, and its budget. */
+  session?: RecallSession | undefined;
+  /** Set to false to rank offline even if a model is configured. */
+  model?: boolean | undefined;
+  /** How long the model may take before the offline result is used. */
+  timeoutMs?: number | undefined;
+  /** Returns all memories in order, however uncertain. For measurements. */
+  everything?: boolean | undefined;
+  /** Stops the recall early; it then resolves with no memories. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Asking extends RecallOptions {
+  prompt: string;
+  /** The prompt's vector; null: by words only. */
+  vector: Float32Array | null;
+  nowMs: number;
+  /** How many of the order are wanted beyond those that are shown. */
+  orderLimit?: number;
+}
+
+export interface Choice {
+  /** Sure enough to be shown, and some more in case that one has vanished. */
+  ranked: Ranked[];
+  method: Method;
+  /** The order however unsure. */
+  all: Ranked[];
+  considered: number;
+}
+
+/** Some of the best may have vanished. */
+const SPARE = 20;
+
+/** Null when there is nothing to ask for. */
+export function chooseMemories(resident: Resident, asking: Asking): Choice | null {
+  const { nowMs, limit = MAX_MEMORIES, exclude = [], session, orderLimit = 0 } = asking;
+  const prompt = asking.prompt.replaceAll("\0", " ").trim();
+  if (prompt === "") return null;
+  const terms = queryTerms(prompt, asking);
+  // In scripts that neither the model nor its glossary reads, it would guess.
+  const meaning = asking.vector && isReadable(prompt) ? { vector: asking.vector } : null;
+  // Nothing but marks and stop words.
+  if (terms.length === 0 && !meaning) return null;
+  const wanted = limit + SPARE;
+  const rankLimit = Math.max(orderLimit, wanted + exclude.length + (session?.surfaced.size ?? 0));
+  const { order, method, considered } = rank(
+    resident,
+    { terms, meaning, foreign: foreignShare(prompt) },
+    { nowMs, limit: rankLimit },
+  );
+  const all = order.filter((ranked) => !isExcluded(ranked.entry.file, pathOf(resident, ranked), asking));
+  return { ranked: asking.everything ? all : sureEnough(all.slice(0, wanted), method), method, all, considered };
+}
+
+export function isExcluded(file: string, path: string, { exclude = [], session }: RecallOptions): boolean {
+  if (session?.surfaced.has(path)) return true;
+  return exclude.some((each) => each === path || each === file || each === file.replace(/\.md$/, ""));
+}
+
+export function pathOf({ directories }: Resident, { owner, entry }: Pick<Ranked, "owner" | "entry">): string {
+  return `${directories[owner]?.path}/${entry.file}`;
+}
+
 /** `order`: best first, never more than the limit; `considered`: how many memories there were to choose from. */
 export function rank(resident: Resident, query: Query, options: { nowMs: number; limit: number }) {
   // First: they are worked out in the room that the rest needs.
@@ -57,9 +129,10 @@ function choose(
   found: Found,
   { nowMs, limit, bulks }: { nowMs: number; limit: number; bulks: readonly Bulk[][] },
 ): Ranked[] {
-  const { bytes, list } = resident;
+  const { bytes } = resident;
+  const { addressOf } = found;
   const fromOf = (at: number): number => {
-    const times = TIMES.map((place) => bytes.readDoubleLE((list[at] as number) + place));
+    const times = TIMES.map((place) => bytes.readDoubleLE(addressOf(at) + place));
     const [mtimeMs = 0, saidMs = 0, createdMs = 0, commitMs = 0] = times;
     const owner = ownerOf(resident, at);
     const inRepository = resident.directories[owner]?.inRepository ?? false;
@@ -72,20 +145,20 @@ function choose(
   const sureness = (at: number): number => judged.get(at) ?? judge(signs(at));
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
-    const type = TYPES[bytes.readUInt32LE((list[at] as number) + AT.type)] ?? "user";
+    const type = TYPES[bytes.readUInt32LE(addressOf(at) + AT.type)] ?? "user";
     const own = signs(at);
     judged.set(at, judge(own));
     const score = standingOf(sureness(at), own.coverage) * decayOf(type, fromOf(at), nowMs);
     // A damaged cache may hold any number.
     if (Number.isFinite(score)) scores.set(at, score);
   }
-  const { successors, replaced } = placeSuccessors(found.links, scores, (at) => list[at] !== 0);
+  const { successors, replaced } = placeSuccessors(found.links, scores, (at) => addressOf(at) !== 0);
   const best = [...scores].sort(([, x], [, y]) => y - x);
   // Those that are level with the last one too: which of them comes first is decided by name, not by where it is in memory.
   const level = best[limit - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
   const ranked = best.flatMap(([at, score]): Ranked[] => {
     if (score < level) return [];
-    const entry = viewEntry(bytes, list[at] as number);
+    const entry = viewEntry(bytes, addressOf(at));
     // What is shown of a memory is shown of what it replaces.
     const confidence = Math.max(sureness(at), ...(replaced.get(at) ?? []).map(sureness));
     if (!Number.isFinite(confidence) || !isInside(entry.file)) return [];
@@ -100,11 +173,7 @@ function choose(
 }
 
 /** What the finalists' confidence is worked out from. */
-function openSigns(
-  { scan, bytes, list }: Resident,
-  { terms, meaning, foreign }: Query,
-  found: Found,
-): (at: number) => Signs {
+function openSigns({ scan, bytes }: Resident, { terms, meaning, foreign }: Query, found: Found): (at: number) => Signs {
   const { finalists, text, cue, words, rare, total, totalRare, live, hasMeaning, similarity } = found;
   const known = (value: number | undefined) => (value === undefined || value === UNKNOWN ? null : value);
   const bestAt = (at: number) => Math.max(text[at] as number, cue[at] as number);
@@ -114,7 +183,7 @@ function openSigns(
   const ofCues = new Float32Array(bytes.buffer, found.summary, 2);
   const otherCues = (at: number) => {
     if (cue[at] === UNKNOWN) return { secondCue: null, meanCue: null };
-    scan.matchCues(list[at] as number, found.vector, found.scale, found.summary);
+    scan.matchCues(found.addressOf(at), found.vector, found.scale, found.summary);
     return { secondCue: known(ofCues[0]), meanCue: known(ofCues[1]) };
   };
   const need = needOf(hasMeaning && meaning ? meaning.vector : null);
@@ -130,7 +199,7 @@ function openSigns(
     need,
     count: live,
     promptTerms: terms.length,
-    length: bytes.readFloatLE((list[at] as number) + AT.length),
+    length: bytes.readFloatLE(found.addressOf(at) + AT.length),
     foreign,
   });
 }
@@ -190,7 +259,7 @@ function evidenceOf(
   { at, entry, successor, signs }: { at: number; entry: RowEntry; successor: number | undefined; signs: Signs },
 ): ReturnType<Evidence> {
   const words = terms.filter(({ hash }) => findSorted(entry.ranking.terms, hash) >= 0).map(nameOf);
-  const address = successor === undefined ? 0 : (resident.list[successor] as number);
+  const address = successor === undefined ? 0 : found.addressOf(successor);
   return {
     words: [...new Set(words)],
     nearest: nearestOf(resident, found, at),
@@ -200,11 +269,11 @@ function evidenceOf(
   };
 }
 
-function nearestOf({ scan, list }: Resident, { text, cue, vector, hasMeaning }: Found, at: number) {
+function nearestOf({ scan }: Resident, { text, cue, vector, hasMeaning, addressOf }: Found, at: number) {
   const [ofText, ofCue] = [text[at] as number, cue[at] as number];
   if (!hasMeaning || (ofText === UNKNOWN && ofCue === UNKNOWN)) return null;
   const isCue = ofCue > ofText;
-  const number = scan.nearestText(list[at] as number, vector, Number(isCue));
+  const number = scan.nearestText(addressOf(at), vector, Number(isCue));
   return { isCue, number, similarity: Math.max(ofText, ofCue) };
 }
 

@@ -3,19 +3,29 @@
  * given back.
  */
 
-import { ageInWords, DIMENSIONS, type Directory, digestFile, listMemories, type Row, rowAt } from "../store/store.ts";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import {
+  ageInWords,
+  agrees,
+  countsFrom,
+  DIMENSIONS,
+  type Directory,
+  digestFile,
+  isBulkTime,
+  isExpired,
+  listMemories,
+  type Row,
+  rowAt,
+} from "../store/store.ts";
 import { isReadable } from "../text/terms.ts";
-import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
-import { type Choice, chooseMemories, isExcluded, pathOf } from "./choose.ts";
 import { EVEN } from "./confidence.ts";
-import { clipLine } from "./cut.ts";
-import { presentFirst } from "./injection.ts";
-import { neutraliseLine } from "./neutral.ts";
-import { type Ranked, rank } from "./rank.ts";
-import type { Resident } from "./resident.ts";
-import { countBare, entryAt, findFile } from "./resident-rows.ts";
-import type { Method, Signals } from "./score.ts";
-import { type SideQuery, selectWithModel } from "./select.ts";
+import { type Candidate, fitMemories, MAX_MEMORIES, openEntryPresenter } from "./injection.ts";
+import { clipLine, neutraliseLine } from "./neutral.ts";
+import { type Choice, chooseMemories, isExcluded, pathOf, type Ranked, type RecallOptions, rank } from "./rank.ts";
+import { bulksOf, countBare, entryAt, findFile, type Resident } from "./resident-rows.ts";
+import type { Method } from "./score.ts";
+import type { SideQuery } from "./select.ts";
 
 /** Like `Embed`, but may be asynchronous, so a remote embedder works. Every vector has 384 numbers and length one. */
 export type AnyEmbed = (text: string) => Float32Array | Promise<Float32Array>;
@@ -33,26 +43,6 @@ export interface RecallSetup {
   ticks: () => number;
   /** `error`: why a part of recall failed. */
   log: (message: string, error?: Error) => void;
-}
-
-/** How a recall is limited. */
-export interface RecallOptions extends Signals {
-  /** At most this many. Default: 5. */
-  limit?: number | undefined;
-  /** Maximum size of the whole text, including fences and headers. */
-  maxBytes?: number | undefined;
-  /** Files or paths to leave out. */
-  exclude?: readonly string[] | undefined;
-  /** What this session has already been shown, and its budget. */
-  session?: RecallSession | undefined;
-  /** Set to false to rank offline even if a model is configured. */
-  model?: boolean | undefined;
-  /** How long the model may take before the offline result is used. */
-  timeoutMs?: number | undefined;
-  /** Returns all memories in order, however uncertain. For measurements. */
-  everything?: boolean | undefined;
-  /** Stops the recall early; it then resolves with no memories. */
-  signal?: AbortSignal | undefined;
 }
 
 /** A memory that was recalled. */
@@ -191,6 +181,7 @@ async function chooseWithModel(
   // What ranking found is in memory that others may use meanwhile.
   const evidence = new Map(offline.all.map((ranked) => [ranked, ranked.evidence()]));
   const rows = await rowsInOrder(resident, offline.all, options);
+  const { selectWithModel } = await import("./select.ts");
   const answer = await selectWithModel({
     ask: setup.ask as SideQuery,
     query: options.prompt,
@@ -238,16 +229,22 @@ function deliver(
   { ranked, method }: Choice,
   options: RecallOptions,
 ): Partial<RecallResult> {
-  const limit = options.limit ?? MAX_MEMORIES;
-  const onGone = ({ entry }: Ranked, error: Error) =>
-    setup.log(`${entry.file} was found and could not be read: ${error.message}`);
-  const presented = presentFirst(resident, ranked, { now: setup.now(), digest: digestFile, limit, onGone });
-  const read = presented.map(({ ranked, entry, stat, fromMs, ageDays, ...shown }) => {
-    const row = rowAt(resident.directories[ranked.owner] as Directory, entry, { fromMs, bytes: stat.size });
-    const { score, confidence } = ranked;
-    return { ...row, score, confidence, why: explain(ranked, row.when, ageDays, method), ...shown };
-  });
-  const { maxBytes, session } = options;
+  const { limit = MAX_MEMORIES, maxBytes, session } = options;
+  const now = setup.now();
+  const presenters = resident.directories.map((directory) => openEntryPresenter(directory, now));
+  const read: (Recalled & Candidate)[] = [];
+  for (const each of ranked) {
+    if (read.length >= limit) break;
+    try {
+      const { entry, stat, fromMs } = currentOf(resident, each, now);
+      const row = rowAt(resident.directories[each.owner] as Directory, entry, { fromMs, bytes: stat.size });
+      const shown = presenters[each.owner]!(entry, stat, fromMs);
+      const { score, confidence } = each;
+      read.push({ ...row, score, confidence, why: explain(each, row, method), ...shown });
+    } catch (error) {
+      setup.log(`${each.entry.file} was found and could not be read: ${(error as Error).message}`);
+    }
+  }
   const fitted = fitMemories(read, { limit, maxBytes, sessionLeft: session?.bytesLeft() });
   return {
     memories: fitted.memories.map(({ title: _, ...memory }) => memory),
@@ -257,17 +254,30 @@ function deliver(
   };
 }
 
+/** The entry as its file is now, and the time that its age counts from. */
+function currentOf(resident: Resident, { owner, entry, fromMs }: Ranked, now: Date) {
+  const directory = resident.directories[owner] as Directory;
+  const stat = lstatSync(join(directory.path, entry.file), { throwIfNoEntry: false });
+  const found = stat?.isFile() && !agrees(entry, stat) ? digestFile(directory, entry.file, entry) : "same";
+  const current = found === "same" ? entry : found;
+  if (!stat?.isFile() || !current || isExpired(current.details.header, now))
+    throw new Error("it is gone, or has expired");
+  if (current === entry) return { entry, stat, fromMs };
+  const isBulk = isBulkTime(bulksOf(resident)[owner] ?? [], current.mtimeMs);
+  return { entry: current, stat, fromMs: countsFrom(current, { ...directory, isBulk }) };
+}
+
 /** No more words than these are named. */
-export const MAX_WORDS = 8;
+const MAX_WORDS = 8;
 const MAX_CUE_CHARACTERS = 80;
 
-export function explain(ranked: Ranked, cues: readonly string[], ageDays: number, method: Method): string[] {
+function explain(ranked: Ranked, { when, ageDays }: Row, method: Method): string[] {
   const why: string[] = [];
   const { words, nearest, isLinked, supersededBy } = ranked.evidence();
   if (words.length > 0) why.push(`words: ${words.slice(0, MAX_WORDS).join(", ")}`);
   if (nearest) {
     const { isCue, number, similarity } = nearest;
-    const cue = isCue ? cues[number] : undefined;
+    const cue = isCue ? when[number] : undefined;
     const what = cue === undefined ? "its text" : `cue "${clipLine(neutraliseLine(cue), MAX_CUE_CHARACTERS)}"`;
     why.push(`meaning: ${what} (${similarity.toFixed(2)})`);
   }

@@ -5,12 +5,10 @@ import type { MeaningState } from "../meaning/meaning.ts";
 import type { Check } from "../memory/doctor.ts";
 import {
   AT,
-  appendEntries,
   type Directory,
   digestFile,
   type Embed,
   FEW_FILES,
-  noteInHead,
   RECORD,
   RECORD_MAGIC,
   type RowEntry,
@@ -19,21 +17,21 @@ import {
   walk,
 } from "../store/store.ts";
 import { count } from "../text/sanitise.ts";
-import { openRecallSession } from "./budget.ts";
+import { openRecallSession } from "./injection.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
+import type { RecallOptions } from "./rank.ts";
 import {
   type AnyEmbed,
   checkVector,
   orWords,
   type Recalled,
-  type RecallOptions,
   type RecallResult,
   type RecallSetup,
   recall,
 } from "./recall.ts";
-import { type Digest, dateRows, findKnown, type News, refresh, refreshFile } from "./refresh.ts";
-import { findCache, openResident, type Resident, readAppended } from "./resident.ts";
-import { countBare, fileAt, newestOf, ownerOf, positionsOf } from "./resident-rows.ts";
+import { appendOrBegin, type Digest, dateRows, findKnown, keepNews, refresh, refreshFile } from "./refresh.ts";
+import { openResident, readAppended } from "./resident.ts";
+import { countBare, entryAt, newestOf, ownerOf, positionsOf, type Resident } from "./resident-rows.ts";
 
 export interface Recaller {
   /** The few memories that help with a prompt, ready to be shown to a model. Never throws. */
@@ -116,14 +114,11 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const isFirst = resident === null;
     const open = resident ?? openResident(directories);
     resident = open;
-    const news = await runInPieces(
-      refresh(open, { digest: isAwaited ? digestInTime : digest, positions: slice(open, isFirst, isAwaited) }),
-    );
-    for (const [owner, cache] of open.caches.entries()) {
-      const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
-      if (own.entries.length > 0 || own.folders || cache?.isTidy === false) await runInPieces(keepNews(open, own));
+    const looking = { digest: isAwaited ? digestInTime : digest, positions: slice(open, isFirst, isAwaited) };
+    for (const owner of directories.keys()) {
+      await runInPieces(keepNews(open, owner, await runInPieces(refresh(open, owner, looking))));
+      await dateRows(open, owner);
     }
-    for (const owner of directories.keys()) await dateRows(open, owner);
     return open;
   };
 
@@ -182,8 +177,8 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const owner = directories.indexOf(directory);
     const make: Digest = (place, name, known) => tryDigest(place, name, known, embed);
     if (resident && owner >= 0) {
-      const entry = refreshFile(resident, owner, file, make);
-      if (entry) runAtOnce(keepNews(resident, { owner, entries: [entry], folders: null }, false));
+      const news = refreshFile(resident, owner, file, make);
+      if (news.entries.length > 0) runAtOnce(keepNews(resident, owner, news, false));
       return;
     }
     const entry = make(directory, file, null);
@@ -278,28 +273,6 @@ function tryDigest(
   }
 }
 
-/** What the caches lack goes into them; where that fails, it is in memory all the same. An untidy one is written anew where that `mayTakeLong`. */
-function* keepNews(resident: Resident, { owner, entries, folders }: News, mayTakeLong = true): Generator<void, void> {
-  const directory = resident.directories[owner] as Directory;
-  const cache = resident.caches[owner];
-  if (directory.readOnly) return;
-  if (entries.length > 0 || cache?.isTidy === false) {
-    const bytes = yield* appendOrBegin(directory, entries, !mayTakeLong || cache?.isTidy);
-    // What was appended by this process need not be read again, nor a cache that it has begun.
-    if (cache && bytes > 0) cache.size += bytes;
-    else if (!cache) resident.caches[owner] = findCache(directory);
-  }
-  if (folders && cache && noteInHead(directory, { folders })) cache.head = { ...cache.head, folders };
-}
-
-/** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. */
-function* appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTidy = true): Generator<void, number> {
-  const bytes = isTidy ? appendEntries(directory, entries) : 0;
-  if (bytes > 0) return bytes;
-  yield* rewriteInPieces(directory, entries, { folders: [], commits: "" });
-  return 0;
-}
-
 /** The newest first: they are what is worked on. `key`: the memory as it is now. */
 function listMissing(resident: Resident): { owner: number; file: string; key: string }[] {
   const { bytes, list } = resident;
@@ -315,7 +288,7 @@ function listMissing(resident: Resident): { owner: number; file: string; key: st
   }
   const newest = missing.sort((a, b) => b.mtimeMs - a.mtimeMs);
   return newest.map(({ at, hash }) => {
-    const [owner, file] = [ownerOf(resident, at), fileAt(resident, at)];
+    const [owner, file] = [ownerOf(resident, at), entryAt(resident, at)?.file ?? ""];
     return { owner, file, key: `${owner} ${hash} ${file}` };
   });
 }

@@ -1,69 +1,124 @@
-/** Brings the rows in memory up to date: what changed on disk is looked for and digested. */
+/** Brings the rows in memory up to date: what changed on disk is looked for and digested, and what the caches lack goes into them. */
 
-import { statOrNull } from "../disk/fence.ts";
 import {
   AT,
-  agrees,
+  appendEntries,
   type Directory,
   dateEntries,
+  type FileStamp,
   FLAG,
+  HEAD_BYTES,
   isCovering,
+  isUnchanged,
   lookUpCommits,
+  noteInHead,
   quietFolders,
   RECORD,
   RECORD_FLAG,
   type RowEntry,
+  rewriteInPieces,
   viewEntry,
   walk,
 } from "../store/store.ts";
-import { indexAt, readRow } from "./indexed.ts";
-import { addEntry, powerAbove } from "./resident.ts";
-import { drop, entryAt, fileAt, findFile, gather, positionsOf, scatter } from "./resident-rows.ts";
-import { layOut, type Resident } from "./room.ts";
+import { addEntry, findCache, powerAbove } from "./resident.ts";
+import {
+  drop,
+  entryAt,
+  findFile,
+  gather,
+  indexAt,
+  layOut,
+  positionsOf,
+  type Resident,
+  scatter,
+} from "./resident-rows.ts";
 
 /** Digests a file that the cache does not know as it is now. "same": nothing has changed. Null for what is gone, or no memory. */
 export type Digest = (directory: Directory, file: string, known: RowEntry | null) => RowEntry | "same" | null;
 
-/** What one directory's cache does not have yet. */
+/** What a directory's cache does not have yet. */
 export interface News {
-  owner: number;
   entries: RowEntry[];
   /** Set when every file of these folders is known now, and the cache does not say so. */
   folders: (readonly [string, number])[] | null;
 }
 
-/** Brings the rows up to date. What the caches lack is for the caller to keep. `positions`: which of a directory's known files are looked at. */
+/** Brings a directory's rows up to date. What the cache lacks is for the caller to keep. `positions`: which of the known files are looked at. */
 export function* refresh(
   resident: Resident,
+  owner: number,
   { digest, positions }: { digest: Digest; positions: (owner: number) => readonly number[] },
-): Generator<void, News[]> {
-  const all: News[] = [];
-  for (const [owner, directory] of resident.directories.entries()) {
-    const news: News = { owner, entries: [], folders: null };
-    const head = resident.caches[owner]?.head;
-    const walked = head && isCovering(head, directory.path) ? null : walk(directory.path, directory.recursive);
-    const unknown = walked ? matchNames(resident, owner, walked.files) : [];
-    const before = resident.count;
-    let isComplete = true;
-    for (const at of positions(owner)) {
-      yield;
-      if (resident.list[at] === 0 || isUnchanged(resident, at, directory.path)) continue;
-      const known = knownAt(resident, owner, at);
-      if (known) update(resident, news, at, digest(directory, known.file, known));
-    }
-    for (const file of unknown) {
-      yield;
-      // A memory that was saved meanwhile is known by now.
-      const isNoted = resident.count > before + news.entries.length;
-      if (isNoted && findFile(resident, owner, file) !== null) continue;
-      const found = digest(directory, file, null);
-      if (found === null) isComplete = false;
-      update(resident, news, null, found);
-    }
-    if (walked && isComplete && head) news.folders = quietFolders(directory, walked);
-    if (news.entries.length > 0 || news.folders) all.push(news);
+): Generator<void, News> {
+  const directory = resident.directories[owner] as Directory;
+  const head = resident.caches[owner]?.head;
+  const walked = head && isCovering(head, directory.path) ? null : walk(directory.path, directory.recursive);
+  const unknown = walked ? matchNames(resident, owner, walked.files) : [];
+  const before = resident.count;
+  const entries: RowEntry[] = [];
+  for (const at of positions(owner)) {
+    yield;
+    const stamp = resident.list[at] === 0 ? null : stampAt(resident, at);
+    if (!stamp || isUnchanged(directory, stamp)) continue;
+    const known = knownAt(resident, owner, at);
+    entries.push(...update(resident, owner, at, digest(directory, stamp.file, known)));
   }
-  return all;
+  let isComplete = true;
+  for (const file of unknown) {
+    yield;
+    // A memory that was saved meanwhile is known by now.
+    const isNoted = resident.count > before + entries.length;
+    if (isNoted && findFile(resident, owner, file) !== null) continue;
+    const found = digest(directory, file, null);
+    if (found === null) isComplete = false;
+    entries.push(...update(resident, owner, null, found));
+  }
+  return { entries, folders: walked && isComplete && head ? quietFolders(directory, walked) : null };
+}
+
+/** What its file was like. Of an entry in memory nothing else is looked at: hundreds are compared in a process that has just started. */
+function stampAt(resident: Resident, at: number): FileStamp | null {
+  if (indexAt(resident, resident.indexes, at)) return entryAt(resident, at);
+  const { bytes } = resident;
+  const entry = resident.list[at] as number;
+  const file = bytes.toString(
+    "utf8",
+    entry + HEAD_BYTES,
+    entry + HEAD_BYTES + bytes.readUInt32LE(entry + AT.fileBytes),
+  );
+  const [mtimeMs = 0, ctimeMs = 0, ino = 0, size = 0] = new Float64Array(bytes.buffer, entry + AT.mtimeMs, 4);
+  const isSettled = (bytes.readUInt32LE(entry + AT.flags) & FLAG.unsettled) === 0;
+  return { file, mtimeMs, ctimeMs, ino, size, isSettled };
+}
+
+/** What the cache lacks goes into it; where that fails, it is in memory all the same. An untidy one is written anew where that `mayTakeLong`. */
+export function* keepNews(
+  resident: Resident,
+  owner: number,
+  { entries, folders }: News,
+  mayTakeLong = true,
+): Generator<void, void> {
+  const directory = resident.directories[owner] as Directory;
+  const cache = resident.caches[owner];
+  if (directory.readOnly) return;
+  if (entries.length > 0 || cache?.isTidy === false) {
+    const bytes = yield* appendOrBegin(directory, entries, !mayTakeLong || cache?.isTidy);
+    // What was appended by this process need not be read again, nor a cache that it has begun.
+    if (cache && bytes > 0) cache.size += bytes;
+    else if (!cache) resident.caches[owner] = findCache(directory);
+  }
+  if (folders && cache && noteInHead(directory, { folders })) cache.head = { ...cache.head, folders };
+}
+
+/** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. */
+export function* appendOrBegin(
+  directory: Directory,
+  entries: readonly RowEntry[],
+  isTidy = true,
+): Generator<void, number> {
+  const bytes = isTidy ? appendEntries(directory, entries) : 0;
+  if (bytes > 0) return bytes;
+  yield* rewriteInPieces(directory, entries, { folders: [], commits: "" });
+  return 0;
 }
 
 /** In a repository: by their last commits, where they do not say. No row is looked at while git is waited for. */
@@ -102,32 +157,30 @@ function isUndatedAt(resident: Resident, at: number): boolean {
   return (resident.bytes.readUInt8(entry + RECORD.flags) & RECORD_FLAG.undated) !== 0;
 }
 
-function update(resident: Resident, news: News, at: number | null, digest: ReturnType<Digest>): void {
-  if (digest === "same") return;
+/** The entry that the cache does not have yet, if any. */
+function update(resident: Resident, owner: number, at: number | null, digest: ReturnType<Digest>): RowEntry[] {
+  if (digest === "same") return [];
   // Without vectors yet: those of the text before may serve for a part of it.
-  if (at !== null && digest && digest.ranking.vectors.length === 0)
-    keepFormer(resident, at, `${news.owner} ${digest.file}`);
+  if (at !== null && digest?.ranking.vectors.length === 0) keepFormer(resident, at, `${owner} ${digest.file}`);
   if (at !== null) drop(resident, at);
-  if (!digest) return;
-  news.entries.push(addEntry(resident, news.owner, digest));
+  return digest ? [addEntry(resident, owner, digest)] : [];
 }
 
 function keepFormer(resident: Resident, at: number, key: string): void {
   const address = resident.list[at] as number;
-  if (address === 0) return;
-  const index = indexAt(resident, resident.indexes, at);
-  const onDisk = index && readRow(resident, index, at);
-  const vectorsOf = () => (onDisk ?? viewEntry(resident.bytes, address)).ranking.vectors;
-  if ((!index || onDisk) && vectorsOf().length > 0) resident.former.set(key, vectorsOf);
+  const known = address === 0 ? null : entryAt(resident, at);
+  if (!known || known.ranking.vectors.length === 0) return;
+  // What is in memory is viewed again each time, as it may have moved by then.
+  const isOnDisk = indexAt(resident, resident.indexes, at) !== null;
+  resident.former.set(key, () => (isOnDisk ? known : viewEntry(resident.bytes, address)).ranking.vectors);
 }
 
-/** Looks at one file again: after it was written, or to make its vectors. What the cache does not have yet, if anything. */
-export function refreshFile(resident: Resident, owner: number, file: string, digest: Digest): RowEntry | null {
+/** Looks at one file again: after it was written, or to make its vectors. What the cache does not have yet. */
+export function refreshFile(resident: Resident, owner: number, file: string, digest: Digest): News {
   const at = findFile(resident, owner, file);
-  const news: News = { owner, entries: [], folders: null };
-  const known = findKnown(resident, owner, file);
-  update(resident, news, at, digest(resident.directories[owner] as Directory, file, known));
-  return news.entries[0] ?? null;
+  const known = at === null ? null : knownAt(resident, owner, at);
+  const found = digest(resident.directories[owner] as Directory, file, known);
+  return { entries: update(resident, owner, at, found), folders: null };
 }
 
 /** Its arrays are views of memory that may move: to be used before anything else is waited for. */
@@ -155,22 +208,4 @@ function matchNames(resident: Resident, owner: number, names: readonly string[])
   const count = matchNames(at.names, joined.length, at.list, list.length, at.table, slots, at.unknown);
   scatter(resident, owner, list);
   return Array.from(new Uint32Array(resident.bytes.buffer, at.unknown, count), (number) => names[number] as string);
-}
-
-function isUnchanged(resident: Resident, at: number, path: string): boolean {
-  const { bytes, list } = resident;
-  const index = indexAt(resident, resident.indexes, at);
-  const row = index && readRow(resident, index, at);
-  const stat = statOrNull(`${path}/${row?.file ?? fileAt(resident, at)}`);
-  if (index) return stat !== null && row !== null && agrees(row, stat);
-  const entry = list[at] as number;
-  const [mtimeMs, ctimeMs, ino, size] = new Float64Array(bytes.buffer, entry + AT.mtimeMs, 4);
-  return (
-    stat !== null &&
-    (bytes.readUInt32LE(entry + AT.flags) & FLAG.unsettled) === 0 &&
-    stat.mtimeMs === mtimeMs &&
-    stat.ctimeMs === ctimeMs &&
-    stat.ino === ino &&
-    stat.size === size
-  );
 }

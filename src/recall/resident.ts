@@ -2,7 +2,8 @@
 
 import { closeSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { openRegular, statOrNull } from "../disk/fence.ts";
+import { statOrNull, withRegular } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import {
   AT,
   align,
@@ -18,15 +19,18 @@ import {
   ROWS_FILE,
   type RowEntry,
   readIndex,
-  SIGN_BYTES,
   viewEntry,
 } from "../store/store.ts";
-import { type Indexed, indexAt, type OpenIndex, openIndex, readWhole } from "./indexed.ts";
-import { drop, forgetDerived, gather, ownerOf, scatter } from "./resident-rows.ts";
-import { type Cache, extend, layOut, type Resident, reserve } from "./room.ts";
-import { openScan } from "./scan.ts";
-
-export type { Resident } from "./room.ts";
+import {
+  type Cache,
+  forgetDerived,
+  gather,
+  layOut,
+  openScan,
+  type Resident,
+  reserve,
+  scatter,
+} from "./resident-rows.ts";
 
 /** Compiled code wants its entries to begin on a multiple of this, away from address 0. */
 const START = align(HEAD_BYTES);
@@ -52,7 +56,6 @@ export function openResident(directories: readonly Directory[]): Resident {
       list,
       count: 0,
       indexes: [],
-      whole: [],
       rankings: 0,
     },
     ...{ owners: [], caches: [], commits: [], former: new Map(), links: null, bulks: null },
@@ -117,7 +120,7 @@ function addIndex(
   resident.used = records + bytes;
   const directory = resident.directories[owner] as Directory;
   const ahead = { at: 0, bytes: Buffer.alloc(0) };
-  resident.indexes.push({ directory, ino, head, from: resident.count, records, terms, signs: 0, ahead });
+  resident.indexes.push({ directory, ino, head, from: resident.count, terms, signs: 0, ahead });
   const room = reserve(resident, head.count * 4);
   const [rowsFrom, rowsEnd, end] = [FILE_HEAD_BYTES / 16, file.rowsEnd / 16, file.ranksEnd / 16];
   const sound = resident.scan.listRecords(records, head.count, rowsFrom, rowsEnd, end, head.vectors, room);
@@ -159,51 +162,6 @@ function dropEarlier(resident: Resident, owner: number): void {
   scatter(resident, owner, entries);
 }
 
-/** The indexes with their files open, for one ranking. Where another process has written a cache anew, all is opened again. */
-export function openIndexes(resident: Resident): OpenIndex[] {
-  for (;;) {
-    // One that is asked again has the signs in memory: reading them each time takes longer than comparing them.
-    if (resident.rankings++ > 0) for (const index of resident.indexes) keepSigns(resident, index);
-    const opened = resident.indexes.map(openIndex);
-    const open = opened.filter((index) => index !== null);
-    if (open.length === opened.length) return open;
-    for (const { fd } of open) closeSync(fd);
-    Object.assign(resident, openResident(resident.directories));
-  }
-}
-
-function keepSigns(resident: Resident, index: Indexed): void {
-  const bytes = index.head.vectors * SIGN_BYTES;
-  const open = index.signs === 0 && bytes > 0 ? openIndex(index) : null;
-  if (!open) return;
-  reserve(resident, 0);
-  const at = extend(resident, bytes);
-  try {
-    if (readSync(open.fd, resident.bytes, at, bytes, index.head.signsAt) !== bytes) return;
-    resident.used = align(at + bytes);
-    index.signs = at;
-  } finally {
-    closeSync(open.fd);
-  }
-}
-
-/** Whole entries in the place of records, until room is next reserved. Those that are damaged no longer count. */
-export function takeWhole(resident: Resident, indexes: readonly OpenIndex[], positions: Iterable<number>): void {
-  for (const at of positions) {
-    const index = indexAt(resident, indexes, at);
-    if (!index) continue;
-    const address = readWhole(resident, index, at, (bytes) => extend(resident, bytes));
-    if (address > 0) resident.whole.push([at, resident.list[at] as number]);
-    const owner = ownerOf(resident, at);
-    const cache = resident.caches[owner];
-    if (address === 0 && cache)
-      resident.caches[owner] = { ...cache, isTidy: false, head: { ...cache.head, folders: [] } };
-    // A damaged record counts for nothing, and neither does what was derived from it.
-    if (address === 0) drop(resident, at);
-    else resident.list[at] = address;
-  }
-}
-
 /** The entry with arrays of its own: those of a file that stayed the same are views of this memory, which ends them when it grows. */
 export function addEntry(resident: Resident, owner: number, entry: RowEntry): RowEntry {
   const { row, rank } = encodeEntry(entry);
@@ -226,8 +184,10 @@ export function readAppended(resident: Resident): boolean {
     const stat = statOrNull(file);
     if (stat?.ino !== cache?.ino || (stat && cache && stat.size < cache.size)) return false;
     if (!stat || !cache || stat.size === cache.size) continue;
-    const from = reserve(resident, stat.size - cache.size);
-    const count = readPart(file, resident.bytes, from, cache.size, stat.size);
+    const bytes = stat.size - cache.size;
+    const from = reserve(resident, bytes);
+    const read = (fd: number) => readSync(fd, resident.bytes, from, bytes, cache.size);
+    const count = attempt(() => withRegular(file, read, { follow: true }), null) ?? 0;
     if (resident.owners.at(-1)?.owner !== owner) resident.owners.push({ from: resident.count, owner });
     resident.used = align(from + count);
     addEntries(resident, from, from + count, from + count, true);
@@ -235,20 +195,6 @@ export function readAppended(resident: Resident): boolean {
     cache.size = stat.size;
   }
   return true;
-}
-
-function readPart(file: string, bytes: Buffer, at: number, from: number, end: number): number {
-  try {
-    const opened = openRegular(file, { follow: true });
-    if (!opened) return 0;
-    try {
-      return readSync(opened.fd, bytes, at, end - from, from);
-    } finally {
-      closeSync(opened.fd);
-    }
-  } catch {
-    return 0;
-  }
 }
 
 export function powerAbove(count: number): number {

@@ -1,6 +1,6 @@
 /** How near rows are to a prompt's meaning, for scan.as. */
 
-import { AT_RANK_AT, AT_VECTORS, AT_VECTORS_AT, DIMENSIONS, UNKNOWN, VALUES, VECTOR } from "./row-layout";
+import { AT_RANK_AT, AT_VECTORS, AT_VECTORS_AT, DIMENSIONS, UNKNOWN, VALUES, VECTOR } from "./scan-rows";
 
 /**
  * The best similarity of the text and of the cues of every entry from `first` to `last` with a prompt of 384 numbers of 16 bits,
@@ -111,14 +111,12 @@ function dot(values: usize, query: usize): i32 {
 }
 
 /**
- * Of what is known of meaning, as 4-byte numbers: the mean of what scores count, 0 when nothing is known; mean and standard
- * deviation of the text's similarity; and of the better of text and cue.
+ * Of what is known of meaning, as 4-byte numbers: the mean of what scores count, 0 when nothing is known; and mean and standard
+ * deviation of the better of text and cue.
  */
 export function summariseMeaning(entries: usize, count: i32, text: usize, cue: usize, out: usize): void {
   let known = 0;
   let sum: f64 = 0;
-  let texts: f64 = 0;
-  let textSquares: f64 = 0;
   let bests: f64 = 0;
   let bestSquares: f64 = 0;
   for (let i = 0; i < count; i++) {
@@ -127,22 +125,15 @@ export function summariseMeaning(entries: usize, count: i32, text: usize, cue: u
     const better = max(ofText, load<f32>(cue + at));
     if (load<u32>(entries + at) == 0 || ofText == UNKNOWN) continue;
     sum += <f64>meaningOf(ofText, load<f32>(cue + at));
-    texts += <f64>ofText;
-    textSquares += <f64>ofText * <f64>ofText;
     bests += <f64>better;
     bestSquares += <f64>better * <f64>better;
     known++;
   }
   const all = <f64>max(1, known);
   store<f32>(out, <f32>(sum / all));
-  store<f32>(out, <f32>(texts / all), 4);
-  store<f32>(out, deviation(texts / all, textSquares / all), 8);
-  store<f32>(out, <f32>(bests / all), 12);
-  store<f32>(out, deviation(bests / all, bestSquares / all), 16);
-}
-
-function deviation(mean: f64, meanSquare: f64): f32 {
-  return <f32>sqrt(max<f64>(0, meanSquare - mean * mean));
+  const mean = bests / all;
+  store<f32>(out, <f32>mean, 4);
+  store<f32>(out, <f32>sqrt(max<f64>(0, bestSquares / all - mean * mean)), 8);
 }
 
 @inline

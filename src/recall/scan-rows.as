@@ -1,6 +1,61 @@
-/** Lists of rows, for scan.as: read from the cache's bytes, matched with files, and counted. */
+/** Rows, for scan.as: where their parts are, how they are read from the cache's bytes, matched with files, and counted. */
 
-import { AT_FILE, AT_FLAGS, AT_JSON, AT_LINKS, AT_NAME, AT_RANK_AT, AT_RANK_BYTES, AT_ROW_BYTES, AT_TERMS, AT_VECTORS, AT_VECTORS_AT, HEAD, isRecord, lengthOf, LINKED, MAGIC, mtimeOf, PLAIN, RECORD, RECORD_FIRST_VECTOR, RECORD_FLAGS, RECORD_NAME, RECORD_ROW_AT, RECORD_ROW_BYTES, RECORD_VECTORS_AT, VECTOR, vectorsOf } from "./row-layout";
+// The parts of an entry, as store/row-entry.ts lays it out, and of a record, as store/row-index.ts does; a test compares them.
+export const MAGIC: u32 = 0x3252444d;
+export const HEAD: u32 = 128;
+export const VECTOR: u32 = 400;
+export const VALUES: u32 = 16;
+export const DIMENSIONS: i32 = 384;
+export const UNKNOWN: f32 = -2;
+export const PLAIN: u32 = 2;
+
+export const AT_ROW_BYTES: usize = 4;
+const AT_MTIME: usize = 16;
+export const AT_FILE: usize = 72;
+export const AT_LINKS: usize = 76;
+export const AT_NAME: usize = 80;
+export const AT_JSON: usize = 84;
+export const AT_TERMS: usize = 88;
+export const AT_VECTORS: usize = 92;
+export const AT_FLAGS: usize = 100;
+const AT_LENGTH: usize = 104;
+export const AT_RANK_AT: usize = 108;
+export const AT_RANK_BYTES: usize = 112;
+export const AT_VECTORS_AT: usize = 120;
+
+const RECORD_MAGIC: u32 = 0x3352444d;
+export const RECORD: usize = 48;
+export const RECORD_ROW_AT: usize = 4;
+const RECORD_MTIME: usize = 8;
+export const RECORD_NAME: usize = 16;
+export const RECORD_VECTORS_AT: usize = 24;
+export const RECORD_ROW_BYTES: usize = 28;
+export const RECORD_FIRST_VECTOR: usize = 32;
+export const RECORD_LENGTH: usize = 36;
+export const RECORD_TEXTS: usize = 40;
+export const RECORD_CUES: usize = 41;
+export const RECORD_FLAGS: usize = 42;
+export const LINKED: u32 = 16;
+
+@inline
+export function isRecord(entry: usize): bool {
+  return load<u32>(entry) == RECORD_MAGIC;
+}
+
+@inline
+function mtimeOf(entry: usize): f64 {
+  return isRecord(entry) ? load<f64>(entry, RECORD_MTIME) : load<f64>(entry, AT_MTIME);
+}
+
+@inline
+function lengthOf(entry: usize): f32 {
+  return isRecord(entry) ? load<f32>(entry, RECORD_LENGTH) : load<f32>(entry, AT_LENGTH);
+}
+
+@inline
+export function vectorsOf(entry: usize): u32 {
+  return isRecord(entry) ? <u32>load<u8>(entry, RECORD_TEXTS) + load<u8>(entry, RECORD_CUES) : load<u32>(entry, AT_VECTORS);
+}
 
 /** Of its file's name. */
 function nameOf(entry: usize): u64 {
@@ -173,8 +228,8 @@ function timeAt(entries: usize, list: usize, place: i32): f64 {
   return mtimeOf(<usize>load<u32>(entries + (<usize>position << 2)));
 }
 
-/** Of the live entries: the sum of their lengths as an 8-byte number, then as 4-byte numbers how many there are, have links, have no frontmatter, have no vectors. */
-export function summarise(entries: usize, count: i32, out: usize): void {
+/** Of the live entries: their lengths, as a row; the sum of them as an 8-byte number, then as 4-byte numbers how many there are, have links, have no frontmatter, have no vectors. */
+export function summarise(entries: usize, count: i32, lengths: usize, out: usize): void {
   let live = 0;
   let linked = 0;
   let plain = 0;
@@ -188,7 +243,9 @@ export function summarise(entries: usize, count: i32, out: usize): void {
     if (isRecord(entry) ? flags & LINKED : load<u32>(entry, AT_LINKS)) linked++;
     if (flags & PLAIN) plain++;
     if (vectorsOf(entry) == 0) bare++;
-    length += <f64>lengthOf(entry);
+    const own = lengthOf(entry);
+    store<f32>(lengths + (<usize>i << 2), own);
+    length += <f64>own;
   }
   store<f64>(out, length);
   store<i32>(out, live, 8);

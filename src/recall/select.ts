@@ -1,10 +1,10 @@
 /** A model's choice among the memories: asked over the manifest, in bounded time, and believed only where it names what there is. */
 
+import { attempt, messageOf } from "../errors.ts";
 import { buildSelectorQuestion, SELECTOR_SCHEMA, SELECTOR_SYSTEM } from "../prompts/memory.ts";
 import { ageInWords, type Row } from "../store/store.ts";
-import { MAX_MEMORIES } from "./budget.ts";
-import { clipLine } from "./cut.ts";
-import { neutraliseLine } from "./neutral.ts";
+import { MAX_MEMORIES } from "./injection.ts";
+import { clipLine, neutraliseLine } from "./neutral.ts";
 
 /** One question to a model, outside the conversation. It may reject, and it should heed the signal. `schema` is the JSON Schema of the answer. */
 export type SideQuery = (
@@ -54,7 +54,7 @@ export async function selectWithModel(selecting: Selecting): Promise<Selection> 
     const selected = [...chosen].slice(0, Math.max(0, limit));
     return { files: selected.map(({ file }) => file), rows: selected };
   } catch (error) {
-    const failed = error instanceof Error ? error.message : String(error);
+    const failed = messageOf(error);
     log(`memory selection failed: ${failed}`);
     return { failed };
   }
@@ -127,12 +127,8 @@ function parseArray(text: string, start: number): unknown[] | null {
 }
 
 function parseJson(text: string): unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = attempt<unknown, null>(() => JSON.parse(text), null);
+  return Array.isArray(value) ? value : null;
 }
 
 /** Finds the row that a model means: by what the manifest calls it, by file, by path or part of one, by a name only it has. */

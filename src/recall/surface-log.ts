@@ -5,7 +5,7 @@
 
 import { type Directory, openState, quietly, type StateLog, type StateRecord, sessionKey } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
-import { openRecallSession, type RecallSession } from "./budget.ts";
+import { openRecallSession, type RecallSession } from "./injection.ts";
 
 export type Door = "agent" | "hook" | "mcp" | "cli";
 

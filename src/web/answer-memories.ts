@@ -5,7 +5,7 @@ import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
 import { choice, flag, list, number, required, text } from "../input.ts";
 import { findByRef } from "../memory/find.ts";
-import { openRecallSession } from "../recall/budget.ts";
+import { openRecallSession } from "../recall/injection.ts";
 import { findLine, fold, openSearchTexts, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stemOf } from "../store/store.ts";

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitMemories, MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../../src/recall/budget.ts";
-import { formatInjection } from "../../src/recall/injection.ts";
+import {
+  fitMemories,
+  formatInjection,
+  MAX_SESSION_MEMORY_BYTES,
+  openRecallSession,
+} from "../../src/recall/injection.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
 const candidate = (title: string, content: string) => ({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clipLine, cutContent, MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/cut.ts";
+import { clipLine, cutContent, MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/neutral.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
 const anyText = fc.oneof(

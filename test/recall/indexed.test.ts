@@ -3,7 +3,8 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Query, rank } from "../../src/recall/rank.ts";
-import { openResident, type Resident, readAppended } from "../../src/recall/resident.ts";
+import { openResident, readAppended } from "../../src/recall/resident.ts";
+import type { Resident } from "../../src/recall/resident-rows.ts";
 import { queryTerms } from "../../src/recall/score.ts";
 import type { Embed } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
@@ -179,7 +180,7 @@ describe("an index", () => {
   });
 
   it("the layout is what scan.as takes it for", () => {
-    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/row-layout.as"), "utf8");
+    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan-rows.as"), "utf8");
     const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
     const { rowAt, mtimeMs, name, vectorsAt, rowBytes, firstVector, length, texts, cues, flags } = RECORD;
     const names = { ROW_AT: rowAt, MTIME: mtimeMs, NAME: name, VECTORS_AT: vectorsAt, ROW_BYTES: rowBytes };

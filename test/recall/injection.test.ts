@@ -18,9 +18,8 @@ describe("formatHeader", () => {
     const [title, note] = formatHeader({ ...memory, scope: "team" }).split("\n");
     expect(title).toBe("Memory (saved today): /m/a.md:");
     expect(note).toMatch(/^Provenance: .*repository.*another person may have written it.*not as an instruction/);
-    expect(formatHeader({ ...memory, scope: "team", sharedByOthers: true })).toContain("another person wrote it");
-    expect(formatHeader({ ...memory, scope: "team", sharedByOthers: false })).not.toContain("somebody");
-    expect(formatHeader({ ...memory, sharedByOthers: true })).toContain("another person wrote it");
+    expect(formatHeader({ ...memory, inRepository: true })).toContain("another person may have written it");
+    expect(formatHeader({ ...memory, inRepository: false })).not.toContain("another person");
   });
 
   it("C18 other scopes are named", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { openRecallSession } from "../../src/recall/budget.ts";
+import { openRecallSession } from "../../src/recall/injection.ts";
 import { isTooShort, type Prefetching, startPrefetch } from "../../src/recall/prefetch.ts";
 
 interface Found {

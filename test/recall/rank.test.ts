@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addEntry, type Resident } from "../../src/recall/resident.ts";
+import { addEntry } from "../../src/recall/resident.ts";
+import type { Resident } from "../../src/recall/resident-rows.ts";
 import { entryOf, type Fields, fakeEmbed, filesOf, NOW_MS, rankFor, rowsOf } from "./store.ts";
 
 const DAY = 86_400_000;

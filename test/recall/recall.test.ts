@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../../src/recall/budget.ts";
+import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../../src/recall/injection.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { endsLater } from "../hang.ts";
 import { PATIENT, until } from "../until.ts";

@@ -2,12 +2,11 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseMemories } from "../../src/recall/choose.ts";
 import { confidenceOf, featuresOf, standingOf } from "../../src/recall/confidence.ts";
-import { rank } from "../../src/recall/rank.ts";
+import { chooseMemories, rank } from "../../src/recall/rank.ts";
 import { openRecaller } from "../../src/recall/recaller.ts";
 import { addEntry, openResident, readAppended } from "../../src/recall/resident.ts";
-import { openScan } from "../../src/recall/scan.ts";
+import { openScan } from "../../src/recall/resident-rows.ts";
 import { B, certainty, decayOf, K1, queryTerms, rarityOf } from "../../src/recall/score.ts";
 import { digestMemory, type Embed } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
@@ -229,7 +228,7 @@ describe("ranking", () => {
   });
 
   it("the layout is what scan.as takes it for", () => {
-    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/row-layout.as"), "utf8");
+    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan-rows.as"), "utf8");
     const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
     expect([
       numberOf("MAGIC"),
@@ -563,5 +562,5 @@ it("files that were touched are kept although the memory grows meanwhile", () =>
     files.map(() => true),
   );
   keep();
-  expect(openRows([directory]).news).toEqual([]);
+  expect(openRows([directory]).news).toEqual([{ entries: [], folders: null }]);
 });

@@ -6,8 +6,8 @@ import type { OpenOptions } from "../../src/open.ts";
 import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
 import { type Digest, type News, refresh } from "../../src/recall/refresh.ts";
-import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
-import { newestOf } from "../../src/recall/resident-rows.ts";
+import { addEntry, openResident } from "../../src/recall/resident.ts";
+import { newestOf, type Resident } from "../../src/recall/resident-rows.ts";
 import { queryTerms, type Signals } from "../../src/recall/score.ts";
 import { digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { Directory } from "../../src/store/directory.ts";
@@ -85,9 +85,10 @@ export function openRows(
       return null;
     }
   };
-  const news = runAtOnce(refresh(resident, { digest, positions: (owner) => newestOf(resident, owner) }));
+  const looking = { digest, positions: (owner: number) => newestOf(resident, owner) };
+  const news = directories.map((_, owner) => runAtOnce(refresh(resident, owner, looking)));
   const keep = () => {
-    for (const { owner, entries, folders } of news) {
+    for (const [owner, { entries, folders }] of news.entries()) {
       const directory = directories[owner] as Directory;
       if (entries.length > 0 && appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
       if (folders) noteInHead(directory, { folders });

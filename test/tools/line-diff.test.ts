@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { diffLines } from "../../src/tools/line-diff.ts";
+import { diffLines } from "../../src/tools/write.ts";
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
 
