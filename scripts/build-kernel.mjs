@@ -9,8 +9,6 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 /** Not written into the import itself: tsc would take the compiler's global types, such as its own console, for ours. */
 const COMPILER = "assemblyscript/asc";
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
-/** Two threads share the memory of the model; the maximum is all that 32-bit addresses can reach. */
-const SHARED = ["--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"];
 
 /** Each file of bytes, and the sources whose compiled form it holds. */
 const OUTPUTS = {
@@ -47,19 +45,16 @@ async function compile(source) {
   const { default: asc } = await import(COMPILER);
   /** @type {Uint8Array | undefined} */
   let output;
-  const { error, stderr } = await asc.main(
-    [`${name}.ts`, "--outFile", "out.wasm", ...OPTIONS, ...(name === "kernel" ? SHARED : [])],
-    {
-      readFile: (file) => {
-        const full = path.join(folder, file.replace(/\.ts$/, ".as"));
-        return full.endsWith(".as") && fs.existsSync(full) ? fs.readFileSync(full, "utf8") : null;
-      },
-      writeFile: (file, content) => {
-        if (file === "out.wasm" && typeof content !== "string") output = content;
-      },
-      listFiles: () => [],
+  const { error, stderr } = await asc.main([`${name}.ts`, "--outFile", "out.wasm", ...OPTIONS], {
+    readFile: (file) => {
+      const full = path.join(folder, file.replace(/\.ts$/, ".as"));
+      return full.endsWith(".as") && fs.existsSync(full) ? fs.readFileSync(full, "utf8") : null;
     },
-  );
+    writeFile: (file, content) => {
+      if (file === "out.wasm" && typeof content !== "string") output = content;
+    },
+    listFiles: () => [],
+  });
   if (error || !output) throw new Error(`${source} does not compile\n${stderr}`);
   return Buffer.from(output).toString("base64");
 }

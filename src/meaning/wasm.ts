@@ -3,11 +3,7 @@ import { MemdirError } from "../errors.ts";
 
 /** The part of the global that is used here, which the types of Node 20 lack. */
 declare const WebAssembly: {
-  Memory: new (size: {
-    initial: number;
-    maximum: number;
-    shared?: boolean;
-  }) => { buffer: ArrayBuffer; grow(pages: number): number };
+  Memory: new (size: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number };
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: object };
 };
@@ -23,19 +19,11 @@ const MAX_PAGES = 65536;
 export type Wasm<Name extends string> = Record<Name, (...numbers: number[]) => number> & {
   memory: Uint8Array;
   grow(bytes: number): Uint8Array;
-  /** For another thread's instance. */
-  shareable: Shareable;
 };
 
-export interface Shareable {
-  module: object;
-  memory: { buffer: ArrayBuffer };
-}
-
-export function openWasm<Name extends string>(base64: string, memoryBytes: number, shared = false): Wasm<Name> {
+export function openWasm<Name extends string>(base64: string, memoryBytes: number): Wasm<Name> {
   try {
-    const initial = Math.ceil(memoryBytes / PAGE_BYTES);
-    const memory = new WebAssembly.Memory({ initial, maximum: shared ? initial : MAX_PAGES, shared });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(memoryBytes / PAGE_BYTES), maximum: MAX_PAGES });
     const module = new WebAssembly.Module(Buffer.from(base64, "base64"));
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     const grow = (bytes: number) => {
@@ -43,7 +31,7 @@ export function openWasm<Name extends string>(base64: string, memoryBytes: numbe
       if (missing > 0) memory.grow(missing);
       return new Uint8Array(memory.buffer);
     };
-    return { ...exports, memory: new Uint8Array(memory.buffer), grow, shareable: { module, memory } } as Wasm<Name>;
+    return { ...exports, memory: new Uint8Array(memory.buffer), grow } as Wasm<Name>;
   } catch (cause) {
     const why = "it needs WebAssembly with SIMD and 30 MB of memory; run Node without --jitless";
     throw new MemdirError("usage", `the sentence model cannot start: ${why}`, { cause });

@@ -1,6 +1,5 @@
 /** The weights of the sentence model in the kernel's memory, and space for the results. */
 import { readFileSync } from "node:fs";
-import { PARTS } from "./helper.ts";
 import { KERNEL_BYTES } from "./kernel-bytes.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
 import { openWasm, type Wasm } from "./wasm.ts";
@@ -42,7 +41,7 @@ type Norm = Layer["norm"];
 /** `tuning`: what training changed of the weights in the file; null for the weights as they are. */
 export function loadWeights(file: string, tensors: TensorFile, tuning: Tuning | null) {
   const { places, stage, bytes } = layOut();
-  const kernel: Kernel = openWasm(KERNEL_BYTES, bytes, true);
+  const kernel: Kernel = openWasm(KERNEL_BYTES, bytes);
   const loader = openLoader(file, tensors, kernel, stage);
   const words = tensors.find("embeddings.word_embeddings.weight", [WORDS, WIDTH]);
   loadAll(loader, kernel, places, tuning);
@@ -105,8 +104,6 @@ function layOut() {
     /** Of four tokens. */
     scores: take(4 * MAX_TOKENS * FLOAT),
     mean: take(WIDTH * FLOAT),
-    /** What the second thread has of a layer before it is written down. */
-    part: take(MAX_TOKENS * (HIDDEN / PARTS) * FLOAT),
     positions: take(MAX_TOKENS * WIDTH * FLOAT),
     norm: norm(),
     layers: Array.from({ length: LAYERS }, () => ({

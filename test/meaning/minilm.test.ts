@@ -49,17 +49,6 @@ describe("vectors", () => {
     expect(embed("a short one")).toEqual(copy);
   });
 
-  it("are the same to the last bit when a second thread helps, early, late or not at all", async () => {
-    const texts = REFERENCE.map(({ text }) => text);
-    const alone = texts.map((text) => embed(text));
-    const helped = openMiniLm(folder as string);
-    helped.help();
-    for (let round = 0; round < 8; round++) {
-      expect(texts.map((text) => helped(text))).toEqual(alone);
-      await new Promise((done) => setTimeout(done, round));
-    }
-  });
-
   it("exist for every text", () => {
     const any = fc.oneof(fc.nat(0xff), fc.nat(0x10ffff)).map((code) => String.fromCodePoint(code));
     const text = fc.array(any, { maxLength: 40 }).map((parts) => parts.join(""));
