@@ -184,8 +184,9 @@ function fiveTokens(from: usize, weights: usize, columns: i32, scales: usize, we
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0;
   const end = from + <usize>columns * 10;
   do {
-    const low = v128.load8x8_s(weights);
-    const high = v128.load8x8_s(weights, 8);
+    const both = v128.load(weights);
+    const low = i16x8.extend_low_i8x16_s(both);
+    const high = i16x8.extend_high_i8x16_s(both);
     const a = v128.load32_splat(from);
     a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
     a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
@@ -217,8 +218,9 @@ function fourTokens(from: usize, weights: usize, columns: i32, scales: usize, we
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
   const end = from + (<usize>columns << 3);
   do {
-    const low = v128.load8x8_s(weights);
-    const high = v128.load8x8_s(weights, 8);
+    const both = v128.load(weights);
+    const low = i16x8.extend_low_i8x16_s(both);
+    const high = i16x8.extend_high_i8x16_s(both);
     const a = v128.load32_splat(from);
     a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
     a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
