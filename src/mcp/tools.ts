@@ -215,7 +215,7 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
           ([{ file, line, claim, evidence }, ...more]) =>
             `- ${file}:${line} \`${claim}\`: ${evidence}${alsoNamed(more)}`,
         ),
-        ...(causes.length > shown.length ? [`- and ${causes.length - shown.length} more`] : []),
+        ...(causes.length > shown.length ? [`- and ${causes.slice(shown.length).flat().length} more`] : []),
         ...(aged.length > 0 ? [`Old enough to be doubted (${aged.length}): ${names}`] : []),
         "Only claims about the code and git were checked. Read the code before you act on a memory.",
       ].join("\n");
@@ -295,7 +295,7 @@ export interface ToolCall extends Pick<World, "env" | "now" | "log"> {
 }
 
 /** What of JSON Schema describes results. */
-export interface Shape {
+interface Shape {
   type: string | readonly string[];
   items?: Shape;
   properties?: Readonly<Record<string, Shape>>;

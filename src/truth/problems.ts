@@ -56,7 +56,7 @@ export function describe({ file, scope, finding }: Placed): Problem {
     evidence: when === null ? finding.evidence : `${finding.evidence}, ${when}`,
     to: to ?? null,
     ...{ confidence, written, changed, order },
-    cause: by && claim.place ? [by.hash, verdict, ...section].join(" ") : null,
+    cause: by && claim.place ? [scope, file, by.hash, verdict, ...section].join(" ") : null,
   };
 }
 
@@ -65,15 +65,14 @@ export function groupByCause(problems: readonly Problem[]): [Problem, ...Problem
   const groups: [Problem, ...Problem[]][] = [];
   const known = new Map<string, Problem[]>();
   for (const problem of problems) {
-    const { scope, file, cause } = problem;
-    const key = cause === null ? null : JSON.stringify([scope, file, cause]);
-    const group = key === null ? undefined : known.get(key);
+    const { cause } = problem;
+    const group = cause === null ? undefined : known.get(cause);
     if (group) {
       group.push(problem);
       continue;
     }
     const fresh: [Problem] = [problem];
-    if (key !== null) known.set(key, fresh);
+    if (cause !== null) known.set(cause, fresh);
     groups.push(fresh);
   }
   return groups;
