@@ -33,7 +33,7 @@ export function openWasm<Name extends string>(base64: string, memoryBytes: numbe
     };
     return { ...exports, memory: new Uint8Array(memory.buffer), grow } as Wasm<Name>;
   } catch (cause) {
-    const why = "it needs WebAssembly with SIMD and 30 MB of memory; run Node without --jitless";
+    const why = "it needs WebAssembly with SIMD and 16 MB of memory; run Node without --jitless";
     throw new MemdirError("usage", `the sentence model cannot start: ${why}`, { cause });
   }
 }

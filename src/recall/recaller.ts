@@ -115,10 +115,10 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     const open = resident ?? openResident(directories);
     resident = open;
     const looking = { digest: isAwaited ? digestInTime : digest, positions: slice(open, isFirst, isAwaited) };
-    for (const owner of directories.keys()) {
+    for (const owner of directories.keys())
       await runInPieces(keepNews(open, owner, await runInPieces(refresh(open, owner, looking))));
-      await dateRows(open, owner);
-    }
+    // Last: git may take longer than a prompt waits, and every directory's news come first.
+    for (const owner of directories.keys()) await dateRows(open, owner);
     return open;
   };
 

@@ -102,7 +102,7 @@ function checkValue(facts: Facts, claim: Claim): Answer {
   };
 }
 
-function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
+function checkScript({ manifests, removed, tree }: Facts, claim: Claim): Answer {
   const isNpm = (claim.program ?? "npm") === "npm";
   const file = isNpm ? manifests.scripts.get(claim.text)?.file : manifests.targets.get(claim.text);
   if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
@@ -122,10 +122,10 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
       files: [removal.file],
       by: removal.commit,
     };
-  return goneBy(removal, "removed");
+  return { ...goneBy(removal, "removed"), ...ofAnother(tree, removal) };
 }
 
-function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answer {
+function checkPackage({ manifests, removed, found, tree }: Facts, claim: Claim): Answer {
   const name = claim.text;
   const file = manifests.packages.get(name) ?? manifests.packages.get(name.toLowerCase());
   if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
@@ -134,10 +134,15 @@ function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answe
     ({ usage, isOption }) => usage === "code" || usage === "definition" || (usage === "text" && isOption),
   );
   if (use) return { verdict: "holds", evidence: `used in ${use.file}:${use.line}`, files: [use.file] };
-  if (removal) return goneBy(removal, "no longer a dependency: removed");
+  if (removal) return { ...goneBy(removal, "no longer a dependency: removed"), ...ofAnother(tree, removal) };
   return claim.declared
     ? { verdict: "gone", evidence: "it is not in any package file" }
     : unknown("it was never in any package file");
+}
+
+/** A package file below the top that went as a whole was that of a sample, or of a part that is no more: the memory may mean something else. */
+function ofAnother({ files }: Facts["tree"], { file }: Pick<Removal, "file">): Pick<Answer, "isVague"> {
+  return file.includes("/") && !files.has(file) ? { isVague: true } : {};
 }
 
 function checkBranch({ refs, tree }: Facts, claim: Claim): Answer {

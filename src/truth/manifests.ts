@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { type Commit, nameOf } from "./history.ts";
-import { isTest } from "./usage.ts";
 
 const MANIFEST =
   /^(?:package\.json|(?:[\w-]*requirements[\w-]*\.(?:txt|in))|pyproject\.toml|Pipfile|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Gemfile|[\w-]+\.gemspec|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|[\w-]+\.csproj|mix\.exs|deno\.jsonc?|environment\.ya?ml|GNUmakefile|Makefile|[\w-]+\.mk|justfile|Justfile)$/;
@@ -67,8 +66,7 @@ export function removedEntries(lines: readonly RemovedLine[]): RemovedEntries {
     target: new Map<string, Removed>(),
   };
   for (const { file, text, commit } of lines) {
-    // What a fixture or an example depended on was not this project's.
-    const entry = isTest(file) ? null : entryOf(file, text);
+    const entry = entryOf(file, text);
     if (!entry) continue;
     for (const name of entry.kind === "target" ? entry.name.split(/\s+/) : [entry.name]) {
       if (!found[entry.kind].has(name))

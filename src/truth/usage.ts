@@ -61,7 +61,7 @@ export function isSettings(file: string): boolean {
   return DATA.test(file) || /\.(?:sh|bash|zsh|fish|ps1|tf)$|(?:^|\/)Dockerfile[^/]*$/i.test(file);
 }
 
-const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|samples?|mocks?|stories)(?:[/._-]|$)/i;
+const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|mocks?|stories)(?:[/._-]|$)/i;
 
 export function isTest(file: string): boolean {
   return TESTS.test(file);

@@ -416,12 +416,12 @@ describe("an option", () => {
 });
 
 it("what a rule file or a sample project loses is not what the project loses", async () => {
-  const own = { dependencies: { "bull-queue": "5.0.0" } };
-  const removed = (file: string) =>
-    judge("The worker uses `bull-queue`.", { [file]: JSON.stringify(own, null, 2) }, { [file]: "{}" });
-  expect(await removed("package.json")).toEqual(["bull-queue gone"]);
-  expect(await removed("skills/audit/test-project/package.json")).toEqual([]);
-  expect(await removed("skills/audit/samples/package.json")).toEqual([]);
+  const own = JSON.stringify({ dependencies: { "bull-queue": "5.0.0" } }, null, 2);
+  const removed = (file: string, after: string | null) =>
+    judge("The worker uses `bull-queue`.", { [file]: own }, { [file]: after });
+  expect(await removed("package.json", "{}")).toEqual(["bull-queue gone"]);
+  expect(await removed("packages/worker/package.json", "{}")).toEqual(["bull-queue gone"]);
+  expect(await removed("skills/audit/sample/package.json", null)).toEqual([]);
   const rule = { ".cursor/rules/guide.mdc": "Use BigScript everywhere.\n" };
   expect(await judge("Written in `BigScript`.", rule, { ".cursor/rules/guide.mdc": null })).toEqual([]);
 });
