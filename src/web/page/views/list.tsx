@@ -158,7 +158,11 @@ function usePages(query: Query) {
     }
   }, [key, version, range[0], range[1]]);
   // What is late would be mixed into the next list of the same memories.
-  useEffect(() => () => void (fetched.current = { of: "", done: new Set() }), []);
+  useEffect(() => {
+    return () => {
+      fetched.current = { of: "", done: new Set() };
+    };
+  }, []);
   const need = (first: number, last: number) => {
     const next: [number, number] = [Math.floor(first / PAGE), Math.floor(Math.max(0, last - 1) / PAGE)];
     if (next[0] !== range[0] || next[1] !== range[1]) setRange(next);
