@@ -406,7 +406,11 @@ function isUtf8Text(path: string): boolean {
 
 /** Read as UTF-8 and written again, other bytes would be lost for good: undo has only what was read. */
 function refuseOtherEncoding(path: string): void {
-  if (isUtf8Text(path)) return;
+  // An editor that truncates and writes in place is seen in the middle of a letter now and then.
+  for (let i = 0; i < 20; i++) {
+    if (isUtf8Text(path)) return;
+    pause(20);
+  }
   throw new MemdirError(
     "broken",
     `${path} is not UTF-8 text: nothing was changed; save it as UTF-8 and run the command again`,
