@@ -11,7 +11,7 @@ import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } fro
 /** Activations have 13 bits and a sign: a sum of 1,536 products with weights of 7 bits then just fits 31. */
 const ACTIVATION_MAX: f32 = 8191;
 const WEIGHT_MAX: f32 = 127;
-/** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.003. */
+/** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.0022. */
 const FACTOR_MAX: f32 = 60000;
 
 /** Float16 to float32; `count` is a multiple of 8. True when all are finite. */

@@ -8,7 +8,7 @@ import type { Token } from "./word-pieces.ts";
 /** The length the model was trained on; it accepts 512. */
 export const MAX_TOKENS = 256;
 export const WIDTH = 384;
-export const HIDDEN = 1536;
+const HIDDEN = 1536;
 const LAYERS = 6;
 const WORDS = 30522;
 /** Bytes of a number: as in the file, an activation as the kernel multiplies it, and otherwise. A weight is one byte. */

@@ -73,7 +73,7 @@ function isSpelling(run: string, at: number, whole: string): boolean {
 }
 
 /** How the sentence begins; a memory's own text may not begin a line with it. */
-export const FRESHNESS_OPENING = "The memory below is";
+const FRESHNESS_OPENING = "The memory below is";
 
 const LINE_POSES = [
   // A header of ours, with its path; `Memory: 64 GB` is somebody's note.
@@ -199,7 +199,7 @@ export function freshnessWarning(days: number): string {
 export const MAX_MEMORY_BYTES_PER_FILE = 4096;
 
 /** Lines without much in them, such as a pasted log, crowd a prompt before they reach the byte limit. */
-export const MAX_MEMORY_LINES_PER_FILE = 200;
+const MAX_MEMORY_LINES_PER_FILE = 200;
 
 /** The first that leaves at least as much room for the content is used. */
 const MARKERS = [

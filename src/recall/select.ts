@@ -160,7 +160,7 @@ function slashed(path: string): string {
 }
 
 /** What a side query can hold beside its prompt without becoming slow or dear: about 6,000 tokens. */
-export const MAX_MANIFEST_CHARS = 25_000;
+const MAX_MANIFEST_CHARS = 25_000;
 
 /** One talkative memory must not take the place of the others. */
 const MAX_DESCRIPTION_CHARS = 600;

@@ -109,7 +109,7 @@ const checkSize: Check = ({ memory: { body } }) =>
   body.length > MAX_BODY_CHARS ? `${body.length} characters in one memory` : null;
 
 /** The best of them stays; the others refer to it. */
-export function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
+function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
   const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
   const likeness = openLikeness<Memory>(
     sorted.map(({ memory }) => memory),

@@ -76,7 +76,7 @@ const PLACEHOLDER = /^(?:n\/?a|none|\.{2,}|-+|x+|test|foo|lorem ipsum.*|see (?:b
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
 
 /** The format check reports a missing description. */
-export function findVagueDescription({ description, name, body }: Memory, termsOf: TermsOf): Remark[] {
+function findVagueDescription({ description, name, body }: Memory, termsOf: TermsOf): Remark[] {
   if (description === "" || OTHER_SCRIPT.test(description)) return [];
   const add = (message: string): Remark[] => [{ rule: "vague-description", message, line: null }];
   const rest = description
@@ -108,7 +108,7 @@ const PART =
 /** Two could be a fact and its background; three topics are three memories. */
 const MAX_TOPICS = 2;
 
-export function findTwoFacts({ body }: Memory): Remark[] {
+function findTwoFacts({ body }: Memory): Remark[] {
   const text = blankCode(body);
   const add = (index: number, message: string): Remark[] => [
     { rule: "two-facts", message: `${message}: put each into its own memory`, line: lineAt(text, index) },
@@ -161,7 +161,7 @@ const DATED =
   /^(?:the |our )?[^.!?]{3,60}?\b(?:is|are|ends?|starts?|ships?)\b(?: (?:due|planned|frozen|switched off|released|closed|moved))? (?:on|until|by|from) \d{4}-\d\d-\d\d\b/i;
 const RULE_WORDS = /\b(?:never|always|don['’]t|do not|must|should|avoid|prefer|use)\b/i;
 
-export function findWrongType({ type, typeExplicit, body }: Memory): Remark[] {
+function findWrongType({ type, typeExplicit, body }: Memory): Remark[] {
   const [first] = typeExplicit ? findSentences(leadOf(body)) : [];
   const better = first === undefined ? null : typeOf(first, type);
   if (better === null || better === type) return [];
@@ -207,7 +207,7 @@ const DEFINED = new RegExp(
 );
 const PATHS_IN_ROW = new RegExp(`^(?:${PATH}(?:\\s+(?:and|or)\\s+|\\s*,\\s*(?:and\\s+)?)){3,}${PATH}`);
 
-export function findDerivable({ body }: Memory): Remark[] {
+function findDerivable({ body }: Memory): Remark[] {
   const { lines, code } = partsOf(body);
   const add = (line: number, what: string): Remark[] => [
     {

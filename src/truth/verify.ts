@@ -241,7 +241,7 @@ function afterFix({ verdict, findings }: Omit<Judged, "subject">, fixed: Readonl
 }
 
 /** Both names of renamed files; includes what is staged. The files themselves are not read: that would run filters. */
-export async function readChanged(git: Git, revision: string): Promise<Set<string>> {
+async function readChanged(git: Git, revision: string): Promise<Set<string>> {
   const isName = revision !== "" && !revision.startsWith("-") && !revision.includes("\0");
   const commit = isName ? await readGit(git, ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]) : null;
   if (commit === null)
@@ -265,7 +265,7 @@ export async function readChanged(git: Git, revision: string): Promise<Set<strin
 }
 
 /** Whether a verdict was read from one of these files. */
-export function isTouched(findings: readonly Finding[], changed: ReadonlySet<string>): boolean {
+function isTouched(findings: readonly Finding[], changed: ReadonlySet<string>): boolean {
   return findings.some(({ files }) =>
     files?.some((file) => changed.has(file) || [...changed].some((each) => each.startsWith(`${file}/`))),
   );
