@@ -9,11 +9,16 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 /** Not written into the import itself: tsc would take the compiler's global types, such as its own console, for ours. */
 const COMPILER = "assemblyscript/asc";
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
+const RELAXED = ["--enable", "relaxed-simd"];
 
-/** Each file of bytes, and the sources whose compiled form it holds. */
+/** Each file of bytes, with the name, source and further options of what it holds. */
 const OUTPUTS = {
-  "src/meaning/kernel-bytes.ts": ["src/meaning/kernel.as", "src/meaning/vocabulary.as"],
-  "src/recall/scan-bytes.ts": ["src/recall/scan.as"],
+  "src/meaning/kernel-bytes.ts": [
+    ["KERNEL", "src/meaning/kernel.as", RELAXED],
+    ["PLAIN_KERNEL", "src/meaning/kernel.as", []],
+    ["VOCABULARY", "src/meaning/vocabulary.as", []],
+  ],
+  "src/recall/scan-bytes.ts": [["SCAN", "src/recall/scan.as", []]],
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -24,28 +29,26 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export async function build() {
   /** @type {Record<string, string>} */
   const files = {};
-  for (const [file, sources] of Object.entries(OUTPUTS)) {
-    const names = sources.map((source) => path.basename(source)).join(" and ");
+  for (const [file, modules] of Object.entries(OUTPUTS)) {
+    const names = [...new Set(modules.map(([, source]) => path.basename(source)))].join(" and ");
     files[file] = `/** The compiled ${names} in base64; written by scripts/build-kernel.mjs. */\n`;
-    for (const source of sources) {
-      const name = path.basename(source, ".as").toUpperCase();
-      files[file] += `\nexport const ${name}_BYTES =\n  "${await compile(source)}";\n`;
-    }
+    for (const [name, source, options] of modules)
+      files[file] += `\nexport const ${name}_BYTES =\n  "${await compile(source, options)}";\n`;
   }
   return files;
 }
 
 /**
  * The compiler asks for `.ts`; ours are named `.as` because neither tsc nor the linter can read them.
- * @param {string} source @returns {Promise<string>}
+ * @param {string} source @param {string[]} options @returns {Promise<string>}
  */
-async function compile(source) {
+async function compile(source, options) {
   const folder = path.join(root, path.dirname(source));
   const name = path.basename(source, ".as");
   const { default: asc } = await import(COMPILER);
   /** @type {Uint8Array | undefined} */
   let output;
-  const { error, stderr } = await asc.main([`${name}.ts`, "--outFile", "out.wasm", ...OPTIONS], {
+  const { error, stderr } = await asc.main([`${name}.ts`, "--outFile", "out.wasm", ...OPTIONS, ...options], {
     readFile: (file) => {
       const full = path.join(folder, file.replace(/\.ts$/, ".as"));
       return full.endsWith(".as") && fs.existsSync(full) ? fs.readFileSync(full, "utf8") : null;

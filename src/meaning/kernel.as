@@ -2,14 +2,14 @@
  * The arithmetic of the sentence model in AssemblyScript: linear layers on integers, the rest on floats.
  *
  * scripts/build-kernel.mjs compiles this file into kernel-bytes.ts. It allocates nothing: the caller lays out the memory.
- * Addresses are bytes and multiples of 16. Rows of tokens come by fives and fours, as many fives as a division by four leaves
- * (which 1 to 3, 6, 7 and 11 tokens do not allow), in attention by fours, so that no loop needs a remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
- * should call often, with little to do each time.
+ * Addresses are bytes and multiples of 16. Rows of tokens come by fours, so that no loop needs a remainder. V8 swaps its first, simple
+ * code of a function for better code only when the function is called again: callers should call often, with little to do each time.
+ * It is compiled twice: with the dot product of bytes that processors have (relaxed SIMD), and without. Both give the same numbers.
  */
 import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
 
-/** Activations have 13 bits and a sign: a sum of 1,536 products with weights of 7 bits then just fits 31. */
-const ACTIVATION_MAX: f32 = 8191;
+/** Activations are whole numbers from 0 to this: with more, the sum of two products would not fit 16 bits, as processors have it. */
+const ACTIVATION_MAX: f32 = 127;
 const WEIGHT_MAX: f32 = 127;
 /** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.0022. */
 const FACTOR_MAX: f32 = 60000;
@@ -29,19 +29,21 @@ export function widen(from: usize, to: usize, count: i32): bool {
 
 /**
  * A float16 matrix to int8, every row scaled to its own largest weight: after a pause the weights come from memory, and half the
- * bytes are half the wait. Eight rows stand side by side, two columns of each in turn, so that `linear` reads one stream. `rows` and
- * `columns` are multiples of 8. True when all are finite.
+ * bytes are half the wait. Eight rows stand side by side, four columns of each in turn, so that `linear` reads one stream. `rows` and
+ * `columns` are multiples of 8. `sums` gets the sum of each row. True when all are finite.
  */
-export function packWeights(from: usize, to: usize, scales: usize, rows: i32, columns: i32): bool {
+export function packWeights(from: usize, to: usize, scales: usize, sums: usize, rows: i32, columns: i32): bool {
   let finite = true;
   for (let row = 0; row < rows; row++) {
     const factor = factorOf(from, columns);
     if (factor < 0) finite = false;
-    packRow(from, to + (<usize>(row & 7) << 1), columns, factor * HALF_SHIFT);
+    const sum = packRow(from, to + (<usize>(row & 7) << 2), columns, factor * HALF_SHIFT);
     store<f32>(scales, 1 / factor);
+    store<f32>(sums, <f32>sum / factor);
     from += <usize>columns << 1;
     if ((row & 7) == 7) to += <usize>columns << 3;
     scales += 4;
+    sums += 4;
   }
   return finite;
 }
@@ -83,68 +85,74 @@ function factorOf(from: usize, columns: i32): f32 {
   return min<f32>(FACTOR_MAX, WEIGHT_MAX / (reinterpret<f32>(peak << 13) * HALF_SHIFT));
 }
 
-function packRow(from: usize, to: usize, count: i32, factor: f32): void {
+/** Gives the sum of the row as it was packed. */
+function packRow(from: usize, to: usize, count: i32, factor: f32): i32 {
   const scale = f32x4.splat(factor);
+  let sums = i32x4.splat(0);
   for (const end = to + (<usize>count << 3); to < end; from += 16, to += 64) {
     const half = v128.load(from);
     const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
     const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
+    sums = i32x4.add(sums, i32x4.add(low, high));
     const both = i16x8.narrow_i32x4_s(low, high);
-    const pairs = i8x16.narrow_i16x8_s(both, both);
-    v128.store_lane<i16>(to, pairs, 0);
-    v128.store_lane<i16>(to, pairs, 1, 16);
-    v128.store_lane<i16>(to, pairs, 2, 32);
-    v128.store_lane<i16>(to, pairs, 3, 48);
+    const fours = i8x16.narrow_i16x8_s(both, both);
+    v128.store_lane<i32>(to, fours, 0);
+    v128.store_lane<i32>(to, fours, 1, 32);
+  }
+  const pairs = i32x4.add(sums, v128.shuffle<i32>(sums, sums, 2, 3, 0, 1));
+  return i32x4.extract_lane(pairs, 0) + i32x4.extract_lane(pairs, 1);
+}
+
+/**
+ * Float32 rows to bytes, from the lowest number of a row to its highest: `ranges` gets the step and the lowest of each. Four tokens
+ * stand side by side, four columns of each in turn. `columns` is a multiple of 16.
+ */
+export function packActivations(from: usize, to: usize, ranges: usize, tokens: i32, columns: i32): void {
+  for (let token = 0; token < tokens; token++) {
+    packToken(from, to + (<usize>(token & 3) << 2), ranges, columns);
+    from += <usize>columns << 2;
+    ranges += 8;
+    if ((token & 3) == 3) to += <usize>columns << 2;
   }
 }
 
-/** Float32 rows to int16, every row scaled to its own largest value. The tokens of a block stand side by side, two columns of each in turn. */
-export function packActivations(from: usize, to: usize, scales: usize, tokens: i32, columns: i32): void {
-  for (let left = tokens, fives = tokens & 3; left > 0; fives--) {
-    const beside = fives > 0 ? 5 : 4;
-    for (let i = 0; i < beside; i++) {
-      packToken(from, to + (<usize>i << 2), scales, columns, beside);
-      from += <usize>columns << 2;
-      scales += 4;
-    }
-    to += <usize>(columns * beside) << 1;
-    left -= beside;
-  }
-}
-
-function packToken(from: usize, to: usize, scales: usize, columns: i32, beside: i32): void {
+function packToken(from: usize, to: usize, range: usize, columns: i32): void {
   const end = from + (<usize>columns << 2);
-  let peaks = f32x4.splat(0);
-  for (let at = from; at < end; at += 32) {
-    peaks = f32x4.max(peaks, f32x4.max(f32x4.abs(v128.load(at)), f32x4.abs(v128.load(at, 16))));
+  let lows = v128.load(from);
+  let highs = lows;
+  for (let at = from + 16; at < end; at += 16) {
+    const values = v128.load(at);
+    lows = f32x4.min(lows, values);
+    highs = f32x4.max(highs, values);
   }
-  const most = max<f32>(maxOf(peaks), 1e-30);
-  const scale = f32x4.splat(ACTIVATION_MAX / most);
-  const step = <usize>beside << 2;
-  for (; from < end; from += 32) {
-    const pairs = i16x8.narrow_i32x4_s(rounded(v128.load(from), scale), rounded(v128.load(from, 16), scale));
-    v128.store_lane<i32>(to, pairs, 0);
-    to += step;
-    v128.store_lane<i32>(to, pairs, 1);
-    to += step;
-    v128.store_lane<i32>(to, pairs, 2);
-    to += step;
-    v128.store_lane<i32>(to, pairs, 3);
-    to += step;
+  const least = -maxOf(f32x4.neg(lows));
+  const step = max<f32>(maxOf(highs) - least, 1e-30) / ACTIVATION_MAX;
+  const low = f32x4.splat(least);
+  const scale = f32x4.splat(1 / step);
+  for (; from < end; from += 64, to += 64) {
+    const first = i16x8.narrow_i32x4_s(steps(from, low, scale), steps(from + 16, low, scale));
+    const second = i16x8.narrow_i32x4_s(steps(from + 32, low, scale), steps(from + 48, low, scale));
+    const fours = i8x16.narrow_i16x8_s(first, second);
+    v128.store_lane<i32>(to, fours, 0);
+    v128.store_lane<i32>(to, fours, 1, 16);
+    v128.store_lane<i32>(to, fours, 2, 32);
+    v128.store_lane<i32>(to, fours, 3, 48);
   }
-  store<f32>(scales, most / ACTIVATION_MAX);
+  store<f32>(range, step);
+  store<f32>(range, least, 4);
 }
 
-/** As `linear` was told. */
-let outStride: i32 = 0;
-let isGelu = false;
+function steps(from: usize, low: v128, scale: v128): v128 {
+  return rounded(f32x4.sub(v128.load(from), low), scale);
+}
 
-/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8. */
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8, `tokens` of 4. */
 export function linear(
   activations: usize,
-  activationScales: usize,
+  ranges: usize,
   weights: usize,
   weightScales: usize,
+  weightSums: usize,
   bias: usize,
   out: usize,
   stride: i32,
@@ -153,123 +161,105 @@ export function linear(
   columns: i32,
   withGelu: bool,
 ): void {
-  outStride = stride;
-  isGelu = withGelu;
   for (let row = 0; row < rows; row += 8) {
     let from = activations;
-    let scales = activationScales;
     let to = out;
-    for (let left = tokens, fives = tokens & 3; left > 0; fives--) {
-      const beside = fives > 0 ? 5 : 4;
-      if (fives > 0) fiveTokens(from, weights, columns, scales, weightScales, bias, to);
-      else fourTokens(from, weights, columns, scales, weightScales, bias, to);
-      from += <usize>(columns * beside) << 1;
-      scales += beside << 2;
-      to += stride * beside;
-      left -= beside;
+    for (let token = 0; token < tokens; token += 4) {
+      fourTokens(from, weights, columns, to, stride);
+      from += <usize>columns << 2;
+      to += stride << 2;
     }
+    finish(out, stride, ranges, tokens, weightScales, weightSums, bias, withGelu);
     weights += <usize>columns << 3;
     weightScales += 32;
+    weightSums += 32;
     bias += 32;
     out += 32;
   }
 }
 
 /**
- * The hot loop: five tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers, and neither
- * would two turns in one: the compiler loads everything first.
+ * The hot loop: integer sums of four tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers,
+ * and exported it stays a function of its own: with anything else around it, V8 keeps the sums in memory.
  */
-function fiveTokens(from: usize, weights: usize, columns: i32, scales: usize, weightScales: usize, bias: usize, out: usize): void {
-  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
-  let c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0;
-  const end = from + <usize>columns * 10;
-  do {
-    const both = v128.load(weights);
-    const low = i16x8.extend_low_i8x16_s(both);
-    const high = i16x8.extend_high_i8x16_s(both);
-    const a = v128.load32_splat(from);
-    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
-    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
-    const b = v128.load32_splat(from, 4);
-    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
-    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
-    const c = v128.load32_splat(from, 8);
-    c0 = i32x4.add(c0, i32x4.dot_i16x8_s(low, c));
-    c1 = i32x4.add(c1, i32x4.dot_i16x8_s(high, c));
-    const d = v128.load32_splat(from, 12);
-    d0 = i32x4.add(d0, i32x4.dot_i16x8_s(low, d));
-    d1 = i32x4.add(d1, i32x4.dot_i16x8_s(high, d));
-    const e = v128.load32_splat(from, 16);
-    e0 = i32x4.add(e0, i32x4.dot_i16x8_s(low, e));
-    e1 = i32x4.add(e1, i32x4.dot_i16x8_s(high, e));
-    from += 20;
-    weights += 16;
-  } while (from < end);
-  finish(out, scales, weightScales, bias, a0, a1);
-  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
-  finish(out + 2 * outStride, scales + 8, weightScales, bias, c0, c1);
-  finish(out + 3 * outStride, scales + 12, weightScales, bias, d0, d1);
-  finish(out + 4 * outStride, scales + 16, weightScales, bias, e0, e1);
-}
-
-/** The same for four. */
-function fourTokens(from: usize, weights: usize, columns: i32, scales: usize, weightScales: usize, bias: usize, out: usize): void {
+export function fourTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
   let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
   let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
-  const end = from + (<usize>columns << 3);
+  // Not a constant: V8 would make that anew each time.
+  const ones = i16x8.splat(<i16>(columns > 0));
+  const end = from + (<usize>columns << 2);
   do {
-    const both = v128.load(weights);
-    const low = i16x8.extend_low_i8x16_s(both);
-    const high = i16x8.extend_high_i8x16_s(both);
+    const low = v128.load(weights);
+    const high = v128.load(weights, 16);
     const a = v128.load32_splat(from);
-    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, a));
-    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, a));
+    a0 = i32x4.add(a0, dot(low, a, ones));
+    a1 = i32x4.add(a1, dot(high, a, ones));
     const b = v128.load32_splat(from, 4);
-    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(low, b));
-    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(high, b));
+    b0 = i32x4.add(b0, dot(low, b, ones));
+    b1 = i32x4.add(b1, dot(high, b, ones));
     const c = v128.load32_splat(from, 8);
-    c0 = i32x4.add(c0, i32x4.dot_i16x8_s(low, c));
-    c1 = i32x4.add(c1, i32x4.dot_i16x8_s(high, c));
+    c0 = i32x4.add(c0, dot(low, c, ones));
+    c1 = i32x4.add(c1, dot(high, c, ones));
     const d = v128.load32_splat(from, 12);
-    d0 = i32x4.add(d0, i32x4.dot_i16x8_s(low, d));
-    d1 = i32x4.add(d1, i32x4.dot_i16x8_s(high, d));
+    d0 = i32x4.add(d0, dot(low, d, ones));
+    d1 = i32x4.add(d1, dot(high, d, ones));
     from += 16;
-    weights += 16;
+    weights += 32;
   } while (from < end);
-  finish(out, scales, weightScales, bias, a0, a1);
-  finish(out + outStride, scales + 4, weightScales, bias, b0, b1);
-  finish(out + 2 * outStride, scales + 8, weightScales, bias, c0, c1);
-  finish(out + 3 * outStride, scales + 12, weightScales, bias, d0, d1);
+  v128.store(out, a0);
+  v128.store(out, a1, 16);
+  v128.store(out + stride, b0);
+  v128.store(out + stride, b1, 16);
+  v128.store(out + 2 * stride, c0);
+  v128.store(out + 2 * stride, c1, 16);
+  v128.store(out + 3 * stride, d0);
+  v128.store(out + 3 * stride, d1, 16);
 }
 
-/** Integer sums of eight rows to floats. */
-function finish(out: usize, scale: usize, weightScales: usize, bias: usize, low: v128, high: v128): void {
-  const factor = v128.load32_splat(scale);
-  const first = f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(v128.load(weightScales), factor));
-  const second = f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(v128.load(weightScales, 16), factor));
-  const one = f32x4.add(first, v128.load(bias));
-  const two = f32x4.add(second, v128.load(bias, 16));
-  v128.store(out, isGelu ? gelu(one) : one);
-  v128.store(out, isGelu ? gelu(two) : two, 16);
+/** In each lane of 32 bits the sum of four products of bytes: weights with a sign, activations below 128. */
+// @ts-ignore: a decorator of AssemblyScript
+@inline
+function dot(weights: v128, activations: v128, ones: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones);
+  const even = i32x4.dot_i16x8_s(i16x8.shr_s(i16x8.shl(weights, 8), 8), v128.and(activations, i16x8.splat(255)));
+  return i32x4.add(even, i32x4.dot_i16x8_s(i16x8.shr_s(weights, 8), i16x8.shr_u(activations, 8)));
 }
 
-/** From here on GELU differs from max(x, 0) by less than 3e-5. */
-const GELU_END: f32 = 4.4;
+/** The integer sums of eight rows to floats, where they stand. */
+function finish(out: usize, stride: i32, ranges: usize, tokens: i32, scales: usize, sums: usize, bias: usize, withGelu: bool): void {
+  for (let token = 0; token < tokens; token++, out += stride, ranges += 8) {
+    const step = v128.load32_splat(ranges);
+    const least = v128.load32_splat(ranges, 4);
+    for (let at: usize = 0; at < 32; at += 16) {
+      const sum = f32x4.mul(f32x4.convert_i32x4_s(v128.load(out + at)), f32x4.mul(v128.load(scales + at), step));
+      const rest = f32x4.add(f32x4.mul(v128.load(sums + at), least), v128.load(bias + at));
+      const value = f32x4.add(sum, rest);
+      v128.store(out + at, withGelu ? gelu(value) : value);
+    }
+  }
+}
 
-/** max(x, 0) - z * tail(z) with z = |x|, where tail is (1 - erf(z / sqrt 2)) / 2 as a polynomial on 0 to GELU_END: off by at most 1e-4. */
+/** From here on GELU is taken for max(x, 0), less 0.0006. */
+const GELU_END: f32 = 3.6;
+
+/**
+ * max(x, 0) - z * tail(z) with z = |x|, where tail is (1 - erf(z / sqrt 2)) / 2 as a polynomial on 0 to GELU_END: off by at most 1e-4,
+ * a hundredth of the steps that the next layer takes. Summed in pairs, because a processor waits for each step of a long chain.
+ */
 function gelu(value: v128): v128 {
   const z = f32x4.min(f32x4.abs(value), f32x4.splat(GELU_END));
-  let p = f32x4.splat(-1.4541768e-05);
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.000339340011));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(-0.00327279232));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.0163643733));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(-0.0418773293));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.036195185));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.0431012958));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.00773414643));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(-0.3999497));
-  p = f32x4.add(f32x4.mul(p, z), f32x4.splat(0.500022054));
-  return f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(z, p));
+  const z2 = f32x4.mul(z, z);
+  const low = plus(line(z, 0.49744112, -0.37644329), z2, line(z, -0.06656842, 0.15848837));
+  const high = plus(line(z, -0.0649609, 0.0113848), z2, f32x4.splat(-0.00075652));
+  return f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(z, plus(low, f32x4.mul(z2, z2), high)));
+}
+
+function line(z: v128, at0: f32, slope: f32): v128 {
+  return plus(f32x4.splat(at0), z, f32x4.splat(slope));
+}
+
+function plus(a: v128, b: v128, c: v128): v128 {
+  return f32x4.add(a, f32x4.mul(b, c));
 }
 
 /** Attention of one head, 32 wide. Queries and values have a row per token, keys one per dimension; `scores` holds 4 rows. */

@@ -5,6 +5,7 @@ import { MemdirError } from "../errors.ts";
 declare const WebAssembly: {
   Memory: new (size: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number };
   Module: new (bytes: Uint8Array) => object;
+  validate(bytes: Uint8Array): boolean;
   Instance: new (module: object, imports: object) => { exports: object };
 };
 
@@ -21,10 +22,12 @@ export type Wasm<Name extends string> = Record<Name, (...numbers: number[]) => n
   grow(bytes: number): Uint8Array;
 };
 
-export function openWasm<Name extends string>(base64: string, memoryBytes: number): Wasm<Name> {
+/** @param relaxed the same with relaxed SIMD, which is used where it is understood */
+export function openWasm<Name extends string>(plain: string, memoryBytes: number, relaxed?: string): Wasm<Name> {
   try {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(memoryBytes / PAGE_BYTES), maximum: MAX_PAGES });
-    const module = new WebAssembly.Module(Buffer.from(base64, "base64"));
+    const bytes = relaxed === undefined ? null : Buffer.from(relaxed, "base64");
+    const module = new WebAssembly.Module(bytes && isUnderstood(bytes) ? bytes : Buffer.from(plain, "base64"));
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     const grow = (bytes: number) => {
       const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE_BYTES);
@@ -36,4 +39,12 @@ export function openWasm<Name extends string>(base64: string, memoryBytes: numbe
     const why = "it needs WebAssembly with SIMD and 16 MB of memory; run Node without --jitless";
     throw new MemdirError("usage", `the sentence model cannot start: ${why}`, { cause });
   }
+}
+
+/** Node 20 has relaxed SIMD behind a flag, later ones without; other engines may lack it. */
+function isUnderstood(bytes: Uint8Array): boolean {
+  if (WebAssembly.validate(bytes)) return true;
+  if (!process.versions.v8?.startsWith("11.")) return false;
+  process.getBuiltinModule("node:v8").setFlagsFromString("--experimental-wasm-relaxed-simd");
+  return WebAssembly.validate(bytes);
 }

@@ -1,6 +1,6 @@
 /** The weights of the sentence model in the kernel's memory, and space for the results. */
 import { readFileSync } from "node:fs";
-import { KERNEL_BYTES } from "./kernel-bytes.ts";
+import { KERNEL_BYTES, PLAIN_KERNEL_BYTES } from "./kernel-bytes.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
 import { openWasm, type Wasm } from "./wasm.ts";
 import type { Token } from "./word-pieces.ts";
@@ -11,12 +11,19 @@ export const WIDTH = 384;
 const HIDDEN = 1536;
 const LAYERS = 6;
 const WORDS = 30522;
-/** Bytes of a number: as in the file, an activation as the kernel multiplies it, and otherwise. A weight is one byte. */
+/** Bytes of a number: as in the file, and otherwise. A weight and an activation as the kernel multiplies them are one byte. */
 const HALF = 2;
-const PACKED = 2;
 export const FLOAT = 4;
 /** Weights pass through here on their way from the file. Small, to stay in the processor's cache, but the positions must fit. */
 const STAGE_BYTES = MAX_TOKENS * WIDTH * HALF;
+
+/**
+ * Columns of a token that are far larger than the rest in every layer, before attention and before the wide middle, each with a power
+ * of two. Such a column is divided by it while a token is packed, and its weights are multiplied: otherwise the bytes of the token
+ * would be too coarse for the rest. Read off the situations in training/.
+ */
+const OUTLIERS_IN_ATTENTION = { 63: 1, 99: 1, 157: 1 };
+const OUTLIERS_IN_MIDDLE = { 63: 1, 99: 3, 127: 1, 157: 1, 223: 1, 267: 1, 338: 1 };
 
 /** What each function takes and does is said in kernel.as. */
 export type Kernel = Wasm<
@@ -41,7 +48,7 @@ type Norm = Layer["norm"];
 /** `tuning`: what training changed of the weights in the file; null for the weights as they are. */
 export function loadWeights(file: string, tensors: TensorFile, tuning: Tuning | null) {
   const { places, stage, bytes } = layOut();
-  const kernel: Kernel = openWasm(KERNEL_BYTES, bytes);
+  const kernel: Kernel = openWasm(PLAIN_KERNEL_BYTES, bytes, KERNEL_BYTES);
   const loader = openLoader(file, tensors, kernel, stage);
   const words = tensors.find("embeddings.word_embeddings.weight", [WORDS, WIDTH]);
   loadAll(loader, kernel, places, tuning);
@@ -80,13 +87,15 @@ function layOut() {
     return place;
   };
   const norm = () => ({ weight: take(WIDTH * FLOAT), bias: take(WIDTH * FLOAT) });
-  /** int8 rows with the factor of each, and what is added. */
-  const linear = (rows: number, columns: number) => ({
+  /** int8 rows with the factor and the sum of each, and what is added. */
+  const linear = (rows: number, columns: number, outliers: Record<number, number> = {}) => ({
     weights: take(rows * columns),
     scales: take(rows * FLOAT),
+    sums: take(rows * FLOAT),
     bias: take(rows * FLOAT),
     rows,
     columns,
+    outliers: Object.entries(outliers).map(([column, power]) => ({ column: Number(column), power })),
   });
   // Behind the weights what training changed of them: a quarter of their size, and a scale for each row.
   const stage = take(STAGE_BYTES + STAGE_BYTES / 4 + (STAGE_BYTES / (WIDTH * HALF)) * FLOAT);
@@ -96,9 +105,9 @@ function layOut() {
     change: take(MAX_TOKENS * WIDTH * FLOAT),
     /** Queries, keys and values of a token side by side; later the wide middle of the feed-forward part. */
     wide: take(MAX_TOKENS * HIDDEN * FLOAT),
-    /** Activations as int16, and the factor of each row. */
-    packed: take(MAX_TOKENS * HIDDEN * PACKED),
-    packedScales: take(MAX_TOKENS * FLOAT),
+    /** Activations as bytes, and for each row the step and the lowest number. */
+    packed: take(MAX_TOKENS * HIDDEN),
+    ranges: take(2 * MAX_TOKENS * FLOAT),
     /** A row for every dimension instead of every token. */
     keys: take(MAX_TOKENS * WIDTH * FLOAT),
     /** Of four tokens. */
@@ -107,10 +116,10 @@ function layOut() {
     positions: take(MAX_TOKENS * WIDTH * FLOAT),
     norm: norm(),
     layers: Array.from({ length: LAYERS }, () => ({
-      attention: linear(3 * WIDTH, WIDTH),
+      attention: linear(3 * WIDTH, WIDTH, OUTLIERS_IN_ATTENTION),
       attentionOut: linear(WIDTH, WIDTH),
       attentionNorm: norm(),
-      up: linear(HIDDEN, WIDTH),
+      up: linear(HIDDEN, WIDTH, OUTLIERS_IN_MIDDLE),
       down: linear(WIDTH, HIDDEN),
       norm: norm(),
     })),
@@ -143,7 +152,7 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
       tuning?.replace(kernel.memory, to.bias, WIDTH);
     },
     linear(name: string, to: Linear, tuning: Tuning | null, firstRow = 0, rows = to.rows): void {
-      const { columns } = to;
+      const { columns, outliers } = to;
       const position = tensors.find(`${name}.weight`, [rows, columns]);
       const step = STAGE_BYTES / (columns * HALF);
       for (let row = 0; row < rows; row += step) {
@@ -154,7 +163,13 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
           tuning.readRows(kernel.memory, { change: changeStage, scales: scaleStage, rows: count, columns });
           kernel.addChange(stage, changeStage, scaleStage, count, columns);
         }
-        check(kernel.packWeights(stage, to.weights + at * columns, to.scales + at * FLOAT, count, columns));
+        const staged = new Uint16Array(kernel.memory.buffer, stage, count * columns);
+        for (const { column, power } of outliers) {
+          // A float16 times two has an exponent that is one more.
+          for (let i = column; i < staged.length; i += columns) staged[i] = (staged[i] as number) + (power << 10);
+        }
+        const [scales, sums] = [to.scales + at * FLOAT, to.sums + at * FLOAT];
+        check(kernel.packWeights(stage, to.weights + at * columns, scales, sums, count, columns));
       }
       floats(`${name}.bias`, [rows], to.bias + firstRow * FLOAT, rows);
       tuning?.replace(kernel.memory, to.bias + firstRow * FLOAT, rows);

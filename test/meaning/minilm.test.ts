@@ -24,8 +24,8 @@ describe("vectors", () => {
     const vector = embed(reference.text);
     expect(vector).toHaveLength(384);
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
-    // Weights of 8 bits in place of 16: least alike are texts of hardly any words, which no prompt is.
-    expect(cosine(vector, reference.vector)).toBeGreaterThan(reference.text.length < 2 ? 0.996 : 0.999);
+    // Weights of 8 bits and activations of 7 in place of 32: least alike are texts of hardly any words, which no prompt is.
+    expect(cosine(vector, reference.vector)).toBeGreaterThan(reference.text.length < 2 ? 0.98 : 0.996);
   });
 
   it("are near where texts mean the same", () => {
