@@ -2,8 +2,9 @@
  * The arithmetic of the sentence model in AssemblyScript: linear layers on integers, the rest on floats.
  *
  * scripts/build-kernel.mjs compiles this file into kernel-bytes.ts. It allocates nothing: the caller lays out the memory.
- * Addresses are bytes and multiples of 16. Rows of tokens come by fours, so that no loop needs a remainder. V8 swaps its first, simple
- * code of a function for better code only when the function is called again: callers should call often, with little to do each time.
+ * Addresses are bytes and multiples of 16. Rows of tokens come by fours and at the end perhaps a pair, so that no loop needs a
+ * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers should
+ * call often, with little to do each time.
  * It is compiled twice: with the dot product of bytes that processors have (relaxed SIMD), and without. Both give the same numbers.
  */
 import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
@@ -104,19 +105,22 @@ function packRow(from: usize, to: usize, count: i32, factor: f32): i32 {
 }
 
 /**
- * Float32 rows to bytes, from the lowest number of a row to its highest: `ranges` gets the step and the lowest of each. Four tokens
- * stand side by side, four columns of each in turn. `columns` is a multiple of 16.
+ * Float32 rows to bytes, from the lowest number of a row to its highest: `ranges` gets the step and the lowest of each. The tokens of
+ * a block stand side by side, four columns of each in turn. `columns` is a multiple of 16.
  */
 export function packActivations(from: usize, to: usize, ranges: usize, tokens: i32, columns: i32): void {
-  for (let token = 0; token < tokens; token++) {
-    packToken(from, to + (<usize>(token & 3) << 2), ranges, columns);
-    from += <usize>columns << 2;
-    ranges += 8;
-    if ((token & 3) == 3) to += <usize>columns << 2;
+  for (let left = tokens; left > 0; left -= 4) {
+    const beside = min(left, 4);
+    for (let i = 0; i < beside; i++) {
+      packToken(from, to + (<usize>i << 2), ranges, columns, <usize>beside << 2);
+      from += <usize>columns << 2;
+      ranges += 8;
+    }
+    to += <usize>(columns * beside);
   }
 }
 
-function packToken(from: usize, to: usize, range: usize, columns: i32): void {
+function packToken(from: usize, to: usize, range: usize, columns: i32, stride: usize): void {
   const end = from + (<usize>columns << 2);
   let lows = v128.load(from);
   let highs = lows;
@@ -129,14 +133,18 @@ function packToken(from: usize, to: usize, range: usize, columns: i32): void {
   const step = max<f32>(maxOf(highs) - least, 1e-30) / ACTIVATION_MAX;
   const low = f32x4.splat(least);
   const scale = f32x4.splat(1 / step);
-  for (; from < end; from += 64, to += 64) {
+  for (; from < end; from += 64) {
     const first = i16x8.narrow_i32x4_s(steps(from, low, scale), steps(from + 16, low, scale));
     const second = i16x8.narrow_i32x4_s(steps(from + 32, low, scale), steps(from + 48, low, scale));
     const fours = i8x16.narrow_i16x8_s(first, second);
     v128.store_lane<i32>(to, fours, 0);
-    v128.store_lane<i32>(to, fours, 1, 16);
-    v128.store_lane<i32>(to, fours, 2, 32);
-    v128.store_lane<i32>(to, fours, 3, 48);
+    to += stride;
+    v128.store_lane<i32>(to, fours, 1);
+    to += stride;
+    v128.store_lane<i32>(to, fours, 2);
+    to += stride;
+    v128.store_lane<i32>(to, fours, 3);
+    to += stride;
   }
   store<f32>(range, step);
   store<f32>(range, least, 4);
@@ -146,7 +154,7 @@ function steps(from: usize, low: v128, scale: v128): v128 {
   return rounded(f32x4.sub(v128.load(from), low), scale);
 }
 
-/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8, `tokens` of 4. */
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8, `tokens` of 2. */
 export function linear(
   activations: usize,
   ranges: usize,
@@ -164,8 +172,9 @@ export function linear(
   for (let row = 0; row < rows; row += 8) {
     let from = activations;
     let to = out;
-    for (let token = 0; token < tokens; token += 4) {
-      fourTokens(from, weights, columns, to, stride);
+    for (let left = tokens; left > 0; left -= 4) {
+      if (left > 2) fourTokens(from, weights, columns, to, stride);
+      else twoTokens(from, weights, columns, to, stride);
       from += <usize>columns << 2;
       to += stride << 2;
     }
@@ -214,6 +223,29 @@ export function fourTokens(from: usize, weights: usize, columns: i32, out: usize
   v128.store(out + 2 * stride, c1, 16);
   v128.store(out + 3 * stride, d0);
   v128.store(out + 3 * stride, d1, 16);
+}
+
+/** The same for two. */
+export function twoTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
+  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
+  const ones = i16x8.splat(<i16>(columns > 0));
+  const end = from + (<usize>columns << 1);
+  do {
+    const low = v128.load(weights);
+    const high = v128.load(weights, 16);
+    const a = v128.load32_splat(from);
+    a0 = i32x4.add(a0, dot(low, a, ones));
+    a1 = i32x4.add(a1, dot(high, a, ones));
+    const b = v128.load32_splat(from, 4);
+    b0 = i32x4.add(b0, dot(low, b, ones));
+    b1 = i32x4.add(b1, dot(high, b, ones));
+    from += 8;
+    weights += 32;
+  } while (from < end);
+  v128.store(out, a0);
+  v128.store(out, a1, 16);
+  v128.store(out + stride, b0);
+  v128.store(out + stride, b1, 16);
 }
 
 /** In each lane of 32 bits the sum of four products of bytes: weights with a sign, activations below 128. */

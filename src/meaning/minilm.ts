@@ -63,8 +63,8 @@ export function openMiniLm(modelDir: string, assets: string | null = null): (tex
 /** From word embeddings in `state` to the mean of all tokens in `mean`. */
 function runModel(kernel: Kernel, places: Places, tokens: number): void {
   const { state, change, wide } = places;
-  // The kernel takes tokens by fours: zeros are added, which get no attention.
-  const rows = Math.ceil(tokens / 4) * 4;
+  // The kernel takes tokens by fours and at the end perhaps a pair: zeros are added, which get no attention.
+  const rows = tokens + (tokens % 2);
   kernel.memory.fill(0, state + tokens * WIDTH * FLOAT, state + rows * WIDTH * FLOAT);
   const states = new Float32Array(kernel.memory.buffer, state, rows * WIDTH);
   kernel.addNorm(state, places.positions, places.norm.weight, places.norm.bias, rows, WIDTH);

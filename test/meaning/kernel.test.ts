@@ -4,7 +4,7 @@ import { openWasm, type Wasm } from "../../src/meaning/wasm.ts";
 
 type Kernel = Wasm<"packWeights" | "packActivations" | "linear">;
 
-const [ROWS, COLUMNS, TOKENS] = [16, 48, 8];
+const [ROWS, COLUMNS, TOKENS] = [16, 48, 10];
 const [STAGE, WEIGHTS, SCALES, SUMS, BIAS] = [0, 0x4000, 0x8000, 0x8100, 0x8200];
 const [STATES, PACKED, RANGES, OUT] = [0x9000, 0xc000, 0xd000, 0xe000];
 const MEMORY_BYTES = 0x10000;
