@@ -2,8 +2,8 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
-import type { Env } from "../config.ts";
+import { dirname } from "node:path";
+import { cacheFolder, type Env } from "../config.ts";
 import type { Check } from "../memory/doctor.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
 
@@ -70,12 +70,6 @@ function parse(value: unknown): Fault | { told: true } | null {
   if (told === true) return { told };
   const isFault = typeof at === "string" && typeof event === "string" && typeof message === "string";
   return isFault && !Number.isNaN(Date.parse(at)) ? { at, event, message } : null;
-}
-
-/** Always in the user's own folders, since code is run from it: a relative path would lead into the project. */
-export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
-  if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
-  return join(isAbsolute(HOME) ? HOME : homedir(), ".cache", "memdir");
 }
 
 /** Older errors have been fixed, or would have occurred again. */
