@@ -17,9 +17,14 @@ export type { Ask, AskAnswer, AskError, AskRequest, Message, Usage } from "./mod
 export { chooseModel, type ModelChoice, withRetries } from "./model/choose.ts";
 export type { Tool } from "./model/tool.ts";
 export { type AgentOptions, openAgent, openModel } from "./open-agent.ts";
-export { type FileHistory, openFileHistory } from "./session/file-history.ts";
+export {
+  type FileHistory,
+  openFileHistory,
+  planRewind,
+  type RewindReport,
+  rewindFiles,
+} from "./session/file-history.ts";
 export { type FileState, openFileState } from "./session/file-state.ts";
-export { planRewind, type RewindReport, rewindFiles } from "./session/rewind.ts";
 export { type ResumedSession, readSession } from "./session/session-reader.ts";
 export {
   listSessions,

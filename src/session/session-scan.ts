@@ -21,24 +21,7 @@ import {
 } from "./transcript-line.ts";
 
 /** A session as a list shows it. */
-export interface SessionRow {
-  /** The session's id. */
-  id: string;
-  /** Path of its transcript. */
-  path: string;
-  /** When something was last said, ISO. */
-  at: string;
-  /** When something was first said, ISO. */
-  started: string;
-  /** Its title, else the first prompt, cut to 100 characters, secrets masked. */
-  title: string;
-  /** Prompts and answers, without tool results and reminders. */
-  messages: number;
-  /** The working directory it was last in; null if unknown. */
-  cwd: string | null;
-  /** Size of the transcript. */
-  bytes: number;
-}
+export type SessionRow = NonNullable<Awaited<ReturnType<typeof scanSession>>>;
 
 export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
@@ -52,7 +35,7 @@ interface ScanOptions {
 const MAX_TITLE_CHARACTERS = 100;
 
 /** Null when nothing was said in it, or it cannot be read. Must not throw. */
-export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}): Promise<SessionRow | null> {
+export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}) {
   const { onSaid = () => {}, everything = false, signal } = options;
   const scanned = withLines(path, async (lines) => {
     const tally = makeTally();
@@ -71,13 +54,21 @@ export function scanSession(path: string, mtimeMs: number, options: ScanOptions 
     if (notes && notes.text !== "") onSaid("notes", notes.text);
     const changed = new Date(mtimeMs).toISOString();
     return {
+      /** The session's id. */
       id: sessionIdOf(path),
+      /** Path of its transcript. */
       path,
+      /** When something was last said, ISO. */
       at: tally.at ?? changed,
+      /** When something was first said, ISO. */
       started: tally.started ?? tally.at ?? changed,
+      /** Its title, else the first prompt, cut to 100 characters, secrets masked. */
       title: makeTitle(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "") || "(no title)",
+      /** Prompts and answers, without tool results and reminders. */
       messages: tally.messages,
+      /** The working directory it was last in; null if unknown. */
       cwd: tally.cwd,
+      /** Size of the transcript. */
       bytes: lines.size,
     };
   });

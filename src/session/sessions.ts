@@ -53,12 +53,6 @@ export async function findSession(places: SessionPlaces, wanted: string) {
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
 }
 
-export interface SessionFile {
-  id: string;
-  path: string;
-  mtimeMs: number;
-}
-
 /** Reports progress until all were taken or the signal aborts. */
 function* eachFile(places: SessionPlaces, { onProgress = () => {}, signal }: ListOptions): Generator<SessionFile> {
   const files = findFiles(places);
@@ -81,7 +75,9 @@ const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 /** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
-export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
+export type SessionFile = ReturnType<typeof findFiles>[number];
+
+export function findFiles({ dirs, older }: SessionPlaces) {
   const files = dirs.flatMap((dir) =>
     namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );

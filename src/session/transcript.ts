@@ -29,37 +29,20 @@ interface AppendFacts {
   isSummary?: boolean;
 }
 
-/** Never throws into the conversation: what cannot be written waits, and `problem` says why. */
-export interface Transcript {
-  /** The session's id. */
-  readonly id: string;
-  /** Path of the file; it is created with the first message. */
-  readonly path: string;
-  /** The parent of the next message. */
-  readonly leaf: string | null;
-  /** The uuid of the message's own line. */
-  append(message: Message, facts?: AppendFacts): string;
-  /** A line of bookkeeping outside the conversation. It alone creates no file. */
-  note(line: TranscriptLine): void;
-  /** The conversation was compacted: from now on it is only what is appended. */
-  boundary(metadata: { trigger: "manual" | "auto"; preTokens: number }): void;
-  /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
-  rewindTo(leaf: string | null): void;
-  /** Why lines could not be written and how to fix it; null when all were. */
-  problem(): string | null;
-  /** Tries once more to write what waits; nothing else has to be released. */
-  close(): void;
-}
+export type Transcript = ReturnType<typeof openTranscript>;
 
 /** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-/** Opens the transcript of a new session, or of one that is continued. */
+/**
+ * Opens the transcript of a new session, or of one that is continued. Never throws into the conversation: what cannot be written waits,
+ * and `problem` says why.
+ */
 export function openTranscript(
   options: TranscriptOptions,
   world: Pick<World, "now" | "newId" | "log">,
   from?: ResumedSession,
-): Transcript {
+) {
   const id = from?.id ?? world.newId();
   const path = from?.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
@@ -93,35 +76,44 @@ export function openTranscript(
       ...rest,
     };
   };
-  const note = ({ type, ...rest }: TranscriptLine) =>
+  const note = ({ type, ...rest }: TranscriptLine): void =>
     // Readers that only want some types check the first bytes.
     write([{ type, sessionId: id, timestamp: world.now().toISOString(), ...rest }], true);
 
   return {
+    /** The session's id. */
     id,
+    /** Path of the file; it is created with the first message. */
     path,
-    get leaf() {
+    /** The parent of the next message. */
+    get leaf(): string | null {
       return leaf;
     },
-    append(message, { usage, stop, isSummary = false } = {}) {
+    /** The uuid of the message's own line. */
+    append(message: Message, { usage, stop, isSummary = false }: AppendFacts = {}): string {
       const parts = partsOf(message, { id: `msg_${world.newId()}`, model: options.model(), usage, stop });
       const lines = parts.map((part) => link({ ...(isSummary && { isCompactSummary: true }), ...part }, leaf));
       // One write: a reader never sees a message without its reminders, unless we were killed in between.
       write(lines);
       return lines[0]!.uuid;
     },
+    /** A line of bookkeeping outside the conversation. It alone creates no file. */
     note,
-    boundary(compactMetadata) {
+    /** The conversation was compacted: from now on it is only what is appended. */
+    boundary(compactMetadata: { trigger: "manual" | "auto"; preTokens: number }): void {
       const logicalParentUuid = leaf;
       const content = "The conversation up to here was summarised.";
       const line = { type: "system", subtype: "compact_boundary", content, logicalParentUuid, compactMetadata };
       write([link(line, null)], true);
     },
-    rewindTo(to) {
+    /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
+    rewindTo(to: string | null): void {
       leaf = to;
       note({ type: "rewind", leafUuid: to });
     },
+    /** Why lines could not be written and how to fix it; null when all were. */
     problem: file.problem,
+    /** Tries once more to write what waits; nothing else has to be released. */
     close: file.close,
   };
 }
@@ -176,10 +168,9 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
       urgent ||= !later;
       flush();
     },
-    /** Why lines could not be written and how to fix it; null when all were. */
-    problem: () => problem,
+    problem: (): string | null => problem,
     /** A last attempt; nothing is held open between writes. */
-    close() {
+    close(): void {
       flush();
       if (wanted && waiting.length > 0) log(`${waiting.length} lines of the transcript ${path} were never written`);
     },
