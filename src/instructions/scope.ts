@@ -8,25 +8,7 @@ import { attempt } from "../errors.ts";
 import { type Project, trustKey } from "../project/locate.ts";
 import type { InstructionSource } from "./file.ts";
 
-export interface InstructionScope {
-  cwd: string;
-  home: string;
-  claudeDir: string;
-  managedDir: string;
-  /** Directories that the user added on the command line. */
-  addDirs: readonly string[];
-  /** Which kinds are loaded at all (`--setting-sources`). */
-  kinds: ReadonlySet<InstructionSource>;
-  isExcluded(path: string): boolean;
-  /** Imports and linked rules may lead out of the working directory. */
-  externalApproved: boolean;
-  /** Claude Code reads AGENTS.md through a plugin that can be switched off. */
-  agents: boolean;
-  /** Also the files of other agents, whatever Claude Code does. */
-  allAgents: boolean;
-  /** For a linked worktree inside its own repository: that repository's root, whose checked-in files the worktree has itself. */
-  shadowed: { root: string; worktree: string } | null;
-}
+export type InstructionScope = ReturnType<typeof openScope>;
 
 export interface ScopeOptions {
   addDirs?: readonly string[] | undefined;
@@ -40,7 +22,7 @@ export interface ScopeOptions {
 
 const AGENTS_PLUGIN = "cc-plugin-agents-md@builtin";
 
-export function openScope(project: Project, config: Config, options: ScopeOptions = {}): InstructionScope {
+export function openScope(project: Project, config: Config, options: ScopeOptions = {}) {
   const settings = SETTING_SOURCES.map((source) => config.settings[source]);
   const patterns = settings.flatMap((each) => each.claudeMdExcludes ?? []);
   const matches = patterns.map((pattern) => picomatch(pattern, { dot: true }));
@@ -54,15 +36,21 @@ export function openScope(project: Project, config: Config, options: ScopeOption
     home: config.home,
     claudeDir: config.claudeDir,
     managedDir: config.managedDir,
+    /** Directories that the user added on the command line. */
     addDirs: addDirsOn ? (options.addDirs ?? []) : [],
+    /** Which kinds are loaded at all (`--setting-sources`). */
     kinds: new Set<InstructionSource>([
       ...(options.includeManaged === false ? [] : (["managed"] as const)),
       ...sources.filter((source) => source !== "user" || options.includeUser !== false),
     ]),
-    isExcluded: (path) => matches.some((match) => match(path)),
+    isExcluded: (path: string) => matches.some((match) => match(path)),
+    /** Imports and linked rules may lead out of the working directory. */
     externalApproved: trustKey(project) in config.approvedImports || isApproved(project, config),
+    /** Also the files of other agents, whatever Claude Code does. */
     allAgents: options.allAgents === true,
+    /** Claude Code reads AGENTS.md through a plugin that can be switched off. */
     agents: !settings.some((each) => each.enabledPlugins?.[AGENTS_PLUGIN] === false),
+    /** For a linked worktree inside its own repository: that repository's root, whose checked-in files the worktree has itself. */
     shadowed: inside ? { root: gitRoot, worktree: worktreeRoot } : null,
   };
 }

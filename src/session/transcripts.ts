@@ -13,12 +13,7 @@ import { parseLine, textOrNull } from "./transcript-line.ts";
 export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
 
-export interface FoundTranscript {
-  agent: TranscriptAgent;
-  id: string;
-  path: string;
-  changedMs: number;
-}
+export type FoundTranscript = NonNullable<ReturnType<typeof findAt>>;
 
 export interface TranscriptPlaces {
   /** Claude Code's folders and ours; null to leave them out. */

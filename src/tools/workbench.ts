@@ -6,6 +6,7 @@ import { attempt } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
+import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { PermissionRequest, Permit } from "./permission.ts";
 
@@ -22,7 +23,7 @@ export interface Workbench {
   /** Which files were read, so that nothing unseen is overwritten. */
   files: FileState;
   /** Keeps copies of files before they are changed; null keeps none. */
-  history: History | null;
+  history: Pick<FileHistory, "before" | "after"> | null;
   /** Asks for permission where it is needed. */
   permit: Permit;
   /** For commands. What looks like a secret is not passed on. */
@@ -52,12 +53,6 @@ export function defineTool<const F extends Fields>(
 export interface Call {
   tool: ToolName;
   signal: AbortSignal;
-}
-
-/** Keeps a copy of a file before it is changed. */
-interface History {
-  before(path: string): void;
-  after(path: string): void;
 }
 
 /** Files with their own way of being written, such as memories. All paths are real. */
