@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
-import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memories } from "./learn/apply.ts";
 import { enrich, findPoor } from "./learn/enrich.ts";
@@ -17,6 +16,7 @@ import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
 import type { Memdir } from "./memdir.ts";
 import { openMemories } from "./memory/memories.ts";
 import { usedNothing } from "./model/ask.ts";
+import { approximateTokens } from "./model/cost.ts";
 import { findOwn, findTeam } from "./open.ts";
 import { findBytes, isShared, signEntry } from "./store/store.ts";
 

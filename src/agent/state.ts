@@ -16,7 +16,6 @@ import type { Recalled } from "../recall/recall.ts";
 import type { Prompt as SaidPrompt } from "../session/conversation.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
-import type { ResumedSession } from "../session/session-reader.ts";
 import { openTranscript, type Transcript } from "../session/transcript.ts";
 import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
@@ -127,7 +126,12 @@ export function sessionFolder(state: AgentState, ...names: string[]): string {
 }
 
 /** `gitBranch` is asked for every line: it is known only when the conversation opens. */
-export function startTranscript(setup: AgentSetup, dir: string, gitBranch: () => string | null, from?: ResumedSession) {
+export function startTranscript(
+  setup: AgentSetup,
+  dir: string,
+  gitBranch: () => string | null,
+  from?: Parameters<typeof openTranscript>[2],
+) {
   const { version, memdir } = setup;
   const { cwd } = memdir.location.project;
   return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch }, setup, from);

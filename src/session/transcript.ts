@@ -35,19 +35,19 @@ export type Transcript = ReturnType<typeof openTranscript>;
 const MAX_WAITING_BYTES = 64 << 20;
 
 /**
- * Opens the transcript of a new session, or of one that is continued. Never throws into the conversation: what cannot be written waits,
+ * Opens the transcript of a new session, which may have an id already, or of one that is continued. Never throws into the conversation: what cannot be written waits,
  * and `problem` says why.
  */
 export function openTranscript(
   options: TranscriptOptions,
   world: Pick<World, "now" | "newId" | "log">,
-  from?: ResumedSession,
+  from: Partial<Pick<ResumedSession, "id" | "path" | "leaf">> = {},
 ) {
-  const id = from?.id ?? world.newId();
-  const path = from?.path ?? join(options.dir, `${id}.jsonl`);
+  const id = from.id ?? world.newId();
+  const path = from.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const file = openLineFile(path, log, from !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
-  let leaf = from?.leaf ?? null;
+  const file = openLineFile(path, log, from.path !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
+  let leaf = from.leaf ?? null;
 
   const write = (lines: readonly TranscriptLine[], later = false) => {
     try {

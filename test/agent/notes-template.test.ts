@@ -1,13 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  findDamage,
-  MAX_NOTES_BYTES,
-  measureNotes,
-  parseSections,
-  readNotesForm,
-} from "../../src/agent/notes-template.ts";
+import { findDamage, MAX_NOTES_BYTES, measureNotes, parseSections, readNotesForm } from "../../src/agent/notes.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { makeTemporary } from "../temporary.ts";
 
