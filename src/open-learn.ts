@@ -16,7 +16,6 @@ import { openAskedExtractor, openRulesExtractor } from "./learn/rules.ts";
 import type { Memdir } from "./memdir.ts";
 import { openMemories } from "./memory/memories.ts";
 import { usedNothing } from "./model/ask.ts";
-import { approximateTokens } from "./model/cost.ts";
 import { findOwn, findTeam } from "./open.ts";
 import { findBytes, isShared, signEntry } from "./store/store.ts";
 
@@ -109,7 +108,7 @@ export function openLearner(memdir: Memdir): ((options: LearnerOptions) => Sessi
   const configDir = join(claudeDir, "session-memory", "config");
   return ({ session, sessionsDir, model, tell }) =>
     openSessionLearner(learning, openExtractor(learning, model), {
-      notes: { model, sessionsDir, session, configDir, countTokens: approximateTokens },
+      notes: { model, sessionsDir, session, configDir },
       takesNotes: learn.notes,
       tell,
     });

@@ -11,7 +11,7 @@ import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
-import { countAnswers } from "../model/cost.ts";
+import { approximateTokens, countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
 import { buildNotesPrompt, buildSizeReminders, NOTES_TEMPLATE, type NotesSize } from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -28,8 +28,6 @@ export interface NotesOptions {
   session: string;
   /** Where the user's own template and prompt are: `session-memory/config` below the client's directory. */
   configDir: string;
-  /** About how many tokens a text has. */
-  countTokens: (text: string) => number;
 }
 
 export interface NotesResult {
@@ -73,11 +71,11 @@ export async function takeNotes(
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
     const path = notesPath(options);
-    const size = measureNotes(before, options.countTokens);
+    const size = measureNotes(before);
     const { ask, maxTokens } = options.model();
     const result = await fork(countAnswers(ask), conversation, {
       prompt: buildNotesPrompt({ notesPath: path, currentNotes: before, size, custom: prompt }),
-      tools: [openNotesEdit(path, draft, options.countTokens)],
+      tools: [openNotesEdit(path, draft)],
       maxTurns: MAX_TURNS,
       maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
       ...(signal && { signal }),
@@ -161,7 +159,7 @@ export interface NotesDraft {
  * Declared as the agent's own Edit: a fork that declares another tool would lose the provider's cache. Nothing is written to disk
  * until the whole run succeeds. Synchronous, so that the calls of one turn do not mix.
  */
-export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
+export function openNotesEdit(path: string, draft: NotesDraft): Tool {
   const begun = draft.text;
   return {
     name: "Edit",
@@ -172,7 +170,7 @@ export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (tex
       if (normalize(file_path) !== path) throw new Error(`only ${path} can be edited here`);
       draft.text = edit(draft.text, begun, { old, fresh, all });
       draft.edits++;
-      const reminders = buildSizeReminders(measureNotes(draft.text, countTokens));
+      const reminders = buildSizeReminders(measureNotes(draft.text));
       return reminders === "" ? "edited" : `edited\n\n${reminders}`;
     },
   };
@@ -326,14 +324,14 @@ export function findDamage(before: string, after: string): string | null {
   return added ? `the heading "# ${added.heading}" is new` : null;
 }
 
-export function measureNotes(text: string, countTokens: (text: string) => number): NotesSize {
+export function measureNotes(text: string): NotesSize {
   const large = parseSections(text)
-    .map(({ heading, body }) => ({ heading, tokens: countTokens(body) }))
+    .map(({ heading, body }) => ({ heading, tokens: approximateTokens(body) }))
     .filter(({ tokens }) => tokens > MAX_SECTION_TOKENS)
     .sort((a, b) => b.tokens - a.tokens);
   return {
     large,
-    totalTokens: countTokens(text),
+    totalTokens: approximateTokens(text),
     maxSectionTokens: MAX_SECTION_TOKENS,
     maxTotalTokens: MAX_NOTES_TOKENS,
   };

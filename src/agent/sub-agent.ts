@@ -224,12 +224,7 @@ export function announce(state: AgentState, words: string): void {
   }
 }
 
-export interface Skill {
-  name: string;
-  description: string;
-  /** The path of its SKILL.md. */
-  path: string;
-}
+export type Skill = NonNullable<ReturnType<typeof readSkill>>;
 
 const SKILL_FILE = "SKILL.md";
 
@@ -275,7 +270,8 @@ export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
     .map(({ skill }) => skill);
 }
 
-function readSkill(folder: string, entry: string): Skill | null {
+/** `path` is that of its SKILL.md. */
+function readSkill(folder: string, entry: string) {
   const path = attempt(() => resolveInside(folder, `${entry}/${SKILL_FILE}`), null);
   const { fields } = parseDocument(path === null ? "" : (readHead(path, HEAD_BYTES) ?? ""));
   const description = textIn(fields, "description");

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 import { openToAppend } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
-import type { Message, Usage } from "../model/ask.ts";
+import type { Message } from "../model/ask.ts";
 import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
-import { formatLine, partsOf, type TranscriptLine } from "./transcript-line.ts";
+import { formatLine, type MessageFacts, partsOf, type TranscriptLine } from "./transcript-line.ts";
 
 export interface TranscriptOptions {
   /** Claude Code's folder for the working directory; created when there is something to write. */
@@ -22,9 +22,7 @@ export interface TranscriptOptions {
   maxWaitingBytes?: number;
 }
 
-interface AppendFacts {
-  usage?: Usage;
-  stop?: string;
+interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
   /** It replaces what was compacted. */
   isSummary?: boolean;
 }
