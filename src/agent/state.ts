@@ -131,7 +131,7 @@ export function startTranscript(
   dir: string,
   gitBranch: () => string | null,
   from?: Parameters<typeof openTranscript>[2],
-) {
+): Transcript {
   const { version, memdir } = setup;
   const { cwd } = memdir.location.project;
   return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch }, setup, from);
