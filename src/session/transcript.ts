@@ -27,15 +27,13 @@ interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
   isSummary?: boolean;
 }
 
+/** A transcript that is being written. Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export type Transcript = ReturnType<typeof openTranscript>;
 
 /** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-/**
- * Opens the transcript of a new session, which may have an id already, or of one that is continued. Never throws into the conversation: what cannot be written waits,
- * and `problem` says why.
- */
+/** Opens the transcript of a new session, which may have an id already, or of one that is continued. */
 export function openTranscript(
   options: TranscriptOptions,
   world: Pick<World, "now" | "newId" | "log">,
