@@ -277,7 +277,7 @@ async function bundleKit() {
   await esbuild.build({
     stdin: {
       contents: `export { startModelServer } from "./test/model-server/model-server.ts";
-        export { approximateTokens } from "./src/context/window.ts";
+        export { approximateTokens } from "./src/model/cost.ts";
         export { learn } from "./src/learn/learn.ts";
         export { hearMessages } from "./src/session/heard.ts";
         export { openMemdir } from "./src/open.ts";

@@ -59,7 +59,7 @@ const APART = {
 const LATER = [
   "context/start",
   "instructions/instructions",
-  "instructions/scope",
+  "instructions/load",
   "meaning/meaning",
   "model/choose",
   "recall/recaller",

@@ -4,7 +4,7 @@ export type { Agent, Preview, RewindWhat, Rewound } from "./agent/agent.ts";
 export type { CompactResult } from "./agent/compaction.ts";
 export type { AgentEvent, AgentModel } from "./agent/state.ts";
 export type { TurnOptions, TurnResult } from "./agent/turn.ts";
-export { approximateTokens, type WindowView } from "./context/window.ts";
+export type { WindowView } from "./context/window.ts";
 export {
   type Conversation,
   type ForkOptions,
@@ -15,11 +15,17 @@ export {
 } from "./model/agent-loop.ts";
 export type { Ask, AskAnswer, AskError, AskRequest, Message, Usage } from "./model/ask.ts";
 export { chooseModel, type ModelChoice, withRetries } from "./model/choose.ts";
+export { approximateTokens } from "./model/cost.ts";
 export type { Tool } from "./model/tool.ts";
 export { type AgentOptions, openAgent, openModel } from "./open-agent.ts";
-export { type FileHistory, openFileHistory } from "./session/file-history.ts";
+export {
+  type FileHistory,
+  openFileHistory,
+  planRewind,
+  type RewindReport,
+  rewindFiles,
+} from "./session/file-history.ts";
 export { type FileState, openFileState } from "./session/file-state.ts";
-export { planRewind, type RewindReport, rewindFiles } from "./session/rewind.ts";
 export { type ResumedSession, readSession } from "./session/session-reader.ts";
 export {
   listSessions,

@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 import { MemdirError } from "./errors.ts";
 import type { Instructions } from "./instructions/instructions.ts";
-import type { ScopeOptions } from "./instructions/scope.ts";
+import type { ScopeOptions } from "./instructions/load.ts";
 import type { Proposed } from "./learn/apply.ts";
 import type { Wish } from "./learn/proposal.ts";
 import type { AdoptResult } from "./memory/adopt.ts";

@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { openSessionLearner, type SessionLearner } from "./agent/learner.ts";
 import type { LearnerOptions } from "./agent/state.ts";
-import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memories } from "./learn/apply.ts";
 import { enrich, findPoor } from "./learn/enrich.ts";
@@ -109,7 +108,7 @@ export function openLearner(memdir: Memdir): ((options: LearnerOptions) => Sessi
   const configDir = join(claudeDir, "session-memory", "config");
   return ({ session, sessionsDir, model, tell }) =>
     openSessionLearner(learning, openExtractor(learning, model), {
-      notes: { model, sessionsDir, session, configDir, countTokens: approximateTokens },
+      notes: { model, sessionsDir, session, configDir },
       takesNotes: learn.notes,
       tell,
     });

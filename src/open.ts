@@ -61,7 +61,7 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
   });
   const instructions = async (asked: InstructionOptions = {}) => {
     const { openInstructions } = await import("./instructions/instructions.ts");
-    const { openScope } = await import("./instructions/scope.ts");
+    const { openScope } = await import("./instructions/load.ts");
     const sources = options.settingSources ? { settingSources: options.settingSources } : {};
     return openInstructions(openScope(location.project, config, { ...asked, ...sources }));
   };

@@ -5,23 +5,20 @@ import { openAttachments } from "../context/attachments.ts";
 import { openSystemPrompt } from "../context/system-prompt.ts";
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
 import { MemdirError } from "../errors.ts";
-import type { InstructionFile } from "../instructions/file.ts";
 import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
 import { shareSignal, unlessAborted } from "../model/tool.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
-import { type Checkpoint, openFileHistory } from "../session/file-history.ts";
+import { openFileHistory, rewindFiles } from "../session/file-history.ts";
 import { openFileState } from "../session/file-state.ts";
-import { type RewindReport, rewindFiles } from "../session/rewind.ts";
 import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
 import type { SessionLearner } from "./learner.ts";
 import { openWorkbench, takeNotesNow } from "./memory.ts";
-import type { NotesResult } from "./notes.ts";
 import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
 import {
   type AgentModel,
@@ -30,7 +27,6 @@ import {
   NOTHING_SHOWN,
   type Prompt,
   restoreShown,
-  type SessionUsage,
   type Shown,
   startTranscript,
   type Tell,
@@ -39,59 +35,15 @@ import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
 
 /** What a model would be shown with a prompt. */
-export interface Preview {
-  /** The memories that would be recalled. */
-  memories: Recalled[];
-  /** Names of memories that did not fit. */
-  leftOut: string[];
-  /** The instruction files that would be loaded. */
-  instructions: InstructionFile[];
-}
+export type Preview = Awaited<ReturnType<typeof previewPrompt>>;
 
 /** One thing at a time: a second call waits for the first. */
-export interface Agent {
-  /** The id of the current session; another one after `clear` and `resume`. */
-  readonly sessionId: string;
-  /** Absolute path of the current session's transcript. */
-  readonly transcriptPath: string;
-  /** Never throws because of the model or its tools: `ended` and `error` describe the outcome. */
-  say(words: string, options?: TurnOptions): Promise<TurnResult>;
-  /** What a model would be shown for this prompt in a new session. */
-  preview(words: string): Promise<Preview>;
-  /** Replaces the conversation with a summary, now; never throws. */
-  compact(options?: Partial<CompactOptions> & { onEvent?: Tell }): Promise<CompactResult>;
-  /** A new session; the old one stays on disk. */
-  clear(): Promise<void>;
-  /** Continues another session. */
-  resume(from: ResumedSession): Promise<void>;
-  /** What fills the window. */
-  window(): Promise<WindowView>;
-  /** What the user said in the current conversation, oldest first. */
-  prompts(): readonly Prompt[];
-  /** The moments to which files can be rewound, oldest first. */
-  checkpoints(): Checkpoint[];
-  /** Returns files, conversation or both to what they were before a prompt, by its id or that of a checkpoint. */
-  rewind(id: string, what: RewindWhat): Promise<Rewound>;
-  /** Tokens and requests spent since the agent was opened, over all its sessions. */
-  usage(): SessionUsage;
-  /** The current model; replaced from now on if one is given. */
-  model(model?: AgentModel): AgentModel;
-  /** Whether memories are shown and kept in this session. */
-  memory(on?: boolean): boolean;
-  /** Writes notes of the session so far to the file that compaction reads. */
-  takeNotes(signal?: AbortSignal): Promise<NotesResult | { problem: string }>;
-  /** Whether memdir is still learning from earlier turns. */
-  isLearning(): boolean;
-  /** Waits until that is done, the time is up or the signal aborts; unfinished work is then stopped and picked up another time. */
-  drain(options?: { ms?: number; signal?: AbortSignal }): Promise<void>;
-  /** Writes what is left of the transcript; call it last. */
-  close(): void;
-}
+export type Agent = Awaited<ReturnType<typeof makeAgent>>;
 
 /** An extraction takes some seconds. Someone who quits waits half a minute at most, and can quit at once. */
 const DRAIN_MS = 30_000;
 
-export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null): Promise<Agent> {
+export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null) {
   let state = await openState(setup, from);
   let last: Promise<unknown> = Promise.resolve();
   /** Transcripts of sessions that were left while the disk refused writes. */
@@ -119,45 +71,64 @@ export async function makeAgent(setup: AgentSetup, from: ResumedSession | null =
     state = Object.assign(await openState(setup, next), { usage, memoryOn });
   };
   return {
-    get sessionId() {
+    /** The id of the current session; another one after `clear` and `resume`. */
+    get sessionId(): string {
       return state.transcript.id;
     },
-    get transcriptPath() {
+    /** Absolute path of the current session's transcript. */
+    get transcriptPath(): string {
       return state.transcript.path;
     },
-    say: (words, options) => inTurn(() => takeTurn(state, words, options)),
-    preview: (words) => inTurn(() => previewPrompt(state, words)),
-    compact: ({ onEvent, ...options } = {}) =>
+    /** Never throws because of the model or its tools: `ended` and `error` describe the outcome. */
+    say: (words: string, options?: TurnOptions): Promise<TurnResult> => inTurn(() => takeTurn(state, words, options)),
+    /** What a model would be shown for this prompt in a new session. */
+    preview: (words: string) => inTurn(() => previewPrompt(state, words)),
+    /** Replaces the conversation with a summary, now; never throws. */
+    compact: ({ onEvent, ...options }: Partial<CompactOptions> & { onEvent?: Tell } = {}): Promise<CompactResult> =>
       inTurn(() => {
         // The listener of the last turn did not ask for this.
         state.tell = quietly(onEvent);
         return compact(state, { trigger: "manual", ...options });
       }),
-    clear: () => inTurn(() => replace(null)),
-    resume: (session) => inTurn(() => replace(session)),
-    window: () => inTurn(() => viewWindow(state)),
-    prompts: () => state.prompts,
+    /** A new session; the old one stays on disk. */
+    clear: (): Promise<void> => inTurn(() => replace(null)),
+    /** Continues another session. */
+    resume: (session: ResumedSession): Promise<void> => inTurn(() => replace(session)),
+    /** What fills the window. */
+    window: (): Promise<WindowView> => inTurn(() => viewWindow(state)),
+    /** What the user said in the current conversation, oldest first. */
+    prompts: (): readonly Prompt[] => state.prompts,
+    /** The moments to which files can be rewound, oldest first. */
     checkpoints: () => state.history.checkpoints(),
-    rewind: (id, what) => inTurn(() => rewind(state, id, what)),
+    /** Returns files, conversation or both to what they were before a prompt, by its id or that of a checkpoint. */
+    rewind: (id: string, what: RewindWhat): Promise<Rewound> => inTurn(() => rewind(state, id, what)),
+    /** Tokens and requests spent since the agent was opened, over all its sessions. */
     usage: () => state.usage,
-    model: (model) => {
+    /** The current model; replaced from now on if one is given. */
+    model: (model?: AgentModel): AgentModel => {
       if (model) {
         setup.model = model;
         state.contextTokens = 0;
       }
       return setup.model;
     },
-    memory: (on) => {
+    /** Whether memories are shown and kept in this session. */
+    memory: (on?: boolean): boolean => {
       if (on !== undefined && on !== state.memoryOn) {
         state.memoryOn = on;
         state.system.clear();
       }
       return state.memoryOn;
     },
-    takeNotes: (signal) => inTurn(() => takeNotesNow(state, signal)),
-    isLearning: () => learners().some((learner) => learner.isBusy()),
-    drain: ({ ms = DRAIN_MS, signal } = {}) => drainAll(learners(), ms, shareSignal(signal)),
-    close: () => {
+    /** Writes notes of the session so far to the file that compaction reads. */
+    takeNotes: (signal?: AbortSignal) => inTurn(() => takeNotesNow(state, signal)),
+    /** Whether memdir is still learning from earlier turns. */
+    isLearning: (): boolean => learners().some((learner) => learner.isBusy()),
+    /** Waits until that is done, the time is up or the signal aborts; unfinished work is then stopped and picked up another time. */
+    drain: ({ ms = DRAIN_MS, signal }: { ms?: number; signal?: AbortSignal } = {}): Promise<void> =>
+      drainAll(learners(), ms, shareSignal(signal)),
+    /** Writes what is left of the transcript; call it last. */
+    close(): void {
       state.transcript.close();
       writeLeft();
     },
@@ -170,12 +141,16 @@ async function drainAll(learners: readonly SessionLearner[], ms: number, signal:
   if (signal.aborted) await drain(0);
 }
 
-async function previewPrompt(state: AgentState, words: string): Promise<Preview> {
-  const { memdir } = state.setup;
-  const instructions = memdir.config.claudeMdsDisabled ? [] : await state.instructions.load();
-  if (!state.memoryOn) return { memories: [], leftOut: [], instructions };
-  const { memories, leftOut } = await memdir.recall(words, { model: false });
-  return { memories, leftOut, instructions };
+async function previewPrompt({ setup: { memdir }, instructions, memoryOn }: AgentState, words: string) {
+  const recalled = memoryOn ? await memdir.recall(words, { model: false }) : { memories: [], leftOut: [] };
+  return {
+    /** The memories that would be recalled. */
+    memories: recalled.memories as Recalled[],
+    /** Names of memories that did not fit. */
+    leftOut: recalled.leftOut as string[],
+    /** The instruction files that would be loaded. */
+    instructions: memdir.config.claudeMdsDisabled ? [] : await instructions.load(),
+  };
 }
 
 async function viewWindow(state: AgentState): Promise<WindowView> {
@@ -259,14 +234,9 @@ function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<str
 export type RewindWhat = "code" | "conversation" | "both";
 
 /** What a rewind did. */
-export interface Rewound {
-  /** Null when only the conversation was rewound. */
-  files: RewindReport | null;
-  /** The prompt, ready to be sent again; null when the conversation was kept. */
-  prompt: string | null;
-}
+export type Rewound = ReturnType<typeof rewind>;
 
-function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
+function rewind(state: AgentState, id: string, what: RewindWhat) {
   const prompt = state.prompts.find((one) => one.id === id) ?? null;
   if (what !== "code" && !prompt) {
     const message =
@@ -274,15 +244,22 @@ function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
     throw new MemdirError("not-found", message);
   }
   const files = what === "conversation" ? null : rewindFiles(state.history, id);
-  if (what === "code" || !prompt) return { files, prompt: null };
-  state.messages = state.messages.slice(0, prompt.index);
-  state.prompts = state.prompts.slice(0, state.prompts.indexOf(prompt));
-  state.sent = Math.min(state.sent, state.messages.length);
-  state.contextTokens = 0;
-  restoreShown(state, prompt.before);
-  // This conversation has not seen what was read in the removed part.
-  state.files.clear();
-  state.instructions.clear();
-  state.transcript.rewindTo(prompt.parent);
-  return { files, prompt: prompt.text };
+  const dropped = what === "code" ? null : prompt;
+  if (dropped) {
+    state.messages = state.messages.slice(0, dropped.index);
+    state.prompts = state.prompts.slice(0, state.prompts.indexOf(dropped));
+    state.sent = Math.min(state.sent, state.messages.length);
+    state.contextTokens = 0;
+    restoreShown(state, dropped.before);
+    // This conversation has not seen what was read in the removed part.
+    state.files.clear();
+    state.instructions.clear();
+    state.transcript.rewindTo(dropped.parent);
+  }
+  return {
+    /** Null when only the conversation was rewound. */
+    files,
+    /** The prompt, ready to be sent again; null when the conversation was kept. */
+    prompt: dropped?.text ?? null,
+  };
 }

@@ -1,11 +1,11 @@
 /** Compaction: the conversation becomes a summary, and instructions, index and files are read from disk again. */
 
 import { remind } from "../context/attachments.ts";
-import { approximateTokens } from "../context/window.ts";
 import { isWithin, readRegularText } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
+import { approximateTokens } from "../model/cost.ts";
 import {
   buildCompactionPrompt,
   buildFileReattachment,
@@ -16,6 +16,7 @@ import {
 import type { SeenFile } from "../session/file-state.ts";
 import { decodeText, linesOf, numberLines, tryReadFileAt } from "../tools/file.ts";
 import { noteTouch, recallAgain } from "./memory.ts";
+import { MAX_NOTES_BYTES } from "./notes.ts";
 import { buildOpening } from "./opening.ts";
 import { type AgentModel, type AgentState, addSpent, sessionFolder } from "./state.ts";
 import { announce } from "./sub-agent.ts";
@@ -97,9 +98,6 @@ interface Summary {
   /** Messages that stay as they are. */
   tail: Message[];
 }
-
-/** Notes are a few pages; anything larger would fill the window again. */
-const MAX_NOTES_BYTES = 64 * 1024;
 
 /** Session notes, if there are any: they cost nothing. */
 function findNotes(state: AgentState): Summary | null {

@@ -26,7 +26,7 @@ import {
   takeNotes,
 } from "./notes.ts";
 
-interface LearnerOptions {
+export interface LearnerOptions {
   notes: NotesOptions;
   /** Whether notes are taken without being asked for. */
   takesNotes: boolean;
@@ -47,17 +47,7 @@ interface EndedTurn extends Required<Pick<LearnRequest, "messages" | "conversati
   memoryWritten: boolean;
 }
 
-export interface SessionLearner {
-  /** One answer of the model, at a moment when the conversation can be forked. Returns at once. */
-  answered(answer: { contextTokens: number; toolCalls: number }, conversation: () => Promise<Conversation>): void;
-  /** A turn ended with an answer. Returns at once. */
-  ended(turn: EndedTurn): void;
-  /** Because the user wants them now; ignores the gates. */
-  takeNotes(conversation: Conversation, signal?: AbortSignal): Promise<NotesResult>;
-  isBusy(): boolean;
-  /** Waits for running work, at most this long; then stops it. */
-  drain(ms: number): Promise<void>;
-}
+export type SessionLearner = ReturnType<typeof openSessionLearner>;
 
 /**
  * The rules need a few milliseconds, but saving may have to wait for another process, and a user who quits does not
@@ -71,7 +61,7 @@ const MAX_LOOK_MS = 1_000;
  */
 const MAX_FAILURES = 3;
 
-export function openSessionLearner(learning: Learning, extractor: Extractor, given: LearnerOptions): SessionLearner {
+export function openSessionLearner(learning: Learning, extractor: Extractor, given: LearnerOptions) {
   const { notes: options, takesNotes, tell } = given;
   const { directory, ledger, inbox } = learning;
   const { session } = options;
@@ -123,7 +113,8 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
   };
 
   return {
-    answered(answer, conversation) {
+    /** One answer of the model, at a moment when the conversation can be forked. Returns at once. */
+    answered(answer: Parameters<typeof countAnswer>[1], conversation: () => Promise<Conversation>) {
       notes = countAnswer(notes, answer);
       if (!takesNotes || stopping.signal.aborted || !shouldTakeNotes(notes)) return;
       const { enabled, budget } = learning.gates(session);
@@ -144,14 +135,17 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
         writing,
       );
     },
-    ended: (turn) => beside(ended(turn), looking),
-    async takeNotes(conversation, signal) {
+    /** A turn ended with an answer. Returns at once. */
+    ended: (turn: EndedTurn): void => beside(ended(turn), looking),
+    /** Because the user wants them now; ignores the gates. */
+    async takeNotes(conversation: Conversation, signal?: AbortSignal): Promise<NotesResult> {
       // One file, one writer.
       await Promise.all(writing);
       return writeNotes(conversation, signal ?? stopping.signal);
     },
     isBusy: () => looking.size > 0 || writing.size > 0 || queue.isBusy(),
-    async drain(ms) {
+    /** Waits for running work, at most this long; then stops it. */
+    async drain(ms: number): Promise<void> {
       // Extraction is requested only when it is done.
       if (!(await endsWithin(Promise.all(looking), Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
       const written = Promise.all(writing);

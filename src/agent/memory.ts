@@ -193,7 +193,7 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     readable: [cwd, ...addedDirs, ...memdir.directories.map(({ path }) => path), sessionFolder(state)],
     files,
     // Looked up late: a cleared or rewound session has another history.
-    history: { before: (path) => state.history.before(path), after: (path) => state.history.after(path) },
+    history: { before: (path) => state.history.before(path), after: (...paths) => state.history.after(...paths) },
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),

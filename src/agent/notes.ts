@@ -11,15 +11,14 @@ import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
-import { countAnswers } from "../model/cost.ts";
+import { approximateTokens, countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildNotesPrompt, buildSizeReminders } from "../prompts/learning.ts";
+import { buildNotesPrompt, buildSizeReminders, NOTES_TEMPLATE, type NotesSize } from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { applyMatches, EDIT_FIELDS, findMatches, hintFor } from "../tools/edit.ts";
+import { applyMatches, EDIT_FIELDS, findClear, type Wanted } from "../tools/edit.ts";
 import { decodeText, encodeText, isStill, openFolderAt } from "../tools/file.ts";
 import type { World } from "../world.ts";
-import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
 export interface NotesOptions {
   /** The one to ask now; the user may change it. */
@@ -29,8 +28,6 @@ export interface NotesOptions {
   session: string;
   /** Where the user's own template and prompt are: `session-memory/config` below the client's directory. */
   configDir: string;
-  /** About how many tokens a text has. */
-  countTokens: (text: string) => number;
 }
 
 export interface NotesResult {
@@ -74,11 +71,11 @@ export async function takeNotes(
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
     const path = notesPath(options);
-    const size = measureNotes(before, options.countTokens);
+    const size = measureNotes(before);
     const { ask, maxTokens } = options.model();
     const result = await fork(countAnswers(ask), conversation, {
       prompt: buildNotesPrompt({ notesPath: path, currentNotes: before, size, custom: prompt }),
-      tools: [openNotesEdit(path, draft, options.countTokens)],
+      tools: [openNotesEdit(path, draft)],
       maxTurns: MAX_TURNS,
       maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
       ...(signal && { signal }),
@@ -162,7 +159,7 @@ export interface NotesDraft {
  * Declared as the agent's own Edit: a fork that declares another tool would lose the provider's cache. Nothing is written to disk
  * until the whole run succeeds. Synchronous, so that the calls of one turn do not mix.
  */
-export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
+export function openNotesEdit(path: string, draft: NotesDraft): Tool {
   const begun = draft.text;
   return {
     name: "Edit",
@@ -173,22 +170,18 @@ export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (tex
       if (normalize(file_path) !== path) throw new Error(`only ${path} can be edited here`);
       draft.text = edit(draft.text, begun, { old, fresh, all });
       draft.edits++;
-      const reminders = buildSizeReminders(measureNotes(draft.text, countTokens));
+      const reminders = buildSizeReminders(measureNotes(draft.text));
       return reminders === "" ? "edited" : `edited\n\n${reminders}`;
     },
   };
 }
 
-function edit(text: string, begun: string, { old, fresh, all }: { old: string; fresh: string; all: boolean }): string {
+function edit(text: string, begun: string, wanted: Wanted): string {
+  const { old, fresh } = wanted;
   if (old === "") throw new Error("old_string is empty: give the text to replace, or the text to insert after");
   if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
   if (fresh.includes("\0")) throw new Error("new_string contains a NUL character");
-  const matches = findMatches(text, old, fresh);
-  if (matches.length === 0) throw new Error(`old_string was not found in the notes${hintFor(text, old)}`);
-  if (matches.length > 1 && !all) {
-    throw new Error(`old_string occurs ${matches.length} times: add lines around it until it is unique`);
-  }
-  const changed = applyMatches(text, matches);
+  const changed = applyMatches(text, findClear("the notes", text, wanted));
   const damage = findDamage(begun, changed);
   if (damage) throw new Error(`not edited: ${damage}; headings and the lines in italics below them must stay`);
   if (Buffer.byteLength(changed) > MAX_NOTES_BYTES) {
@@ -248,4 +241,98 @@ export function beginNotes(state: NotesState): NotesState {
 /** A failed run is not retried before the conversation has grown: it costs as much as a successful one. */
 export function endNotes(state: NotesState, ok: boolean): NotesState {
   return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
+}
+
+// --- The form of session notes: their sections, what may not change in them, and the user's own template and prompt.
+
+/** About what the client we share the file with allows: a section a page and a half, all of them a tenth of a small window. */
+const MAX_SECTION_TOKENS = 2_000;
+const MAX_NOTES_TOKENS = 12_000;
+
+/** Compaction reads no more than this; all sections at their limit are smaller in any script. */
+export const MAX_NOTES_BYTES = 64 * 1024;
+
+/**
+ * `configDir`: `session-memory/config` of the user. Must not throw: a file that cannot be used is logged, and the
+ * built-in one is used. `template` is what the notes start as, `prompt` the user's own, else null.
+ */
+export function readNotesForm(configDir: string, log: (message: string) => void) {
+  const template = readOwn(join(configDir, "template.md"), log);
+  const prompt = readOwn(join(configDir, "prompt.md"), log);
+  if (template === null || parseSections(template).length > 0) return { template: template ?? NOTES_TEMPLATE, prompt };
+  log(
+    `session notes: ${join(configDir, "template.md")} has no line that begins with "# "; the built-in template is used`,
+  );
+  return { template: NOTES_TEMPLATE, prompt };
+}
+
+/** Null if it is missing or empty. Links are followed: it is the user's own folder, and often a link. */
+function readOwn(file: string, log: (message: string) => void): string | null {
+  try {
+    const text = readRegular(file, { follow: true, maxBytes: MAX_NOTES_BYTES })
+      ?.toString("utf8")
+      .replace(/^\ufeff/, "");
+    if (text !== undefined) return text.trim() === "" ? null : text;
+    if (lstatSync(file, { throwIfNoEntry: false })) {
+      log(`session notes: ${file} is ignored: it is not a regular file, or larger than ${MAX_NOTES_BYTES} bytes`);
+    }
+  } catch (error) {
+    log(`session notes: ${file} is ignored: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+  }
+  return null;
+}
+
+/** In order: headings without the `# `, the line in italics right below each, if there is one. A `# ` inside a fenced block is a comment in code. */
+export function parseSections(text: string) {
+  const sections: { heading: string; lines: string[] }[] = [];
+  let open: string | null = null;
+  for (const line of text.split(/\r?\n/)) {
+    const mark: string | undefined = FENCE.exec(line)?.[1];
+    if (open === null && line.startsWith("# ")) {
+      sections.push({ heading: line.slice(2).trim(), lines: [] });
+      continue;
+    }
+    if (open === null) open = mark ?? null;
+    else if (mark?.startsWith(open) && line.trim() === mark) open = null;
+    sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ heading, lines }) => {
+    const hasHint = HINT.test(lines[0] ?? "");
+    const body = lines.slice(hasHint ? 1 : 0).join("\n");
+    return { heading, hint: hasHint ? (lines[0] as string).trim() : null, body: body.trim() };
+  });
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** One pair of marks around the whole line: bold text is not a hint. */
+const HINT = /^\s*(?:_[^_\s].*_|\*[^*\s].*[^*]\*)\s*$/;
+
+/** What an edit did to headings and hints, as a message for its author; null when they are unchanged. */
+export function findDamage(before: string, after: string): string | null {
+  const [old, fresh] = [parseSections(before), parseSections(after)];
+  for (const [i, { heading, hint }] of old.entries()) {
+    const now = fresh[i];
+    if (now?.heading !== heading) {
+      if (!fresh.some((section) => section.heading === heading))
+        return `the heading "# ${heading}" is missing or changed`;
+      return `the heading "# ${heading}" has moved`;
+    }
+    if (hint !== null && now.hint !== hint) return `the line in italics below "# ${heading}" is missing or changed`;
+  }
+  const added = fresh[old.length];
+  return added ? `the heading "# ${added.heading}" is new` : null;
+}
+
+export function measureNotes(text: string): NotesSize {
+  const large = parseSections(text)
+    .map(({ heading, body }) => ({ heading, tokens: approximateTokens(body) }))
+    .filter(({ tokens }) => tokens > MAX_SECTION_TOKENS)
+    .sort((a, b) => b.tokens - a.tokens);
+  return {
+    large,
+    totalTokens: approximateTokens(text),
+    maxSectionTokens: MAX_SECTION_TOKENS,
+    maxTotalTokens: MAX_NOTES_TOKENS,
+  };
 }

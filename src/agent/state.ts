@@ -13,13 +13,14 @@ import { type Ask, addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import type { RecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
+import type { Prompt as SaidPrompt } from "../session/conversation.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
-import type { ResumedSession } from "../session/session-reader.ts";
 import { openTranscript, type Transcript } from "../session/transcript.ts";
 import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
-import type { Learnt, SessionLearner } from "./learner.ts";
+import type { Learnt, SessionLearner, LearnerOptions as SessionLearnerOptions } from "./learner.ts";
+import type { NotesOptions } from "./notes.ts";
 
 /** A model that can run an agent, with its limits. */
 export interface AgentModel {
@@ -52,14 +53,9 @@ export const NO_MODEL: AgentModel = {
   cutoff: null,
 };
 
-export interface LearnerOptions {
-  session: string;
-  /** The folder of the project's transcripts. */
-  sessionsDir: string;
-  /** The current model; it may change. */
-  model: () => AgentModel;
-  tell: (learnt: Learnt) => void;
-}
+/** `model` is the current one; it may change. */
+export type LearnerOptions = Pick<NotesOptions, "session" | "sessionsDir"> &
+  Pick<SessionLearnerOptions, "tell"> & { model: () => AgentModel };
 
 /** The parts of an agent, put together in open-agent.ts or by tests. `env` is the environment that commands run in. */
 export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" | "sleep"> {
@@ -80,10 +76,6 @@ export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" 
   maxSteps: number;
 }
 
-export interface SessionUsage extends Usage {
-  requests: number;
-}
-
 export interface AgentState {
   setup: AgentSetup;
   transcript: Transcript;
@@ -102,7 +94,7 @@ export interface AgentState {
   sent: number;
   /** The user's prompts, for rewinding. */
   prompts: Prompt[];
-  usage: SessionUsage;
+  usage: Usage & { requests: number };
   /** The size of the last request and its answer, as the provider counted it. */
   contextTokens: number;
   /** Compactions that failed in a row. */
@@ -117,18 +109,8 @@ export interface AgentState {
   tell: Tell;
 }
 
-export interface Prompt {
-  /** The id of its line in the transcript. */
-  id: string;
-  at: string;
-  text: string;
-  /** The index of its message. */
-  index: number;
-  /** The line before it: where the conversation continues after a rewind. */
-  parent: string | null;
-  /** What had been sent and shown before it. */
-  before: Shown;
-}
+/** `id` is that of its line in the transcript; `before` is what had been sent and shown before it. */
+export type Prompt = Omit<SaidPrompt, "uuid"> & { id: string; before: Shown };
 
 export interface Shown {
   sent: ReturnType<Attachments["sent"]>;
@@ -144,7 +126,12 @@ export function sessionFolder(state: AgentState, ...names: string[]): string {
 }
 
 /** `gitBranch` is asked for every line: it is known only when the conversation opens. */
-export function startTranscript(setup: AgentSetup, dir: string, gitBranch: () => string | null, from?: ResumedSession) {
+export function startTranscript(
+  setup: AgentSetup,
+  dir: string,
+  gitBranch: () => string | null,
+  from?: Parameters<typeof openTranscript>[2],
+): Transcript {
   const { version, memdir } = setup;
   const { cwd } = memdir.location.project;
   return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch }, setup, from);

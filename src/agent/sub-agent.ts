@@ -15,7 +15,6 @@ import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "
 import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { readHead } from "../session/line-stream.ts";
-import type { Transcript } from "../session/transcript.ts";
 import { type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { termsOf } from "../text/terms.ts";
 import { openTools } from "../tools/tools.ts";
@@ -94,7 +93,10 @@ async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: s
   if (memory) addMemory(bench, memory, state);
   const opening = await buildOpening(own, { omit: agent.omitInstructions });
   const messages: Message[] = [{ role: "user", content: [...opening, { type: "text", text: prompt }] }];
-  const transcript = openSubTranscript(state, id);
+  // The file is named after the sub-agent; its lines have ids like all others.
+  const transcript = startTranscript(setup, sessionFolder(state, "subagents"), () => state.branch, {
+    id: `agent-${id}`,
+  });
   for (const message of messages) transcript.append(message);
   return {
     id,
@@ -123,18 +125,6 @@ function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
     remark: (path) => own.remark(path) ?? shared?.remark(path) ?? null,
   };
   bench.readable = [...bench.readable, ...memory.directories.map(({ path }) => path)];
-}
-
-/** The file is named after the sub-agent; its lines have ids like all others. */
-function openSubTranscript(state: AgentState, id: string): Transcript {
-  const { setup } = state;
-  let isNamed = false;
-  const newId = () => {
-    if (isNamed) return setup.newId();
-    isNamed = true;
-    return `agent-${id}`;
-  };
-  return startTranscript({ ...setup, newId }, sessionFolder(state, "subagents"), () => state.branch);
 }
 
 interface AgentDefinition {
@@ -234,12 +224,7 @@ export function announce(state: AgentState, words: string): void {
   }
 }
 
-export interface Skill {
-  name: string;
-  description: string;
-  /** The path of its SKILL.md. */
-  path: string;
-}
+export type Skill = NonNullable<ReturnType<typeof readSkill>>;
 
 const SKILL_FILE = "SKILL.md";
 
@@ -285,7 +270,8 @@ export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
     .map(({ skill }) => skill);
 }
 
-function readSkill(folder: string, entry: string): Skill | null {
+/** `path` is that of its SKILL.md. */
+function readSkill(folder: string, entry: string) {
   const path = attempt(() => resolveInside(folder, `${entry}/${SKILL_FILE}`), null);
   const { fields } = parseDocument(path === null ? "" : (readHead(path, HEAD_BYTES) ?? ""));
   const description = textIn(fields, "description");

@@ -1,9 +1,9 @@
 /** Takes one prompt through the model and its tools to an answer. */
 
-import { approximateTokens } from "../context/window.ts";
 import { messageOf } from "../errors.ts";
 import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
 import { type AskError, type Message, makeUsage, NO_USAGE, type TextBlock, type Usage } from "../model/ask.ts";
+import { approximateTokens } from "../model/cost.ts";
 import { shareSignal } from "../model/tool.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";

@@ -29,33 +29,24 @@ interface Attachment {
 /** Records that something was sent, and a digest of its latest text. */
 type SentAttachment = Omit<Attachment, "text"> & { digest: string };
 
-export interface Attachments {
-  /** Sends each kind and key once. For kinds that can change, a different text is sent again as a change, and "" as its withdrawal. */
-  push(attachment: Attachment): void;
-  /** Returns what waits, which counts as sent from now on: the caller puts it into the conversation. */
-  take(): TextBlock[];
-  /** What the model was shown, as JSON for the transcript. */
-  sent(): SentAttachment[];
-  /** After a resume: what the transcript records as sent is not sent again. Invalid entries are skipped. */
-  restore(sent: readonly unknown[]): void;
-  /** After clear and compact the model has none of it any more, and what waited belonged to what is gone. */
-  clear(): void;
-}
+export type Attachments = ReturnType<typeof openAttachments>;
 
 /** Kinds whose text may change. All others are sent once. */
 const DELTAS: ReadonlySet<AttachmentKind> = new Set(["mcp-instructions", "deferred-tools", "agents", "skills"]);
 
-export function openAttachments(): Attachments {
+export function openAttachments() {
   const waiting = new Map<string, Attachment>();
   const sent = new Map<string, SentAttachment>();
   return {
-    push(attachment) {
+    /** Sends each kind and key once. For kinds that can change, a different text is sent again as a change, and "" as its withdrawal. */
+    push(attachment: Attachment): void {
       const id = idOf(attachment);
       waiting.set(id, attachment);
       // Also cancels a change that was undone before it was sent.
       if (isSaid(attachment, sent.get(id))) waiting.delete(id);
     },
-    take() {
+    /** Returns what waits, which counts as sent from now on: the caller puts it into the conversation. */
+    take(): TextBlock[] {
       const taken = ATTACHMENT_KINDS.flatMap((kind) => [...waiting.values()].filter((one) => one.kind === kind));
       waiting.clear();
       return taken.map((attachment) => {
@@ -66,11 +57,14 @@ export function openAttachments(): Attachments {
         return remind(kind, wordsOf(attachment, isAgain));
       });
     },
+    /** What the model was shown, as JSON for the transcript. */
     sent: () => [...sent.values()],
-    restore(list) {
+    /** After a resume: what the transcript records as sent is not sent again. Invalid entries are skipped. */
+    restore(list: readonly unknown[]): void {
       for (const { kind, key, digest } of list.filter(isSent)) sent.set(idOf({ kind, key }), { kind, key, digest });
     },
-    clear() {
+    /** After clear and compact the model has none of it any more, and what waited belonged to what is gone. */
+    clear(): void {
       waiting.clear();
       sent.clear();
     },

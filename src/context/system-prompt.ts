@@ -21,25 +21,14 @@ export interface Section {
   build: () => Built | Promise<Built>;
 }
 
-interface Part {
-  name: string;
-  text: string;
-}
+export type SystemPrompt = ReturnType<typeof openSystemPrompt>;
 
-export interface SystemPrompt {
-  /** Built once and kept until `clear`. Rejects when a section's `build` fails; then all is built again next time. */
-  blocks(): Promise<SystemBlock[]>;
-  /** What the last blocks were made of, in order; empty before the first. */
-  parts(): Part[];
-  /** Builds the sections again: after clear and compact. */
-  clear(): void;
-}
-
-export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
-  let kept: Promise<Part[]> | null = null;
-  let last: Part[] = [];
+export function openSystemPrompt(sections: readonly Section[]) {
+  let kept: ReturnType<typeof buildParts> | null = null;
+  let last: Awaited<ReturnType<typeof buildParts>> = [];
   return {
-    async blocks() {
+    /** Built once and kept until `clear`. Rejects when a section's `build` fails; then all is built again next time. */
+    async blocks(): Promise<SystemBlock[]> {
       const building = kept ?? buildParts(sections);
       kept = building;
       try {
@@ -52,14 +41,16 @@ export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
         throw error;
       }
     },
+    /** What the last blocks were made of, in order; empty before the first. */
     parts: () => last.map((part) => ({ ...part })),
-    clear() {
+    /** Builds the sections again: after clear and compact. */
+    clear(): void {
       kept = null;
     },
   };
 }
 
-async function buildParts(sections: readonly Section[]): Promise<Part[]> {
+async function buildParts(sections: readonly Section[]) {
   const parts = sections.map(async ({ name, build }) => ({ name, text: (await build()) ?? "" }));
   return (await Promise.all(parts)).filter(({ text }) => text !== "");
 }

@@ -2,6 +2,7 @@
 
 import type { Conversation } from "../model/agent-loop.ts";
 import type { Message } from "../model/ask.ts";
+import { approximateTokens } from "../model/cost.ts";
 import { MEMORY_SECTION } from "./system-prompt.ts";
 
 /** In the order in which they are shown. */
@@ -57,31 +58,6 @@ export function measureWindow(parts: readonly WindowPart[], windowTokens: number
     isCounted,
   };
 }
-
-/**
- * An estimate, within about a quarter of what tokenizers count: four ASCII characters are a token in English and code, a
- * character of Chinese, Japanese or Korean is about one, and so are two units of any other script or of an emoji.
- */
-export function approximateTokens(text: string): number {
-  // Nearly all text is ASCII: the engine counts its bytes many times faster than a loop.
-  if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
-  let [ascii, cjk, other] = [0, 0, 0];
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) ascii++;
-    else if (CJK.some(([first, last]) => unit >= first && unit <= last)) cjk++;
-    else other++;
-  }
-  return Math.ceil(ascii / 4 + cjk + other / 2);
-}
-
-/** Kana, ideographs, Hangul, and their full-width marks. Rarer ideographs are two units, which count as other: one token too. */
-const CJK = [
-  [0x3000, 0x9fff],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xff00, 0xffef],
-] as const;
 
 /**
  * Everything that a conversation shows the model, sorted by part; empty parts are left out. `sections` are the system prompt's own

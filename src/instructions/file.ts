@@ -79,7 +79,8 @@ export interface InstructionProblem {
 }
 
 export async function examineInstructions(files: readonly InstructionFile[]): Promise<InstructionProblem[]> {
-  const problems = findLarge(files).map(({ path, size }): InstructionProblem => {
+  const large = files.filter(({ size }) => size > MAX_CHARACTERS);
+  const problems = large.map(({ path, size }): InstructionProblem => {
     const message = `${path} has ${size} characters, more than ${MAX_CHARACTERS}: split it into rules under .claude/rules`;
     return { path, rule: "large", message };
   });
@@ -94,11 +95,6 @@ export async function examineInstructions(files: readonly InstructionFile[]): Pr
     }
   }
   return problems;
-}
-
-/** Strictly more characters than the limit. */
-export function findLarge(files: readonly InstructionFile[], limit = MAX_CHARACTERS): InstructionFile[] {
-  return files.filter(({ size }) => size > limit);
 }
 
 /** True outside git, too: there is nothing to leak into. */

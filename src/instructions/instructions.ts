@@ -11,9 +11,8 @@ import {
   renderFor,
   type SkippedFile,
 } from "./file.ts";
-import { isClaudeFile, type Loaded, loadAtStart, loader, type WaitingRule } from "./load.ts";
+import { type InstructionScope, isClaudeFile, type Loaded, loadAtStart, loader, type WaitingRule } from "./load.ts";
 import { matchesPaths } from "./rule-paths.ts";
-import type { InstructionScope } from "./scope.ts";
 
 /** The instruction files of a session. */
 export interface Instructions {
@@ -35,23 +34,17 @@ export interface Instructions {
   clear(): void;
 }
 
-interface Kept {
-  loaded: Loaded;
-  /** How many of the files were loaded at start. */
-  start: number;
-  stamps: Map<string, string>;
-}
-
 export function openInstructions(scope: InstructionScope): Instructions {
-  let kept: Promise<Kept> | null = null;
+  const read = async () => {
+    const loaded = await loadAtStart(scope);
+    const stamps = [...loaded.watched].map((path) => ({ path, stamp: stampOf(path) }));
+    return { loaded, atStart: [...loaded.files], stamps };
+  };
+  let kept: ReturnType<typeof read> | null = null;
   let rendered: RenderedInstructions | null = null;
-  const get = async (): Promise<Kept> => {
-    if (kept && ![...(await kept).stamps].every(([path, stamp]) => stampOf(path) === stamp)) kept = null;
-    kept ??= loadAtStart(scope).then((loaded) => ({
-      loaded,
-      start: loaded.files.length,
-      stamps: new Map([...loaded.watched].map((path) => [path, stampOf(path)])),
-    }));
+  const get = async () => {
+    if (kept && !(await kept).stamps.every(({ path, stamp }) => stampOf(path) === stamp)) kept = null;
+    kept ??= read();
     return kept;
   };
   /** One after the other, so that each touch returns only what it added. */
@@ -63,10 +56,7 @@ export function openInstructions(scope: InstructionScope): Instructions {
       for (const path of paths) added.push(...(await touchFile(scope, loaded, path)));
       return added;
     });
-  const atStart = async () => {
-    const { loaded, start } = await get();
-    return loaded.files.slice(0, start);
-  };
+  const atStart = async () => [...(await get()).atStart];
   return {
     load: atStart,
     touch: (path) => touchAll([path]),

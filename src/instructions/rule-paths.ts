@@ -28,10 +28,8 @@ export function readRulePaths(text: string): RulePaths & { problems: string[] } 
   const frontmatter = /^---[ \t]*\r?\n([\s\S]*?)---(?:\s|$)/.exec(source)?.[1];
   if (frontmatter === undefined) {
     const isOpen = /^---[ \t]*\r?\n/.test(source) && /^paths:/m.test(source);
-    const problems = isOpen
-      ? ["the frontmatter that begins in line 1 has no closing `---`; its `paths` is not seen"]
-      : [];
-    return { kind: "always", problems };
+    const problem = "the frontmatter that begins in line 1 has no closing `---`; its `paths` is not seen";
+    return { kind: "always", problems: isOpen ? [problem] : [] };
   }
   const { value, problems } = readPathsField(frontmatter);
   return decide(splitPatterns(value), problems);
@@ -40,16 +38,12 @@ export function readRulePaths(text: string): RulePaths & { problems: string[] } 
 function decide(patterns: string[], problems: string[]): RulePaths & { problems: string[] } {
   const expanded = expandPatterns(patterns);
   const dead = expanded.patterns.filter((pattern) => !pattern.startsWith("!") && !canMatch(pattern));
-  problems.push(
-    ...expanded.refused
-      .slice(0, MAX_REPORTED)
-      .map((p) => `the pattern "${shorten(p)}" has too many alternatives in braces and matches nothing`),
-    ...dead.slice(0, MAX_REPORTED).map((p) => `the pattern "${shorten(p)}" matches nothing${hint(p)}`),
-    ...patterns
-      .filter((p) => p.includes("\n"))
-      .slice(0, MAX_REPORTED)
-      .map((p) => `the pattern "${shorten(p)}" spans lines; write a list, or commas between patterns`),
-  );
+  const report = (bad: readonly string[], words: (pattern: string) => string) =>
+    problems.push(...bad.slice(0, MAX_REPORTED).map((each) => `the pattern "${shorten(each)}" ${words(each)}`));
+  const across = patterns.filter((pattern) => pattern.includes("\n"));
+  report(expanded.refused, () => "has too many alternatives in braces and matches nothing");
+  report(dead, (pattern) => `matches nothing${hint(pattern)}`);
+  report(across, () => "spans lines; write a list, or commas between patterns");
   const isAll = expanded.refused.length === 0 && expanded.patterns.every((pattern) => pattern === "**");
   if (isAll) return { kind: "always", problems };
   if (expanded.patterns.some(canMatch)) return { kind: "when", patterns, problems };

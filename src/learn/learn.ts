@@ -7,7 +7,7 @@ import { messageOf } from "../errors.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { type HeardMessage, hearSession } from "../session/heard.ts";
-import type { HeardSession } from "../session/transcripts.ts";
+import type { HeardSession } from "../session/session-reader.ts";
 import type { Store } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { type Applied, type Applying, applyProposal } from "./apply.ts";

@@ -6,8 +6,10 @@ import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, say, textOf } from
 import { type ClientName, MODEL_CLIENTS } from "./clients.ts";
 import { withSchema } from "./schema.ts";
 
-/** Whose model is asked over the network. */
-type Api = "anthropic" | "openai" | "ollama";
+/** Whose model is asked over the network, and the variables for key and address. Ollama has one of its own, too: see urlVariable. */
+const OPENAI = { key: "OPENAI_API_KEY", url: "OPENAI_BASE_URL" };
+const APIS = { anthropic: { key: "ANTHROPIC_API_KEY", url: "ANTHROPIC_BASE_URL" }, openai: OPENAI, ollama: OPENAI };
+type Api = keyof typeof APIS;
 export type Provider = Api | ClientName;
 
 /** A model that the configuration names, not loaded yet. */
@@ -32,8 +34,8 @@ export function chooseModel(env: Env, setting: string | null = null): ModelChoic
   const slash = wanted.indexOf("/");
   const provider = wanted.slice(0, slash < 0 ? wanted.length : slash).toLowerCase();
   const name = slash < 0 ? "" : wanted.slice(slash + 1).trim();
-  if (isClient(provider)) return chooseClient(provider, name, env);
-  if (!isApi(provider) || name === "") {
+  if (isOneOf(provider, MODEL_CLIENTS)) return chooseClient(provider, name, env);
+  if (!isOneOf(provider, APIS) || name === "") {
     const known = slash < 0 ? wanted : "<model>";
     return {
       problem: `${named} is ${JSON.stringify(wanted)}; name the provider and its model: anthropic/${known}, openai/${known} or ollama/${known}, or a client that is logged in: claude-code, codex, gemini-cli, opencode/<provider>/<model>`,
@@ -69,16 +71,6 @@ function chooseClient(provider: ClientName, name: string, env: Env): ModelChoice
   return { name: model || "default", provider, url: null, takesTools: false, open };
 }
 
-const APIS: readonly string[] = ["anthropic", "openai", "ollama"] satisfies Api[];
-
-function isApi(text: string): text is Api {
-  return APIS.includes(text);
-}
-
-function isClient(text: string): text is ClientName {
-  return Object.hasOwn(MODEL_CLIENTS, text);
-}
-
 async function openProvider(provider: Api, model: string, apiKey: string, url: Address): Promise<Ask> {
   const { value: baseUrl, variable: urlVariable } = url;
   const options = { model, apiKey, ...(baseUrl !== null && { baseUrl, urlVariable }) };
@@ -89,9 +81,13 @@ async function openProvider(provider: Api, model: string, apiKey: string, url: A
   return openOpenai({ ...options, title: provider === "ollama" ? "Ollama" : new URL(baseUrl).host });
 }
 
+function isOneOf<T extends object>(name: string, table: T): name is Extract<keyof T, string> {
+  return Object.hasOwn(table, name);
+}
+
 /** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
 function keyOf(env: Env, provider: Api): { variable: string; value: string } | { problem: string } {
-  const variable = provider === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
+  const variable = APIS[provider].key;
   // OpenAI's key is not for Ollama, unless it is reached under OpenAI's variable.
   const value = urlVariable(env, provider) === "OLLAMA_HOST" ? "" : (env[variable]?.trim() ?? "");
   if (/[^\x21-\x7e]/.test(value)) {
@@ -124,10 +120,8 @@ function urlOf(env: Env, provider: Api): Address | { problem: string } {
 }
 
 function urlVariable(env: Env, provider: Api): string {
-  if (provider === "anthropic") return "ANTHROPIC_BASE_URL";
-  return provider === "ollama" && (env.OLLAMA_HOST?.trim() || !env.OPENAI_BASE_URL?.trim())
-    ? "OLLAMA_HOST"
-    : "OPENAI_BASE_URL";
+  const isOwn = provider === "ollama" && (env.OLLAMA_HOST?.trim() || !env.OPENAI_BASE_URL?.trim());
+  return isOwn ? "OLLAMA_HOST" : APIS[provider].url;
 }
 
 /** What Ollama's server listens on, and where that is reached. */

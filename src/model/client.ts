@@ -18,7 +18,7 @@ import {
   usedNothing,
 } from "./ask.ts";
 import type { Client, ClientCall, Heard } from "./clients.ts";
-import { clean, fault, quoted } from "./failure.ts";
+import { clean, fault, quoted } from "./exchange.ts";
 
 export interface ClientOptions {
   client: Client;

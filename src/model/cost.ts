@@ -78,9 +78,6 @@ function fits(model: string, pattern: string): boolean {
   return model.length - last.length >= at && model.endsWith(last);
 }
 
-/** The usual ratio for code and text in Latin letters. */
-const CHARS_PER_TOKEN = 4;
-
 /**
  * A model whose every answer counts: if the provider does not report usage, it is estimated, so that a budget still
  * works.
@@ -90,7 +87,7 @@ export function countAnswers(ask: Ask): Ask {
     const answer = await ask(request);
     if (!answer.ok || isCounted(answer.usage)) return answer;
     const { system, messages, tools = [] } = request;
-    const usage = { ...NO_USAGE, input: guess([system, messages, tools]), output: guess(answer.content) };
+    const usage = { ...NO_USAGE, input: estimate([system, messages, tools]), output: estimate(answer.content) };
     return { ...answer, usage };
   };
 }
@@ -100,6 +97,31 @@ function isCounted(usage: Usage): boolean {
   return !usedNothing(usage) && Object.values(usage).every((amount) => Number.isFinite(amount) && amount >= 0);
 }
 
-function guess(value: unknown): number {
-  return Math.ceil(JSON.stringify(value).length / CHARS_PER_TOKEN);
+function estimate(value: unknown): number {
+  return approximateTokens(JSON.stringify(value));
 }
+
+/**
+ * An estimate, within about a quarter of what tokenizers count: four ASCII characters are a token in English and code, a
+ * character of Chinese, Japanese or Korean is about one, and so are two units of any other script or of an emoji.
+ */
+export function approximateTokens(text: string): number {
+  // Nearly all text is ASCII: the engine counts its bytes many times faster than a loop.
+  if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
+  let [ascii, cjk, other] = [0, 0, 0];
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) ascii++;
+    else if (CJK.some(([first, last]) => unit >= first && unit <= last)) cjk++;
+    else other++;
+  }
+  return Math.ceil(ascii / 4 + cjk + other / 2);
+}
+
+/** Kana, ideographs, Hangul, and their full-width marks. Rarer ideographs are two units, which count as other: one token too. */
+const CJK = [
+  [0x3000, 0x9fff],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xff00, 0xffef],
+] as const;

@@ -1,4 +1,4 @@
-/** One request to a provider and its streamed answer, watched for silence, and the parsing that both providers share. */
+/** One request to a provider and its streamed answer, watched for silence; the parsing that both providers share; and what goes wrong, as a value. */
 
 import { attempt } from "../errors.ts";
 import {
@@ -11,7 +11,6 @@ import {
   type Usage,
   usedNothing,
 } from "./ask.ts";
-import { brokenOff, type Endpoint, errorOf, notAModel } from "./failure.ts";
 
 /** What a provider is opened with; what is left out is the provider's own. */
 export type ProviderOptions = Partial<Endpoint> & Pick<Endpoint, "model"> & { maxSilenceMs?: number };
@@ -130,4 +129,188 @@ export function wellFormed<T>(value: T): T {
   // JSON escapes them; a backslash before `ud800` in the text itself is escaped, too.
   const repaired = json.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (each) => (each === "\\\\" ? each : "\\ufffd"));
   return repaired === json ? value : JSON.parse(repaired);
+}
+
+// --- What went wrong between us and a provider, as a value that says how to fix it and never contains a key.
+
+/** The server that was asked, and the names of the settings that determine it. */
+export interface Endpoint {
+  /** As people call it: "Anthropic". */
+  title: string;
+  model: string;
+  apiKey: string;
+  /** Shown in messages. */
+  baseUrl: string;
+  keyVariable: string;
+  urlVariable: string;
+}
+
+/** Tried again unless `more` says otherwise: what a server may do better the next time. */
+const RETRIED: ReadonlySet<AskError["kind"]> = new Set(["rate", "overloaded", "timeout", "network"]);
+
+export function fault(kind: AskError["kind"], message: string, more: Partial<AskError> = {}): AskError {
+  return { kind, message, retriable: RETRIED.has(kind), ...more };
+}
+
+/** Must not throw, whatever was thrown. `silentMs` is how long the server sent nothing, if that is why. */
+function errorOf(thrown: unknown, endpoint: Endpoint, aborted: boolean, silentMs: number | null): AskError {
+  const { title, baseUrl, urlVariable } = endpoint;
+  if (aborted) return fault("aborted", "stopped before the model had answered");
+  if (silentMs !== null) {
+    const seconds = Math.round(silentMs / 100) / 10;
+    return fault(
+      "timeout",
+      `${title} sent nothing for ${seconds} s; try again, or check that ${baseUrl} is up (${urlVariable})`,
+    );
+  }
+  const { status, headers, error: body } = shapeOf(thrown);
+  const { type, said } = readBody(body);
+  const known = status ?? STATUS_BY_TYPE[type] ?? null;
+  const why = clean(said, endpoint);
+  if (known !== null) return statusError(known, type, why, endpoint, headers);
+  if (thrown instanceof SyntaxError) {
+    const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
+    return fault("bad-answer", message, { retriable: true });
+  }
+  // An error inside the stream of an unknown type is a problem of the server.
+  if (headers) return fault("overloaded", `${title} failed while answering${quoted(why)}; try again`);
+  return networkError(thrown, endpoint);
+}
+
+/** The stream closed properly, but before the answer was complete. */
+function brokenOff({ title, baseUrl }: Endpoint): AskError {
+  return fault("network", `${title} at ${baseUrl} broke off in the middle of its answer; try again`);
+}
+
+/** Something other than a model answered: a web page, a proxy's login, another protocol. */
+function notAModel({ title, baseUrl, urlVariable }: Endpoint): AskError {
+  return fault("bad-answer", `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`);
+}
+
+/** Errors that arrive inside a stream have no status; these are the ones they would have. */
+const STATUS_BY_TYPE: Record<string, number> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+function statusError(
+  status: number,
+  type: string,
+  said: string,
+  endpoint: Endpoint,
+  headers: Headers | null,
+): AskError {
+  const { title, model, keyVariable, urlVariable, baseUrl } = endpoint;
+  const after = readRetryAfter(headers);
+  const why = quoted(said);
+  // What a server says about a key may quote it, masked or not, so it is not repeated.
+  if (status === 401) return fault("auth", `${title} does not accept the key (401); check ${keyVariable}`);
+  if (status === 403) {
+    const message = `${title} does not allow this key to use ${model} (403); check ${keyVariable} and MEMDIR_MODEL`;
+    return fault("auth", message);
+  }
+  if (status === 402 || type === "insufficient_quota") {
+    const message = `${title} asks for payment (${status}); check the plan and billing of the account behind ${keyVariable}`;
+    return fault("auth", message);
+  }
+  if (status === 429) return fault("rate", `${title} limits the rate (429)${why}; wait a little`, after);
+  if (status === 404) {
+    const message = `${title} has no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
+    return fault("bad-request", message);
+  }
+  if (status === 413) {
+    const message = `the conversation is too large for ${title} (413)${why}; compact it or start a new one`;
+    return fault("bad-request", message, { isTooLong: true });
+  }
+  if (status === 408 || status === 504)
+    return fault("timeout", `${title} ran out of time (${status})${why}; try again`, after);
+  if (status === 409 || status >= 500) {
+    const what = status === 529 || status === 503 ? "is overloaded" : "failed";
+    return fault("overloaded", `${title} ${what} (${status})${why}; try again later`, after);
+  }
+  const message = `${title} refuses the request (${status})${why}; check MEMDIR_MODEL, or compact the conversation if it is too long`;
+  return fault("bad-request", message, TOO_LONG.test(said) ? { isTooLong: true } : {});
+}
+
+/** In the words of the providers and compatible servers. */
+const TOO_LONG =
+  /too long|too large|too many tokens|context.{0,20}(?:length|window|size)|maximum context|exceeds?.{0,30}(?:tokens|context)/i;
+
+/** Retrying in a second will not help: a wrong address, or a server that is not running. */
+const HOPELESS = /^(ECONNREFUSED|ENOTFOUND|ERR_INVALID_URL|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+function networkError(thrown: unknown, { title, baseUrl, urlVariable }: Endpoint): AskError {
+  const code = codeOf(thrown);
+  if (HOPELESS.test(code)) {
+    const message = `cannot reach ${title} at ${baseUrl} (${code}); check that it runs there and that ${urlVariable} is right`;
+    return fault("network", message, { retriable: false });
+  }
+  const what = code ? ` (${code})` : "";
+  return fault("network", `the connection to ${title} at ${baseUrl} broke${what}; try again`);
+}
+
+function codeOf(thrown: unknown): string {
+  let error = thrown as { code?: unknown; cause?: unknown; errors?: unknown[] } | undefined;
+  for (let depth = 0; depth < 5 && error && typeof error === "object"; depth++) {
+    if (typeof error.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(error.code)) return error.code;
+    error = (error.cause ?? error.errors?.[0]) as typeof error;
+  }
+  return "";
+}
+
+/** The errors of both SDKs: `status`, `headers` and the body as `error`. */
+function shapeOf(thrown: unknown): { status: number | null; headers: Headers | null; error: unknown } {
+  const { status, headers, error } = (thrown ?? {}) as Record<string, unknown>;
+  const isReadable = typeof (headers as Headers | undefined)?.get === "function";
+  return {
+    status: typeof status === "number" ? status : null,
+    headers: isReadable ? (headers as Headers) : null,
+    error,
+  };
+}
+
+/** Anthropic's SDK gives the whole body, OpenAI's the content of its `error`, which is a plain text in some servers. */
+function readBody(body: unknown): { type: string; said: string } {
+  if (typeof body === "string") return { type: "", said: body };
+  const outer = (body ?? {}) as { error?: unknown };
+  if (typeof outer.error === "string") return { type: "", said: outer.error };
+  const inner = (outer.error ?? outer) as { type?: unknown; code?: unknown; message?: unknown };
+  const named = [inner.code, inner.type].find(
+    (name) => typeof name === "string" && Object.hasOwn(STATUS_BY_TYPE, name),
+  );
+  return { type: String(named ?? ""), said: typeof inner.message === "string" ? inner.message : "" };
+}
+
+/** In the provider's header or in HTTP's: milliseconds, seconds. A date would need a clock, and no model server sends one. */
+function readRetryAfter(headers: Headers | null): Pick<AskError, "retryAfterMs"> {
+  const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
+  if (ms >= 0) return { retryAfterMs: ms };
+  const seconds = headers?.get("retry-after") ?? "";
+  return /^\s*\d+(\.\d+)?\s*$/.test(seconds) ? { retryAfterMs: Number(seconds) * 1000 } : {};
+}
+
+/** Enough of a server's own words to understand it; some quote the whole request. */
+const MAX_SAID_CHARS = 300;
+const KEY_LIKE = /\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{6,}|\bbearer\s+\S+/gi;
+
+/** A server's words made fit to be shown: one line, no control characters, no key. */
+export function clean(said: string, { apiKey }: Pick<Endpoint, "apiKey"> = { apiKey: "" }): string {
+  const hidden = (apiKey ? said.replaceAll(apiKey, "[key]") : said).replace(KEY_LIKE, "[key]");
+  const line = hidden.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return line.length > MAX_SAID_CHARS ? `${line.slice(0, MAX_SAID_CHARS)}…` : line;
+}
+
+export function quoted(said: string): string {
+  return said === "" ? "" : `: ${said.replace(/[.;]+$/, "")}`;
 }

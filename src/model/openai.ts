@@ -6,8 +6,15 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
-import { openProvider, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
-import type { Endpoint } from "./failure.ts";
+import {
+  type Endpoint,
+  openProvider,
+  type ProviderOptions,
+  parseToolInput,
+  type Reading,
+  stopOf,
+  wellFormed,
+} from "./exchange.ts";
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
 export async function openOpenai(options: ProviderOptions): Promise<Ask> {

@@ -2,9 +2,9 @@
 
 import { basename } from "node:path";
 import { attempt } from "../errors.ts";
-import { converse, type Heard } from "./conversation.ts";
-import { type Head, type HeardSession, isInjected, plainId, textsOf } from "./foreign.ts";
+import { converse, type Head, type Heard, isInjected, plainId, textsOf } from "./conversation.ts";
 import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import type { HeardSession } from "./session-reader.ts";
 import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
 
 /** The first line holds Codex's instructions and the next ones the project's: some ten thousand characters each. */

@@ -1,10 +1,11 @@
-/** Turns lines of a transcript, in the order of the conversation, into messages that a provider accepts. */
+/** Turns lines of a transcript, in the order of the conversation, or what another agent's session holds, into messages that a provider accepts. */
 
 import type { Block, Message, TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
 import {
   answerOf,
   assistantBlocks,
   attachmentOf,
+  isRecord,
   promptOf,
   type TranscriptLine,
   textOrNull,
@@ -166,4 +167,37 @@ function answer(calls: readonly ToolUse[], drafts: readonly UserDraft[]): UserDr
   }
   const results: UserDraft[] = moved.length > 0 ? [{ role: "user", content: moved, prompt: null }] : [];
   return [...results, ...(first && first.content.length > 0 ? [first] : []), ...rest];
+}
+
+// --- What the readers of other agents' sessions share.
+
+/** What the beginning of a session's file says. */
+export interface Head {
+  id: string;
+  cwd: string | null;
+  /** Its prompts come from an agent, not a person; Claude Code does not say. */
+  isSubAgent: boolean;
+}
+
+/** An id will be printed and written: anything but a plain name is rejected. */
+export function plainId(given: unknown, otherwise: string): string {
+  return typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : otherwise;
+}
+
+/** Whether a program says it in the user's name. A text wrapped in a tag comes from a program, or is a pasted document. */
+export function isInjected(text: string, known: RegExp): boolean {
+  return known.test(text.trim()) || /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i.test(text.trim());
+}
+
+/** Thinking is left out. */
+export function textsOf(content: unknown): string[] {
+  return partsOf(content).flatMap(({ text, thought }) =>
+    typeof text === "string" && text !== "" && !thought ? [text] : [],
+  );
+}
+
+/** A text, a part or a list of either. */
+export function partsOf(content: unknown): Record<string, unknown>[] {
+  const list = Array.isArray(content) ? content : [content];
+  return list.flatMap((part) => (typeof part === "string" ? [{ text: part }] : isRecord(part) ? [part] : []));
 }

@@ -153,8 +153,6 @@ function meddled(path: string): MemdirError {
   return new MemdirError("conflict", `${path} was changed by someone else just now; run it again`);
 }
 
-export type HistoryLine = { type: string } & Record<string, unknown>;
-
 /** A moment to rewind to: every file tracked so far, as it was. */
 export interface Moment {
   /** The id of the message that began it. */

@@ -1,56 +1,41 @@
-/** Every file that we change, as it was at each prompt of the session: copies on disk, lines in the transcript, nothing in any prompt. */
+/** Every file that we change, as it was at each prompt of the session: copies on disk, lines in the transcript, nothing in any prompt; and back to there. */
 
-import { join } from "node:path";
+import { rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { realPath } from "../disk/fence.ts";
-import { diskError, messageOf } from "../errors.ts";
+import { attempt, diskError, MemdirError, messageOf } from "../errors.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
 import {
   type Backup,
+  findDamage,
   formatMoment,
-  type HistoryLine,
   isAsKept,
   isStillKept,
   keepBackup,
   type Moment,
   parseHistoryLine,
+  removeFile,
+  restoreBackup,
 } from "./file-backup.ts";
 import { type FileStatus, statusAtReal } from "./file-state.ts";
+import type { TranscriptLine } from "./transcript-line.ts";
 
 /** Copies of the files that an agent changes, so that they can be rewound. */
-export interface FileHistory {
-  /** Where the copies are. */
-  readonly dir: string;
-  /** Called when a prompt begins. Tracked files that changed since their last backup, whoever changed them, are copied again. */
-  checkpoint(messageId: string, label: string): void;
-  /** Called before we change a file: copies it, once per file and checkpoint. Throws when it cannot; then the change must not be made. */
-  before(path: string): void;
-  /** Called after the change: remembers the hash, to recognise outside edits. Must not throw. */
-  after(...paths: string[]): void;
-  /** Oldest first. */
-  checkpoints(): Checkpoint[];
-  /** What each tracked file was at a checkpoint, by real path; null for an unknown checkpoint. */
-  wanted(id: string): ReadonlyMap<string, Wanted> | null;
-  /** The hash of what we last left at a real path; null for no file. */
-  lastWritten(path: string): string | null | undefined;
-  /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
-  keepPresent(target: string): Moment;
-  /** Drops the oldest checkpoints beyond the limit, and the copies that only they need. */
-  trim(): void;
-}
+export type FileHistory = ReturnType<typeof openFileHistory>;
 
 /** `files`: how many tracked files differ now from what they were then. */
 export type Checkpoint = Omit<Moment, "backups" | "unkept"> & { files: number };
 
-export type Wanted = { backup: Backup } | { problem: string };
+type Wanted = { backup: Backup } | { problem: string };
 
 interface FileHistoryOptions {
   /** Where the copies are. */
   dir: string;
   cwd: string;
   /** Appends a line to the transcript. */
-  note: (line: HistoryLine) => void;
+  note: (line: TranscriptLine) => void;
 }
 
 /** More prompts than anyone rewinds. */
@@ -63,36 +48,49 @@ export function openFileHistory(
   { dir, cwd, note }: FileHistoryOptions,
   world: Pick<World, "now" | "log">,
   from: readonly Record<string, unknown>[] = [],
-): FileHistory {
+) {
   const history: History = { dir, cwd: realPath(cwd), note, world, moments: [], latest: new Map(), written: new Map() };
   for (const line of from) takeIn(history, line);
   history.moments.splice(0, Math.max(0, history.moments.length - MAX_MOMENTS));
 
   return {
+    /** Where the copies are. */
     dir,
-    checkpoint(id, label) {
-      if (history.moments.some((moment) => moment.id === id)) return;
-      keepMoment(history, "prompt", id, label);
+    /** Called when a prompt begins. Tracked files that changed since their last backup, whoever changed them, are copied again. */
+    checkpoint(messageId: string, label: string): void {
+      if (history.moments.some(({ id }) => id === messageId)) return;
+      keepMoment(history, "prompt", messageId, label);
       trim(history);
     },
-    before(path) {
+    /** Called before we change a file: copies it, once per file and checkpoint. Throws when it cannot; then the change must not be made. */
+    before(path: string): void {
       if (history.moments.length === 0) keepMoment(history, "prompt", "start", "");
       keepFile(history, realPath(path));
     },
-    after: (...paths) => rememberWritten(history, paths),
-    checkpoints: () => countChanges(history),
-    wanted(id) {
+    /** Called after the change: remembers the hash, to recognise outside edits. Must not throw. */
+    after: (...paths: string[]): void => rememberWritten(history, paths),
+    /** Oldest first. */
+    checkpoints: (): Checkpoint[] => countChanges(history),
+    /** What each tracked file was at a checkpoint, by real path; null for an unknown checkpoint. */
+    wanted(id: string): ReadonlyMap<string, Wanted> | null {
       const at = history.moments.findIndex((moment) => moment.id === id);
-      return at < 0 ? null : collectWanted(history.moments.slice(at));
+      if (at < 0) return null;
+      // The entry made then, or for a file tracked later the first one after it.
+      const wanted = new Map<string, Wanted>();
+      for (const moment of history.moments.slice(at).reverse()) putWanted(wanted, moment);
+      return wanted;
     },
-    lastWritten: (path) => history.written.get(path),
-    keepPresent(target) {
+    /** The hash of what we last left at a real path; null for no file. */
+    lastWritten: (path: string): string | null | undefined => history.written.get(path),
+    /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
+    keepPresent(target: string): Moment {
       const label = history.moments.find(({ id }) => id === target)?.label ?? "";
       let number = 1;
       while (history.moments.some(({ id }) => id === `before-rewind-${number}`)) number++;
       return keepMoment(history, "rewind", `before-rewind-${number}`, `before going back to: ${label}`);
     },
-    trim: () => trim(history),
+    /** Drops the oldest checkpoints beyond the limit, and the copies that only they need. */
+    trim: (): void => trim(history),
   };
 }
 
@@ -203,13 +201,6 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   }
 }
 
-/** The state at the first of the moments: the entry made then, or for a file tracked later the first one after it. */
-function collectWanted(moments: readonly Moment[]): Map<string, Wanted> {
-  const wanted = new Map<string, Wanted>();
-  for (const moment of moments.toReversed()) putWanted(wanted, moment);
-  return wanted;
-}
-
 function putWanted(wanted: Map<string, Wanted>, { backups, unkept }: Pick<Moment, "backups" | "unkept">): void {
   for (const [path, backup] of backups) wanted.set(path, { backup });
   for (const [path, problem] of unkept) if (!backups.has(path)) wanted.set(path, { problem });
@@ -239,4 +230,106 @@ function trim({ dir, moments }: History): void {
 
 function namesOf({ backups }: Moment): string[] {
   return [...backups.values()].flatMap(({ content }) => content?.name ?? []);
+}
+
+// --- Rewinds every tracked file to a checkpoint, after keeping the present so that this can be undone.
+
+export interface RewindStep {
+  /** A real path. */
+  path: string;
+  action: "restore" | "remove" | "none" | "refused";
+  /** Changed by someone else since our last write. */
+  outside: boolean;
+  /** Why it was refused. */
+  reason?: string;
+}
+
+/** What a rewind of files did. */
+export interface RewindReport {
+  /** What was done, file by file. */
+  steps: RewindStep[];
+  /** The checkpoint to rewind to in order to undo this; null when there was nothing to do. */
+  undo: string | null;
+}
+
+/** What a rewind would do now, sorted by path. Throws `not-found` for an unknown checkpoint. */
+export function planRewind(history: FileHistory, id: string): RewindStep[] {
+  const wanted = [...wantedAt(history, id)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return wanted.map(([path, then]) => planStep(history, path, then));
+}
+
+/** A file that cannot be restored stays as it is, is reported as refused, and does not stop the others. */
+export function rewindFiles(history: FileHistory, id: string): RewindReport {
+  const wanted = wantedAt(history, id);
+  const plan = planRewind(history, id);
+  if (!plan.some(isChange)) return { steps: plan, undo: null };
+  const present = history.keepPresent(id);
+  const steps = plan.map((step) => {
+    const then = wanted.get(step.path);
+    if (!then || "problem" in then || !isChange(step)) return step;
+    const now = present.backups.get(step.path);
+    if (!now)
+      return refuse(step, `what is there now could not be kept: ${present.unkept.get(step.path) ?? "it is new"}`);
+    return applyStep(history, step, then.backup, now);
+  });
+  removeFolders(steps.flatMap(({ path, action }) => (action === "remove" ? foldersOf(path, wanted.get(path)) : [])));
+  history.after(...steps.filter(isChange).map(({ path }) => path));
+  history.trim();
+  return { steps, undo: present.id };
+}
+
+function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Wanted> {
+  const wanted = history.wanted(id);
+  if (wanted) return wanted;
+  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
+  throw new MemdirError("not-found", message);
+}
+
+function planStep(history: FileHistory, path: string, wanted: Wanted): RewindStep {
+  const status = statusAtReal(path);
+  const hash = status.kind === "file" ? status.hash : null;
+  const outside = status.kind === "other" || hash !== history.lastWritten(path);
+  const step: RewindStep = { path, action: "none", outside };
+  if (status.kind === "other") return refuse(step, `there is ${status.what}`);
+  if ("problem" in wanted) return refuse(step, `it could not be kept at that time: ${wanted.problem}`);
+  if (isAsKept(wanted.backup, status)) return step;
+  const damage = findDamage(history.dir, wanted.backup);
+  if (damage) return refuse(step, damage);
+  return { ...step, action: wanted.backup.content ? "restore" : "remove" };
+}
+
+/** Only what was just kept is ever replaced: an edit in between makes the step fail. */
+function applyStep(history: FileHistory, step: RewindStep, then: Backup, now: Backup): RewindStep {
+  const { path } = step;
+  const isExpected = () => isAsKept(now, statusAtReal(path));
+  try {
+    if (then.content) restoreBackup(history.dir, path, then.content, isExpected);
+    else removeFile(path, isExpected);
+  } catch (error) {
+    return refuse(step, messageOf(error));
+  }
+  return step;
+}
+
+function isChange({ action }: RewindStep): boolean {
+  return action === "restore" || action === "remove";
+}
+
+function refuse(step: RewindStep, reason: string): RewindStep {
+  return { ...step, action: "refused", reason };
+}
+
+/** The folders that did not exist before the file did, deepest first. */
+function foldersOf(path: string, wanted: Wanted | undefined): string[] {
+  const folders: string[] = [];
+  const count = wanted && "backup" in wanted ? wanted.backup.missingFolders : 0;
+  for (let at = dirname(path); folders.length < count && dirname(at) !== at; at = dirname(at)) folders.push(at);
+  return folders;
+}
+
+/** Removed at the end, when no other removed file is left in them. */
+function removeFolders(folders: readonly string[]): void {
+  const deepestFirst = [...new Set(folders)].sort((a, b) => b.length - a.length);
+  // If something else is in one, it stays.
+  for (const folder of deepestFirst) attempt(() => rmdirSync(folder), null);
 }

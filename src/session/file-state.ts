@@ -28,7 +28,7 @@ export interface FileState {
   readonly bytes: number;
 }
 
-type FileChange = { kind: "write" } | { kind: "edit"; lines: LineRange | readonly LineRange[] };
+type FileChange = { kind: "write" } | { kind: "edit"; lines: readonly LineRange[] };
 
 export interface SeenFile {
   path: string;
@@ -142,8 +142,7 @@ function findRefusal(path: string, real: string, entry: Entry | undefined, chang
 
 function missingOf(change: FileChange, seen: Lines, total: number): LineRange[] {
   const wanted = new Uint8Array(total);
-  const lines = change.kind === "write" ? { from: 1, to: total } : change.lines;
-  for (const { from, to } of "from" in lines ? [lines] : lines) {
+  for (const { from, to } of change.kind === "write" ? [{ from: 1, to: total }] : change.lines) {
     // Text added after the end joins the last line, so that line must be known.
     wanted.fill(1, Math.min(from, total) - 1, Math.min(Math.max(from, to), total));
   }

@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import type { ToolResult, ToolUse } from "../model/ask.ts";
-import { converse, type Heard } from "./conversation.ts";
-import { type Head, type HeardSession, isInjected, partsOf, plainId, textsOf } from "./foreign.ts";
+import { converse, type Head, type Heard, isInjected, partsOf, plainId, textsOf } from "./conversation.ts";
 import { eachRecord, MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import type { HeardSession } from "./session-reader.ts";
 import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
 
 /** The first line is short; a sub-agent's names the folders it may work in. */

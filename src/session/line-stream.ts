@@ -25,14 +25,7 @@ interface Line {
   ended: boolean;
 }
 
-export interface OpenedLines {
-  size: number;
-  /** Empty lines are left out. Stops after the current read when the signal aborts. */
-  each(visit: (line: Line) => void, options?: { signal?: AbortSignal; maxLineBytes?: number }): Promise<void>;
-  /** Reads one line again, at the offset that `each` reported. */
-  at(offset: number, length: number): Buffer;
-  close(): void;
-}
+export type OpenedLines = NonNullable<ReturnType<typeof openLines>>;
 
 /** Opens a session's lines for the duration of the work. Throws if there is no such file. */
 export async function withLines<T>(path: string, work: (lines: OpenedLines) => Promise<T>): Promise<T> {
@@ -51,14 +44,19 @@ export async function withLines<T>(path: string, work: (lines: OpenedLines) => P
 }
 
 /** Null when there is not a regular file; a link is not one. Other errors throw. Must be closed. */
-export function openLines(path: string): OpenedLines | null {
+export function openLines(path: string) {
   const opened = openRegular(path);
   if (!opened) return null;
   const { fd, size } = opened;
   return {
     size,
-    each: (visit, { signal, maxLineBytes = MAX_LINE_BYTES } = {}) => eachLine(fd, visit, maxLineBytes, signal),
-    at(offset, length) {
+    /** Empty lines are left out. Stops after the current read when the signal aborts. */
+    each: (
+      visit: (line: Line) => void,
+      { signal, maxLineBytes = MAX_LINE_BYTES }: { signal?: AbortSignal | undefined; maxLineBytes?: number } = {},
+    ) => eachLine(fd, visit, maxLineBytes, signal),
+    /** Reads one line again, at the offset that `each` reported. */
+    at(offset: number, length: number): Buffer {
       const bytes = Buffer.allocUnsafe(length);
       let done = 0;
       while (done < length) {

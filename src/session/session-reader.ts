@@ -41,6 +41,9 @@ export interface ResumedSession {
   problems: string[];
 }
 
+/** The part of a session that learning needs, whichever agent wrote it. */
+export type HeardSession = Pick<ResumedSession, "id" | "path" | "messages" | "prompts" | "cwd" | "problems">;
+
 /** The type of the line that records which reminders and memories were shown up to a prompt. */
 export const SHOWN_LINE = "memdir-shown";
 

@@ -21,24 +21,7 @@ import {
 } from "./transcript-line.ts";
 
 /** A session as a list shows it. */
-export interface SessionRow {
-  /** The session's id. */
-  id: string;
-  /** Path of its transcript. */
-  path: string;
-  /** When something was last said, ISO. */
-  at: string;
-  /** When something was first said, ISO. */
-  started: string;
-  /** Its title, else the first prompt, cut to 100 characters, secrets masked. */
-  title: string;
-  /** Prompts and answers, without tool results and reminders. */
-  messages: number;
-  /** The working directory it was last in; null if unknown. */
-  cwd: string | null;
-  /** Size of the transcript. */
-  bytes: number;
-}
+export type SessionRow = NonNullable<Awaited<ReturnType<typeof scanSession>>>;
 
 export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
@@ -52,32 +35,37 @@ interface ScanOptions {
 const MAX_TITLE_CHARACTERS = 100;
 
 /** Null when nothing was said in it, or it cannot be read. Must not throw. */
-export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}): Promise<SessionRow | null> {
-  const { onSaid = () => {}, everything = false, signal } = options;
+export function scanSession(path: string, mtimeMs: number, options: ScanOptions = {}) {
   const scanned = withLines(path, async (lines) => {
-    const tally = makeTally();
-    await lines.each(
-      ({ bytes }) => {
-        if (!bytes || !isWorthParsing(bytes, everything)) return;
-        const line = parseLine(bytes.toString());
-        if (!line || line.isSidechain === true) return;
-        tally.add(line, onSaid);
-        if (everything) tellTheRest(line, onSaid);
-      },
-      { signal },
-    );
+    const { onSaid = () => {}, everything = false, signal } = options;
+    const tally = makeTally(onSaid);
+    const visit = ({ bytes }: { bytes: Buffer | null }) => {
+      const line = bytes && isWorthParsing(bytes, everything) ? parseLine(bytes.toString()) : null;
+      if (!line || line.isSidechain === true) return;
+      tally.add(line);
+      if (everything) tellTheRest(line, onSaid);
+    };
+    await lines.each(visit, { signal });
     if (tally.messages === 0) return null;
     const notes = findNotes(path);
     if (notes && notes.text !== "") onSaid("notes", notes.text);
     const changed = new Date(mtimeMs).toISOString();
     return {
+      /** The session's id. */
       id: sessionIdOf(path),
+      /** Path of its transcript. */
       path,
+      /** When something was last said, ISO. */
       at: tally.at ?? changed,
+      /** When something was first said, ISO. */
       started: tally.started ?? tally.at ?? changed,
+      /** Its title, else the first prompt, cut to 100 characters, secrets masked. */
       title: makeTitle(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "") || "(no title)",
+      /** Prompts and answers, without tool results and reminders. */
       messages: tally.messages,
+      /** The working directory it was last in; null if unknown. */
       cwd: tally.cwd,
+      /** Size of the transcript. */
       bytes: lines.size,
     };
   });
@@ -93,7 +81,7 @@ function makeTitle(text: string): string {
   return cutLine(redactSecrets(sanitise(text.slice(0, MAX_LOOKED_AT))), MAX_TITLE_CHARACTERS);
 }
 
-function makeTally() {
+function makeTally(onSaid: NonNullable<ScanOptions["onSaid"]>) {
   let lastAnswer: string | null = null;
   const tally = {
     messages: 0,
@@ -104,7 +92,7 @@ function makeTally() {
     prompt: null as string | null,
     command: null as string | null,
     cwd: null as string | null,
-    add(line: TranscriptLine, onSaid: (role: Role, text: string) => void) {
+    add(line: TranscriptLine) {
       tally.title = titleAfter(tally.title, line);
       const prompt = promptOf(line);
       const answer = prompt === null ? answerOf(line) : null;
@@ -142,7 +130,7 @@ function timeOf(line: TranscriptLine): string | null {
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
 
-function tellTheRest(line: TranscriptLine, onSaid: (role: Role, text: string) => void): void {
+function tellTheRest(line: TranscriptLine, onSaid: NonNullable<ScanOptions["onSaid"]>): void {
   if (line.type === "user") {
     for (const block of userBlocks(line)) if (block.type === "tool_result") onSaid("tool", block.content);
   }

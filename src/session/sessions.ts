@@ -53,12 +53,6 @@ export async function findSession(places: SessionPlaces, wanted: string) {
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
 }
 
-export interface SessionFile {
-  id: string;
-  path: string;
-  mtimeMs: number;
-}
-
 /** Reports progress until all were taken or the signal aborts. */
 function* eachFile(places: SessionPlaces, { onProgress = () => {}, signal }: ListOptions): Generator<SessionFile> {
   const files = findFiles(places);
@@ -81,7 +75,9 @@ const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 /** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
-export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
+export type SessionFile = ReturnType<typeof findFiles>[number];
+
+export function findFiles({ dirs, older }: SessionPlaces) {
   const files = dirs.flatMap((dir) =>
     namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );
@@ -180,8 +176,8 @@ function makeMatch(terms: readonly string[]) {
       role = said;
       // Around the phrase, or around the place where most of the words are close together.
       const at = phrase >= 0 ? phrase : densest(folded, here);
-      const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
-      passage = { text, at: start, length: end - start };
+      const start = unfold(text, at + 1) - 1;
+      passage = { text, at: start, length: unfold(text, at + (phrase >= 0 ? together : here[0]!).length) - start };
     },
     result() {
       if (found.size === 0) return null;
@@ -235,22 +231,13 @@ function fold(text: string): string {
   return folded.toLowerCase().replace(/\s+/g, " ");
 }
 
-/** Maps an offset in the folded text to the text itself: folding makes some characters longer and removes others. */
-function unfold(text: string, folded: string, start: number, end: number): [number, number] {
-  if (text.length === folded.length && ASCII.test(text)) return [start, end];
-  let seen = 0;
-  let offset = 0;
-  let from = -1;
-  let space = false;
-  for (const character of text) {
-    const isSpace = /\s/.test(character);
-    // There a run of white space is one blank.
-    const length = isSpace ? (space ? 0 : 1) : fold(character).length;
-    space = isSpace;
-    if (from < 0 && seen + length > start) from = offset;
-    seen += length;
-    offset += character.length;
-    if (seen >= end) break;
+/** How much of a text it takes to make so many folded characters: folding makes some of them longer and removes others. */
+function unfold(text: string, characters: number): number {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (fold(text.slice(0, middle)).length < characters) low = middle + 1;
+    else high = middle;
   }
-  return [Math.max(0, from), offset];
+  return low;
 }

@@ -27,7 +27,7 @@ type Part =
   /** `index` is the position in the message's content; `starts` marks the first line of a message that has only reminders. */
   | { type: "attachment"; attachment: { type: string; content: string }; index: number; starts?: true };
 
-interface MessageFacts {
+export interface MessageFacts {
   id: string;
   model: string;
   usage?: Usage | undefined;

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 import { openToAppend } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
-import type { Message, Usage } from "../model/ask.ts";
+import type { Message } from "../model/ask.ts";
 import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
-import { formatLine, partsOf, type TranscriptLine } from "./transcript-line.ts";
+import { formatLine, type MessageFacts, partsOf, type TranscriptLine } from "./transcript-line.ts";
 
 export interface TranscriptOptions {
   /** Claude Code's folder for the working directory; created when there is something to write. */
@@ -22,49 +22,28 @@ export interface TranscriptOptions {
   maxWaitingBytes?: number;
 }
 
-interface AppendFacts {
-  usage?: Usage;
-  stop?: string;
+interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
   /** It replaces what was compacted. */
   isSummary?: boolean;
 }
 
-/** Never throws into the conversation: what cannot be written waits, and `problem` says why. */
-export interface Transcript {
-  /** The session's id. */
-  readonly id: string;
-  /** Path of the file; it is created with the first message. */
-  readonly path: string;
-  /** The parent of the next message. */
-  readonly leaf: string | null;
-  /** The uuid of the message's own line. */
-  append(message: Message, facts?: AppendFacts): string;
-  /** A line of bookkeeping outside the conversation. It alone creates no file. */
-  note(line: TranscriptLine): void;
-  /** The conversation was compacted: from now on it is only what is appended. */
-  boundary(metadata: { trigger: "manual" | "auto"; preTokens: number }): void;
-  /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
-  rewindTo(leaf: string | null): void;
-  /** Why lines could not be written and how to fix it; null when all were. */
-  problem(): string | null;
-  /** Tries once more to write what waits; nothing else has to be released. */
-  close(): void;
-}
+/** A transcript that is being written. Never throws into the conversation: what cannot be written waits, and `problem` says why. */
+export type Transcript = ReturnType<typeof openTranscript>;
 
 /** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-/** Opens the transcript of a new session, or of one that is continued. */
+/** Opens the transcript of a new session, which may have an id already, or of one that is continued. */
 export function openTranscript(
   options: TranscriptOptions,
   world: Pick<World, "now" | "newId" | "log">,
-  from?: ResumedSession,
-): Transcript {
-  const id = from?.id ?? world.newId();
-  const path = from?.path ?? join(options.dir, `${id}.jsonl`);
+  from: Partial<Pick<ResumedSession, "id" | "path" | "leaf">> = {},
+) {
+  const id = from.id ?? world.newId();
+  const path = from.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const file = openLineFile(path, log, from !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
-  let leaf = from?.leaf ?? null;
+  const file = openLineFile(path, log, from.path !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
+  let leaf = from.leaf ?? null;
 
   const write = (lines: readonly TranscriptLine[], later = false) => {
     try {
@@ -93,35 +72,44 @@ export function openTranscript(
       ...rest,
     };
   };
-  const note = ({ type, ...rest }: TranscriptLine) =>
+  const note = ({ type, ...rest }: TranscriptLine): void =>
     // Readers that only want some types check the first bytes.
     write([{ type, sessionId: id, timestamp: world.now().toISOString(), ...rest }], true);
 
   return {
+    /** The session's id. */
     id,
+    /** Path of the file; it is created with the first message. */
     path,
-    get leaf() {
+    /** The parent of the next message. */
+    get leaf(): string | null {
       return leaf;
     },
-    append(message, { usage, stop, isSummary = false } = {}) {
+    /** The uuid of the message's own line. */
+    append(message: Message, { usage, stop, isSummary = false }: AppendFacts = {}): string {
       const parts = partsOf(message, { id: `msg_${world.newId()}`, model: options.model(), usage, stop });
       const lines = parts.map((part) => link({ ...(isSummary && { isCompactSummary: true }), ...part }, leaf));
       // One write: a reader never sees a message without its reminders, unless we were killed in between.
       write(lines);
       return lines[0]!.uuid;
     },
+    /** A line of bookkeeping outside the conversation. It alone creates no file. */
     note,
-    boundary(compactMetadata) {
+    /** The conversation was compacted: from now on it is only what is appended. */
+    boundary(compactMetadata: { trigger: "manual" | "auto"; preTokens: number }): void {
       const logicalParentUuid = leaf;
       const content = "The conversation up to here was summarised.";
       const line = { type: "system", subtype: "compact_boundary", content, logicalParentUuid, compactMetadata };
       write([link(line, null)], true);
     },
-    rewindTo(to) {
+    /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
+    rewindTo(to: string | null): void {
       leaf = to;
       note({ type: "rewind", leafUuid: to });
     },
+    /** Why lines could not be written and how to fix it; null when all were. */
     problem: file.problem,
+    /** Tries once more to write what waits; nothing else has to be released. */
     close: file.close,
   };
 }
@@ -176,10 +164,9 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
       urgent ||= !later;
       flush();
     },
-    /** Why lines could not be written and how to fix it; null when all were. */
-    problem: () => problem,
+    problem: (): string | null => problem,
     /** A last attempt; nothing is held open between writes. */
-    close() {
+    close(): void {
       flush();
       if (wanted && waiting.length > 0) log(`${waiting.length} lines of the transcript ${path} were never written`);
     },

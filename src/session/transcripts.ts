@@ -3,24 +3,17 @@
 import { dirname, join } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
 import { readCodexHead, readCodexSession } from "./codex.ts";
-import type { Head, HeardSession } from "./foreign.ts";
+import type { Head } from "./conversation.ts";
 import { readGeminiHead, readGeminiSession } from "./gemini.ts";
 import { readHead } from "./line-stream.ts";
-import { readSession, sessionIdOf } from "./session-reader.ts";
+import { type HeardSession, readSession, sessionIdOf } from "./session-reader.ts";
 import { findFiles, namesIn, type SessionPlaces } from "./sessions.ts";
 import { parseLine, textOrNull } from "./transcript-line.ts";
-
-export type { HeardSession } from "./foreign.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
 
-export interface FoundTranscript {
-  agent: TranscriptAgent;
-  id: string;
-  path: string;
-  changedMs: number;
-}
+export type FoundTranscript = NonNullable<ReturnType<typeof findAt>>;
 
 export interface TranscriptPlaces {
   /** Claude Code's folders and ours; null to leave them out. */
@@ -62,8 +55,7 @@ export async function readTranscript(path: string): Promise<Transcript> {
     const found = head(path);
     if (found) return { agent, isSubAgent: found.isSubAgent, ...(await read(path)) };
   }
-  const { id, messages, prompts, cwd, problems } = await readSession(path);
-  return { agent: "claude", isSubAgent: false, id, path, messages, prompts, cwd, problems };
+  return { agent: "claude", isSubAgent: false, ...(await readSession(path)) };
 }
 
 const READERS = {

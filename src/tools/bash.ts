@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { runChild } from "../child-group.ts";
+import { type ChildCall, runChild } from "../child-group.ts";
 import { filled, number, required, text } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { WHOLE } from "./permission.ts";
@@ -56,7 +56,7 @@ const SECRET_NAME = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|_KEY|_P
 
 const SHELL = process.platform === "win32" ? "cmd" : "posix";
 
-function findShell(env: Readonly<Record<string, string>>): string {
+function findShell(env: Workbench["env"]): string {
   if (SHELL === "cmd") return env.ComSpec ?? env.COMSPEC ?? "cmd.exe";
   const folders = [...(env.PATH ?? "").split(":").filter((folder) => folder.startsWith("/")), "/bin", "/usr/bin"];
   return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
@@ -198,13 +198,6 @@ const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);
 
 // --- Runs a command in a shell, in its own process group that does not outlive it.
 
-interface RunOptions {
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  timeoutMs: number;
-  signal: AbortSignal;
-}
-
 /** Time to clean up lock files and the like between SIGTERM and SIGKILL. */
 const GRACE_MS = 500;
 
@@ -212,7 +205,10 @@ const GRACE_MS = 500;
 const DRAIN_MS = 200;
 
 /** What it printed, standard output and errors in the order they came, and its exit code, or why there is none. Must not throw. */
-async function runCommand(command: string, { timeoutMs, ...place }: RunOptions): Promise<ToolOutcome> {
+async function runCommand(
+  command: string,
+  { timeoutMs, ...place }: Pick<ChildCall<never>, "cwd" | "env" | "timeoutMs" | "signal">,
+): Promise<ToolOutcome> {
   const output = openOutput();
   const shell = findShell(place.env);
   const isCmd = SHELL === "cmd";

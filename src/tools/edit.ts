@@ -21,7 +21,7 @@ export const EDIT_FIELDS = {
   replace_all: flag(),
 };
 
-interface Wanted {
+export interface Wanted {
   old: string;
   fresh: string;
   all: boolean;
@@ -50,8 +50,7 @@ function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
   const { text, bom, exact } = decodeText(base.bytes);
   if (!exact) throw new Error(`${target.shown} contains bytes that are not UTF-8, which an edit would lose`);
 
-  const matches = findMatches(text, wanted.old, wanted.fresh);
-  refuseUnclear(target, text, wanted, matches);
+  const matches = findClear(target.shown, text, wanted);
   const edits = lineEditsOf(text, matches);
   refuseUnseen(bench, target, { kind: "edit", lines: edits });
   const changed = applyMatches(text, matches);
@@ -60,13 +59,15 @@ function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
   return { base, bytes: encodeText(changed, bom), edits, result };
 }
 
-function refuseUnclear(target: Target, text: string, { old, all }: Wanted, matches: readonly Match[]): void {
-  if (matches.length === 0) throw new Error(`old_string was not found in ${target.shown}${hintFor(text, old)}`);
-  if (matches.length === 1 || all) return;
+/** Throws when the text to replace is not there, or in several places although only one was meant. */
+export function findClear(shown: string, text: string, { old, fresh, all }: Wanted): Match[] {
+  const matches = findMatches(text, old, fresh);
+  if (matches.length === 0) throw new Error(`old_string was not found in ${shown}${hintFor(text, old)}`);
+  if (matches.length === 1 || all) return matches;
   const lines = lineEditsOf(text, matches).map(({ from }) => from);
-  const shown = lines.length > 5 ? `${lines.slice(0, 5).join(", ")}, …` : lines.join(", ");
+  const places = lines.length > 5 ? `${lines.slice(0, 5).join(", ")}, …` : lines.join(", ");
   throw new Error(
-    `old_string occurs ${matches.length} times in ${target.shown} (lines ${shown}): add lines around it until it is unique, or set replace_all`,
+    `old_string occurs ${matches.length} times in ${shown} (lines ${places}): add lines around it until it is unique, or set replace_all`,
   );
 }
 
@@ -180,7 +181,7 @@ function groupAt(text: string, matches: readonly Match[], first: number, lineSta
 }
 
 /** What follows "was not found": the likely cause, if there is one. */
-export function hintFor(text: string, old: string): string {
+function hintFor(text: string, old: string): string {
   if (/^\s*\d+→/m.test(old))
     return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
   const wanted = linesOf(old).map(squeeze);

@@ -8,13 +8,10 @@ import { basename, dirname, join } from "node:path";
 import { isWithin, type Pin, pinFolder, readRegular, withRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 
-export interface FileContent {
-  bytes: Buffer;
-  mode: number;
-}
+export type FileContent = NonNullable<ReturnType<typeof readFileAt>>;
 
 /** Null when nothing is there. Throws, with a reason for the model, for anything too large or other than a regular file. */
-export function readFileAt(real: string, maxBytes: number): FileContent | null {
+export function readFileAt(real: string, maxBytes: number) {
   refusePseudo(real);
   const seen = lstatQuietly(real);
   if (!seen) return null;

@@ -1,18 +1,21 @@
 /** The Grep tool: searches file contents with a regular expression that cannot block us. */
 
+import { on } from "node:events";
 import { join, relative, sep } from "node:path";
+import { Worker } from "node:worker_threads";
 import ignore from "ignore";
 import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { decodeText, isBinary, isPseudo, tryReadFileAt } from "./file.ts";
 import { compilePattern, newestFirst, SKIPPED, stopIfAborted, timeOf, WALK_LIMITS, walkFiles } from "./glob.ts";
-import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing, readTarget } from "./read.ts";
 import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, and shorter than people are willing to wait. */
 const MAX_MS = 20_000;
+/** A search needs little memory; an expression that needs more is broken. */
+const MAX_HEAP_MB = 512;
 /** Larger files were not written by hand. */
 const MAX_FILE_BYTES = 10_000_000;
 /** One message to the thread: large enough to be cheap, small enough to keep memory low. */
@@ -51,9 +54,27 @@ interface Job {
   notes: string[];
 }
 
-interface Hit extends SearchAnswer {
-  path: string;
+/** What the thread is to look for. */
+interface SearchQuestion {
+  source: string;
+  flags: string;
+  multiline: boolean;
+  /** Whether lines are wanted, or only how many there are. */
+  lines: boolean;
+  before: number;
+  after: number;
+  /** The most lines reported for one text. */
+  maxLines: number;
 }
+
+interface SearchAnswer {
+  /** Lines with a match. */
+  count: number;
+  /** Number, whether it matches, and its text, cut around the match. */
+  lines: [number: number, isMatch: boolean, text: string][];
+}
+
+type Hit = SearchAnswer & Pick<Searched, "path">;
 
 export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
   return defineTool("Grep", FIELDS, async (wanted, call) => {
@@ -62,47 +83,63 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
     await permitRead(bench, call, target);
     const max = wanted.head_limit || DEFAULT_LIMIT;
     const isContent = wanted.output_mode === "content";
-    const search = openLineSearch(
-      {
-        source,
-        flags,
-        multiline: wanted.multiline ?? false,
-        lines: isContent,
-        before: wanted["-B"] ?? wanted["-C"] ?? 0,
-        after: wanted["-A"] ?? wanted["-C"] ?? 0,
-        maxLines: max + 1,
-      },
-      limits.maxMs,
-      call.signal,
-    );
-    const hits: Hit[] = [];
+    const question: SearchQuestion = {
+      source,
+      flags,
+      multiline: wanted.multiline ?? false,
+      lines: isContent,
+      before: wanted["-B"] ?? wanted["-C"] ?? 0,
+      after: wanted["-A"] ?? wanted["-C"] ?? 0,
+      maxLines: max + 1,
+    };
     const job: Job = { bench, target, wanted, signal: call.signal, notes: [] };
-    try {
-      let lines = 0;
-      for await (const found of searchFiles(job, search)) {
-        hits.push(found);
-        lines += found.lines.length;
-        if (isContent && lines > max) break;
-      }
-    } finally {
-      search.close();
+    const hits: Hit[] = [];
+    let lines = 0;
+    for await (const found of searchFiles(job, question, limits.maxMs)) {
+      hits.push(found);
+      lines += found.lines.length;
+      if (isContent && lines > max) break;
     }
     return report(job, hits, max);
   });
 }
 
-/** The files with a match. Ends early, with a note, when the time is up. */
-async function* searchFiles(job: Job, search: LineSearch): AsyncGenerator<Hit> {
-  for await (const batch of batchesOf(filesOf(job))) {
-    const answers = await search.search(batch.map(({ text }) => text));
-    for (const [i, answer] of answers.entries()) {
-      if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
+/**
+ * The files with a match. The expression runs in its own thread: some take practically forever, and nothing in JavaScript can interrupt
+ * them, but a thread can be terminated. Ends early, with a note, when the time is up.
+ */
+async function* searchFiles(job: Job, question: SearchQuestion, maxMs: number): AsyncGenerator<Hit> {
+  const { bench, signal, notes } = job;
+  const worker = new Worker(WORKER, {
+    eval: true,
+    workerData: question,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  });
+  const late = AbortSignal.timeout(maxMs);
+  let at = "";
+  try {
+    const answers = on(worker, "message", { signal: AbortSignal.any([signal, late]), close: ["exit"] });
+    for await (const batch of batchesOf(filesOf(job))) {
+      at = batch[0]?.path ?? at;
+      worker.postMessage(batch.map(({ text }) => text));
+      for (const { path } of batch) {
+        at = path;
+        const { value, done } = await answers.next();
+        if (done) throw new Error("the search ended too early");
+        const [{ answer, problem }] = value as [{ answer?: SearchAnswer; problem?: string }];
+        if (!answer) throw new Error(`the pattern cannot be used: ${problem}`);
+        if (answer.count > 0) yield { ...answer, path };
+      }
     }
-    const late = batch[answers.length];
-    if (!late) continue;
-    const shown = showPath(job.bench, late.path);
-    job.notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
-    return;
+  } catch (error) {
+    stopIfAborted(signal);
+    if (!late.aborted) throw error;
+    const shown = showPath(bench, at);
+    notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
+  } finally {
+    void worker.terminate();
   }
 }
 
@@ -228,3 +265,74 @@ function contentRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): st
   }
   return rows;
 }
+
+/** Source text, because the product is one file and has no other to start a thread from. Plain CommonJS. */
+const WORKER = String.raw`
+"use strict";
+const { parentPort, workerData: q } = require("node:worker_threads");
+const WIDTH = 500;
+const LEAD = 100;
+
+function cut(line, at) {
+  if (line.length <= WIDTH) return line;
+  const from = Math.max(0, Math.min(at - LEAD, line.length - WIDTH));
+  const text = line.slice(from, from + WIDTH).toWellFormed();
+  return (from > 0 ? "…" : "") + text + (from + WIDTH < line.length ? "…" : "");
+}
+
+/** The index of the match in each line that has one. */
+function matchLines(lines) {
+  const found = new Map();
+  const expression = new RegExp(q.source, q.flags);
+  for (let i = 0; i < lines.length; i++) {
+    const match = expression.exec(lines[i]);
+    if (match) found.set(i, match.index);
+  }
+  return found;
+}
+
+function matchText(text, lines) {
+  const found = new Map();
+  const expression = new RegExp(q.source, q.flags + "gms");
+  let line = 0;
+  let start = 0;
+  for (let match = expression.exec(text); match; match = expression.exec(text)) {
+    while (line < lines.length && start + lines[line].length < match.index) start += lines[line++].length + 1;
+    const end = match.index + match[0].length;
+    for (let i = line, from = start; i < lines.length && (i === line || from < end); from += lines[i++].length + 1) {
+      if (!found.has(i)) found.set(i, Math.max(0, match.index - from));
+    }
+    if (match[0] === "") expression.lastIndex++;
+  }
+  return found;
+}
+
+function search(original) {
+  const text = original.replaceAll("\r\n", "\n");
+  const lines = text.split("\n");
+  if (lines[lines.length - 1] === "") lines.pop();
+  const found = q.multiline ? matchText(text, lines) : matchLines(lines);
+  const shown = [];
+  let next = 0;
+  if (q.lines) {
+    for (const at of [...found.keys()].sort((a, b) => a - b)) {
+      const to = Math.min(lines.length - 1, at + q.after);
+      for (let i = Math.max(next, at - q.before); i <= to && shown.length < q.maxLines; i++) {
+        shown.push([i + 1, found.has(i), cut(lines[i], found.get(i) ?? 0)]);
+      }
+      next = Math.max(next, to + 1);
+      if (shown.length >= q.maxLines) break;
+    }
+  }
+  return { count: found.size, lines: shown };
+}
+
+parentPort.on("message", (texts) => {
+  try {
+    // One by one: those before a text that takes forever are reported.
+    for (const text of texts) parentPort.postMessage({ answer: search(text) });
+  } catch (error) {
+    parentPort.postMessage({ problem: error.message });
+  }
+});
+`;

@@ -6,6 +6,7 @@ import { attempt } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
+import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { PermissionRequest, Permit } from "./permission.ts";
 
@@ -22,7 +23,7 @@ export interface Workbench {
   /** Which files were read, so that nothing unseen is overwritten. */
   files: FileState;
   /** Keeps copies of files before they are changed; null keeps none. */
-  history: History | null;
+  history: Pick<FileHistory, "before" | "after"> | null;
   /** Asks for permission where it is needed. */
   permit: Permit;
   /** For commands. What looks like a secret is not passed on. */
@@ -54,12 +55,6 @@ export interface Call {
   signal: AbortSignal;
 }
 
-/** Keeps a copy of a file before it is changed. */
-interface History {
-  before(path: string): void;
-  after(path: string): void;
-}
-
 /** Files with their own way of being written, such as memories. All paths are real. */
 interface Store {
   owns(path: string): boolean;
@@ -69,22 +64,22 @@ interface Store {
   remark(path: string): string | null;
 }
 
-export interface Target {
-  /** Absolute, as given. */
-  path: string;
-  /** With all links resolved: what is opened and remembered. */
-  real: string;
-  /** For the model and for people. */
-  shown: string;
-}
+export type Target = ReturnType<typeof findTarget>;
 
 /** Throws for anything outside the fence, whether it exists or not. */
-export function findTarget(bench: Workbench, given: string): Target {
+export function findTarget(bench: Workbench, given: string) {
   if (given === "") throw new Error("the path is empty; give the path of a file");
   const fence = bench.fence === null ? null : realPath(bench.fence);
   if (given.includes("\0")) throw fence ? fenced(bench) : new Error("the path contains a NUL character");
   const path = resolve(baseOf(bench), withHome(given, bench.env));
-  const target = (real: string) => ({ path, real, shown: showPath(bench, path) });
+  const target = (real: string) => ({
+    /** Absolute, as given. */
+    path,
+    /** With all links resolved: what is opened and remembered. */
+    real,
+    /** For the model and for people. */
+    shown: showPath(bench, path),
+  });
   if (fence === null) return target(realPath(path));
 
   const root = [fence, resolve(bench.fence as string)].find((each) => isWithin(each, path));
@@ -132,14 +127,12 @@ export async function permitEdit(bench: Workbench, call: Call, target: Target, d
   if (!isFree) await ask(bench, call, target, "changed", { kind: "edit", detail });
 }
 
-type Asked = Pick<PermissionRequest, "kind" | "detail">;
-
 async function ask(
   bench: Workbench,
   { tool, signal }: Call,
   target: Target,
   done: string,
-  asked: Asked,
+  asked: Pick<PermissionRequest, "kind" | "detail">,
 ): Promise<void> {
   const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
   const where = asked.kind === "edit" && isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";

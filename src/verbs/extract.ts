@@ -10,13 +10,8 @@ import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import {
-  findTranscripts,
-  type HeardSession,
-  readTranscript,
-  TRANSCRIPT_AGENTS,
-  type TranscriptAgent,
-} from "../session/transcripts.ts";
+import type { HeardSession } from "../session/session-reader.ts";
+import { findTranscripts, readTranscript, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, flag, notes, type Said, text, verb } from "../verb.ts";
 import type { Env } from "../world.ts";
 import { modelFor } from "./model.ts";

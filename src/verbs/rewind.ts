@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { openAgent } from "../open-agent.ts";
-import type { RewindReport } from "../session/rewind.ts";
+import type { RewindReport } from "../session/file-history.ts";
 import { readSession } from "../session/session-reader.ts";
 import { cutLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";

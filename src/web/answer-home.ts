@@ -1,8 +1,7 @@
 /** Home: what waits for a person, what changed since they were here, what a model will be given; and how healthy the memories are. */
 
 import { basename } from "node:path";
-import { approximateTokens } from "../context/window.ts";
-import { costOf, countTokens } from "../model/cost.ts";
+import { approximateTokens, costOf, countTokens } from "../model/cost.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { openListing } from "../store/store.ts";

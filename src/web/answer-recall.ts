@@ -6,12 +6,12 @@
 import { resolve } from "node:path";
 import { MAX_HOOK_CHARS } from "../config.ts";
 import { buildStartContext, type StartContext } from "../context/start.ts";
-import { approximateTokens } from "../context/window.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { choice, text } from "../input.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { Memdir } from "../memdir.ts";
+import { approximateTokens } from "../model/cost.ts";
 import { thresholdOf } from "../recall/confidence.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";

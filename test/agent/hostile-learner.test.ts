@@ -37,7 +37,7 @@ async function openBareLearner(more: Partial<Memories> = {}) {
   const notes = { model: () => desk.model, sessionsDir, session: SESSION, configDir };
   const extractor = { ...desk.extractor, asked: openAskedExtractor(desk.learning) };
   const learner = openSessionLearner(desk.learning, extractor, {
-    notes: { ...notes, countTokens: (text) => text.length },
+    notes,
     takesNotes: true,
     tell: () => {},
   });

@@ -6,9 +6,9 @@ import type { Workbench } from "../../src/tools/workbench.ts";
 
 const FILE = path.resolve("/s/summary.md");
 
-function open(text = "# A\n_h_\n\nold\n\n# B\n_i_\n", count = (part: string) => part.length) {
+function open(text = "# A\n_h_\n\nold\n\n# B\n_i_\n") {
   const draft = { text, edits: 0 };
-  const tool = openNotesEdit(FILE, draft, count);
+  const tool = openNotesEdit(FILE, draft);
   const run = (old: string, fresh: unknown, more: object = {}) =>
     tool.run({ file_path: FILE, old_string: old, new_string: fresh, ...more }, { id: "1", signal: neverAborted });
   return { draft, tool, run };
@@ -66,9 +66,9 @@ describe("the Edit tool of session notes", () => {
 
   it("B8.8 reminds of a section that has grown too large, and of all of them", () => {
     const { run } = open();
-    expect(run("old", "x".repeat(2_500))).toMatch(
+    expect(run("old", "x".repeat(10_000))).toMatch(
       /^edited\n\nThese sections are larger than 2000 tokens.*\n- "A": about 2500/,
     );
-    expect(run("_i_\n", `_i_\n${"y".repeat(12_000)}\n`)).toMatch(/must come down to 12000[\s\S]*- "B"[\s\S]*- "A"/);
+    expect(run("_i_\n", `_i_\n${"y".repeat(48_000)}\n`)).toMatch(/must come down to 12000[\s\S]*- "B"[\s\S]*- "A"/);
   });
 });

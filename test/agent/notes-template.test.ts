@@ -1,13 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  findDamage,
-  MAX_NOTES_BYTES,
-  measureNotes,
-  parseSections,
-  readNotesForm,
-} from "../../src/agent/notes-template.ts";
+import { findDamage, MAX_NOTES_BYTES, measureNotes, parseSections, readNotesForm } from "../../src/agent/notes.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { makeTemporary } from "../temporary.ts";
 
@@ -67,13 +61,17 @@ describe("findDamage", () => {
 
 describe("measureNotes", () => {
   it("B8.8 names sections above 2,000 tokens, largest first, and the sum", () => {
-    const text = `# A\n_h_\n${"a".repeat(2_001)}\n# B\n${"b".repeat(3_000)}\n# C\n${"c".repeat(2_000)}`;
-    const size = measureNotes(text, (part) => part.length);
+    const text = `# A\n_h_\n${"a".repeat(4 * 2_001)}\n# B\n${"b".repeat(4 * 3_000)}\n# C\n${"c".repeat(4 * 2_000)}`;
+    const size = measureNotes(text);
     expect(size.large).toEqual([
       { heading: "B", tokens: 3_000 },
       { heading: "A", tokens: 2_001 },
     ]);
-    expect(size).toMatchObject({ totalTokens: text.length, maxSectionTokens: 2_000, maxTotalTokens: 12_000 });
+    expect(size).toMatchObject({
+      totalTokens: Math.ceil(text.length / 4),
+      maxSectionTokens: 2_000,
+      maxTotalTokens: 12_000,
+    });
   });
 });
 

@@ -28,7 +28,6 @@ beforeEach(() => {
     sessionsDir: path.join(top, "projects", "shop"),
     session: SESSION,
     configDir: path.join(top, "session-memory", "config"),
-    countTokens: (text) => Math.ceil(text.length / 4),
   };
   fs.mkdirSync(options.sessionsDir, { recursive: true });
   file = notesPath(options);

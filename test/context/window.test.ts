@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { remind } from "../../src/context/attachments.ts";
 import { buildUserContext } from "../../src/context/environment.ts";
 import { agentSections, openSystemPrompt } from "../../src/context/system-prompt.ts";
-import { approximateTokens, measureWindow, partsOf, WINDOW_PARTS } from "../../src/context/window.ts";
+import { measureWindow, partsOf, WINDOW_PARTS } from "../../src/context/window.ts";
+import { approximateTokens } from "../../src/model/cost.ts";
 
 describe("approximate tokens", () => {
   it.each([

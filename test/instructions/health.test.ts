@@ -3,7 +3,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   examineInstructions,
-  findLarge,
   type InstructionFile,
   type InstructionSource,
   LABELS,
@@ -17,12 +16,14 @@ function file(content: string, source: InstructionSource = "project", name = "/p
 }
 
 describe("size", () => {
-  it("B0.14: 40,000 characters, strictly greater", () => {
+  it("B0.14: 40,000 characters, strictly greater", async () => {
     expect(MAX_CHARACTERS).toBe(40_000);
     const exact = file("x".repeat(40_000));
     const over = file("x".repeat(40_001));
-    expect(findLarge([exact, over])).toEqual([over]);
-    expect(findLarge([exact, over], 39_999)).toEqual([exact, over]);
+    const problems = await examineInstructions([exact, over]);
+    expect(problems).toEqual([
+      { path: over.path, rule: "large", message: expect.stringContaining("40001 characters") },
+    ]);
   });
 
   it("B0.15 B0.16 C37: the message names path, limit and size, and advises rules", async () => {

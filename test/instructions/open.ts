@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
-import { openScope, type ScopeOptions } from "../../src/instructions/scope.ts";
+import { openScope, type ScopeOptions } from "../../src/instructions/load.ts";
 import { findProject } from "../../src/project/locate.ts";
 import type { World } from "../world.ts";
 

@@ -6,7 +6,7 @@ import { readConfig } from "../../src/config.ts";
 import { isWithin, realPath } from "../../src/disk/fence.ts";
 import type { InstructionFile } from "../../src/instructions/file.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
-import { openScope } from "../../src/instructions/scope.ts";
+import { openScope } from "../../src/instructions/load.ts";
 import { findProject } from "../../src/project/locate.ts";
 import { endsLater } from "../hang.ts";
 import { makeWorld } from "../world.ts";

@@ -6,7 +6,7 @@ import { findNew, type Learning, learnSession, NOTHING_NEW } from "../../src/lea
 import { openRulesExtractor } from "../../src/learn/rules.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { openLearning } from "../../src/open-learn.ts";
-import type { HeardSession } from "../../src/session/transcripts.ts";
+import type { HeardSession } from "../../src/session/session-reader.ts";
 import { makeWorld, type World } from "../world.ts";
 
 /** Prompts and answers in turn. */

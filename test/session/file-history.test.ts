@@ -3,8 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { type FileHistory, openFileHistory } from "../../src/session/file-history.ts";
-import { planRewind, rewindFiles } from "../../src/session/rewind.ts";
+import { type FileHistory, openFileHistory, planRewind, rewindFiles } from "../../src/session/file-history.ts";
 import { makeWorld, sha256, type World } from "../world.ts";
 
 type Line = { type: string } & Record<string, unknown>;

@@ -13,7 +13,7 @@ const at = (name: string) => path.join(world.project, name);
 const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line + 1}\n`).join("");
 const read = (name: string, range: { from: number; to: number } | null = null, into = state) =>
   into.note(name, { bytes: fs.readFileSync(name), lines: range });
-const edit = (from: number, to = from) => ({ kind: "edit", lines: { from, to } }) as const;
+const edit = (from: number, to = from) => ({ kind: "edit", lines: [{ from, to }] }) as const;
 const WRITE = { kind: "write" } as const;
 
 beforeEach(() => {

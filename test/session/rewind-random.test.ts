@@ -2,8 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type FileHistory, openFileHistory } from "../../src/session/file-history.ts";
-import { planRewind, rewindFiles } from "../../src/session/rewind.ts";
+import { type FileHistory, openFileHistory, planRewind, rewindFiles } from "../../src/session/file-history.ts";
 import { makeWorld } from "../world.ts";
 
 /** A link leads to the last one, and it is written to by that name. */

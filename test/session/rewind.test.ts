@@ -2,8 +2,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type FileHistory, openFileHistory } from "../../src/session/file-history.ts";
-import { planRewind, type RewindStep, rewindFiles } from "../../src/session/rewind.ts";
+import {
+  type FileHistory,
+  openFileHistory,
+  planRewind,
+  type RewindStep,
+  rewindFiles,
+} from "../../src/session/file-history.ts";
 import { makeWorld, type World } from "../world.ts";
 
 let world: World;
