@@ -12,9 +12,10 @@ import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stem
 import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
+import { countMemories } from "../verb.ts";
 import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
-import { type BulkAnswer, FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./api.ts";
 import { countFacets, orderRows, readAsked } from "./memory-order.ts";
+import { FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./shapes.ts";
 
 /** Two screens. */
 const DEFAULT_ROWS = 60;
@@ -51,28 +52,22 @@ export const LIST_ROUTES = [
       };
     },
   ),
-  post(
-    "/api/bulk",
-    { action: required(choice(["forget"])), memories: required(list()) },
-    async ({ memdir }, { memories }): Promise<BulkAnswer> => {
-      const found = memories.map((key) => findByRef(memdir.directories, readKey(key)));
-      const entries: string[] = [];
-      for (const directory of new Set(found.map((each) => each.directory))) {
-        const files = found.filter((each) => each.directory === directory).map(({ file }) => file);
-        const { entry } = await directory.change((open) =>
-          open.apply({
-            action: "forget",
-            reason: "",
-            writes: new Map(files.map((file) => [file, null])),
-            trust: "user",
-          }),
-        );
-        entries.push(signEntry(memdir.directories, directory, entry.id));
-      }
-      return { message: `Forgot ${found.length === 1 ? "1 memory" : `${found.length} memories`}`, entries };
-    },
-  ),
+  post("/api/bulk", { action: required(choice(["forget"])), memories: required(list()) }, forgetSeveral),
 ];
+
+/** One change in each store. */
+export async function forgetSeveral({ memdir }: Page, { memories }: { memories: string[] }) {
+  const found = memories.map((key) => findByRef(memdir.directories, readKey(key)));
+  const entries: string[] = [];
+  for (const directory of new Set(found.map((each) => each.directory))) {
+    const files = found.filter((each) => each.directory === directory).map(({ file }) => file);
+    const writes = new Map(files.map((file) => [file, null]));
+    const change = { action: "forget", reason: "", writes, trust: "user" } as const;
+    const { entry } = await directory.change((open) => open.apply(change));
+    entries.push(signEntry(memdir.directories, directory, entry.id));
+  }
+  return { message: `Forgot ${countMemories(found.length)}`, entries };
+}
 
 function readKey(key: string): Ref {
   const slash = key.indexOf("/");

@@ -16,9 +16,8 @@ import { thresholdOf } from "../recall/confidence.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import type { Recalled, RecallResult } from "../recall/recall.ts";
-import { capitalise, clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
+import { capitalise, clip, get, look, mainOf, type Page, refOf, TEXT } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
-import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The candidates, and as many again that are not. */
@@ -30,31 +29,23 @@ export const RECALL_ROUTES = [
   look("/api/inspect", { prompt: TEXT, adapter: choice(["hook", "library"]) }, ({ memdir }, { prompt, adapter }) =>
     inspectRecall(memdir, prompt, adapter ?? "hook"),
   ),
-  get("/api/context", { touch: text() }, async ({ memdir }, { touch }): Promise<ContextAnswer> => {
-    const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
-    const { index, truncated } = context.memory;
-    const linkage = openLinkage(memdir);
-    return {
-      loaded: context.instructions.map(rowOf),
-      notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
-      added: context.nested.map(rowOf),
-      index: index
-        ? {
-            bytes: Buffer.byteLength(index),
-            isCut: truncated,
-            body: await buildMarkdownTree(index, linkage.find),
-          }
-        : null,
-      warnings: context.warnings,
-    };
-  }),
+  get("/api/context", { touch: text() }, viewContext),
 ];
 
-export async function inspectRecall(
-  memdir: Memdir,
-  prompt: string,
-  adapter: InspectAnswer["adapter"],
-): Promise<InspectAnswer> {
+export async function viewContext({ memdir }: Page, { touch }: { touch?: string | undefined }) {
+  const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
+  const { index, truncated: isCut } = context.memory;
+  const body = await buildMarkdownTree(index ?? "", openLinkage(memdir).find);
+  return {
+    loaded: context.instructions.map(instructionRow),
+    notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
+    added: context.nested.map(instructionRow),
+    index: index ? { bytes: Buffer.byteLength(index), isCut, body } : null,
+    warnings: context.warnings,
+  };
+}
+
+export async function inspectRecall(memdir: Memdir, prompt: string, adapter: "hook" | "library") {
   const maxBytes = adapter === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
   // Without a budget, so that nothing drops out of the order.
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
@@ -67,9 +58,11 @@ export async function inspectRecall(
     method: isAsked ? all.method : "skipped: a hook does not run recall for a prompt of a single word",
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
+    /** The most confident first. */
     memories: all.memories
       .map((memory) => inspect(memdir, memory, shown, threshold))
       .sort((a, b) => b.confidence - a.confidence),
+    /** Exactly what the model would get. */
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
@@ -77,7 +70,7 @@ export async function inspectRecall(
   };
 }
 
-function inspect(memdir: Memdir, memory: Recalled, shown: RecallResult | null, threshold: number): InspectedMemory {
+export function inspect(memdir: Memdir, memory: Recalled, shown: RecallResult | null, threshold: number) {
   const { name, scope, type, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
@@ -137,7 +130,7 @@ function insideProject({ location: { project } }: Memdir, path: string): string 
 /** Instructions are never megabytes long, and the page shows all of them at once. */
 const MAX_TEXT_CHARS = 200_000;
 
-function rowOf({ path, source, content, label, importedBy }: InstructionFile): InstructionRow {
+export function instructionRow({ path, source, content, label, importedBy }: InstructionFile) {
   return {
     path,
     source,

@@ -12,8 +12,8 @@ import { sha256 } from "../text/hash.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/verdicts.ts";
 import { capitalise, type KnownRow, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
-import { keyOf, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
 import { readHealth } from "./health.ts";
+import { keyOf, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./shapes.ts";
 
 export interface Waiting {
   item: ReviewItem;

@@ -12,12 +12,12 @@ import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
 import type { Watching } from "../memory/watch.ts";
 import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
-import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
 import { type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard, type Refusal } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
+import type { Problem } from "./shapes.ts";
 
 export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" | "watch"> {
   assets: Assets;

@@ -3,8 +3,8 @@
 import { CONFLICT_FIELD } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
-import type { TextPart } from "./api.ts";
 import { buildMarkdownTree, type FindLinked } from "./markdown-tree.ts";
+import type { TextPart } from "./shapes.ts";
 
 /** What programs write for themselves. */
 const QUIET: ReadonlySet<string> = new Set([
