@@ -38,7 +38,8 @@ const MAX_TOOL_CHARS = 2_000;
 const MAX_LOOKED_AT = MAX_TOOL_CHARS + 20_000;
 
 const DEFAULT_EVENTS = 100;
-const MAX_EVENTS = 500;
+/** The page asks for what it shows and more: as far as people scroll. */
+const MAX_EVENTS = 10_000;
 
 export const ACTIVITY_ROUTES = [
   get("/api/last", {}, findLastChange),

@@ -105,14 +105,14 @@ const MAX_NAMED = 6;
 export async function viewHealth(page: Page) {
   const { last, isComplete } = await readHealth(page);
   if (last === null) return { score: null, memories: 0, parts: [], isComplete };
-  const names = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const { byKey } = await answerMemories(page);
   const points = wholePoints(last);
   const parts = HEALTH_KINDS.flatMap((kind) => {
     const these = last.findings.filter((finding) => finding.kind === kind);
     // A memory may have one problem several times.
     const keys = [...new Set(these.map(keyOf))];
     if (keys.length === 0) return [];
-    const memories = keys.flatMap((key) => names.get(key) ?? []);
+    const memories = keys.flatMap((key) => byKey.get(key) ?? []);
     return [
       {
         ...{ kind, count: keys.length, points: points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },

@@ -35,10 +35,10 @@ export async function viewMap(page: Page) {
     const [from, to] = [places.get(a), places.get(b)];
     return from === undefined || to === undefined ? [] : [{ a: from, b: to, ...edge }];
   });
-  const rows = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const { byKey } = await answerMemories(page);
   const nodes = shown.map((at) => {
     const entry = entries[at] as Linked;
-    const { scope = "", description = "" } = rows.get(keyOf(entry)) ?? {};
+    const { scope = "", description = "" } = byKey.get(keyOf(entry)) ?? {};
     return { ...titleOf(entry), type: entry.type, scope, description };
   });
   const clusters = findClusters(nodes.length, drawn);

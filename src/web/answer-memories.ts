@@ -40,8 +40,9 @@ export const LIST_ROUTES = [
       const early =
         isPlain && FILTERS.every((name) => asked.filters[name] === undefined) ? peekNewest(page, most) : null;
       if (early) return early;
-      const { rows, skipped } = await answerMemories(page);
-      const found = words === "" ? rows : await findRows(page, rows, words, quick);
+      const known = await answerMemories(page);
+      const { rows, skipped } = known;
+      const found = words === "" ? rows : await findRows(page, known, words, quick);
       const ordered = orderRows(found, asked);
       const shown = ordered.slice(offset, offset + most);
       recheckSoon(page, shown);
@@ -104,16 +105,17 @@ async function readAll(page: Page): Promise<Known> {
       };
     }),
   );
-  return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
+  const rows = lists.flatMap(({ rows }) => rows);
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  return { rows, byKey, skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
 export type FindTitle = (directory: number, file: string) => MemoryTitle;
 
 /** Names of memories; one that no longer exists is called by its file. */
 export async function findTitles(page: Page): Promise<FindTitle> {
-  const { rows } = await answerMemories(page);
-  const names = new Map(rows.map((row) => [keyOf(row), row.name]));
-  return (directory, file) => ({ directory, file, name: names.get(keyOf({ directory, file })) ?? wordsOf(file) });
+  const { byKey } = await answerMemories(page);
+  return (directory, file) => ({ directory, file, name: byKey.get(keyOf({ directory, file }))?.name ?? wordsOf(file) });
 }
 
 /** "project_deploy_to_staging.md" was called "deploy to staging", nearly. */
@@ -150,19 +152,18 @@ const SURE = 20;
  * that half a word finds something too. `isQuick`: only the words, for searching while typing, because finding the
  * meaning of a query takes longer than a keystroke.
  */
-async function findRows(page: Page, rows: KnownRow[], words: string, isQuick: boolean): Promise<KnownRow[]> {
+async function findRows(page: Page, { rows, byKey }: Known, words: string, isQuick: boolean): Promise<KnownRow[]> {
   if (searchWords(words).length === 0) return [];
   // Of very many the texts are read beside the first search; until then recall finds the words in them.
   const isRead = rows.length <= MANY || page.kept.readRows === rows;
   if (!isRead) readSoon(page, rows);
-  const first = isQuick && isRead ? [] : await rankRows(page, rows, words, isRead ? SURE : MAX_ROWS);
+  const first = isQuick && isRead ? [] : await rankRows(page, byKey, words, isRead ? SURE : MAX_ROWS);
   return [...new Set([...first, ...findByWords(page, rows, words, isRead)])];
 }
 
-async function rankRows({ memdir }: Page, rows: KnownRow[], words: string, limit: number): Promise<KnownRow[]> {
+async function rankRows({ memdir }: Page, byKey: Known["byKey"], words: string, limit: number): Promise<KnownRow[]> {
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
   const { memories } = await memdir.recall(words, { model: false, limit, session });
-  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
   return memories.flatMap((memory) => byKey.get(keyOf(refOf(memdir, memory))) ?? []);
 }
 

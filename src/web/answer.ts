@@ -67,6 +67,7 @@ export type MeasuredStore = Pick<Measured, "dir" | "memories" | "findings">;
 
 export interface Known {
   rows: KnownRow[];
+  byKey: ReadonlyMap<string, KnownRow>;
   skipped: MemoryList["skipped"];
 }
 

@@ -13,7 +13,7 @@ import type { Watching } from "../memory/watch.ts";
 import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Assets } from "./assets.ts";
-import { type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard, type Refusal } from "./guard.ts";
+import { type Guard, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
@@ -118,15 +118,11 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
   const app = new Hono<Env>();
 
   app.use("*", async (c, next) => {
-    const { method, url, headers } = c.req.raw;
-    const { pathname, searchParams } = new URL(url);
-    const admission = guard.admit({ method, path: pathname, query: searchParams, headers });
-    if (admission.kind === "in") {
-      c.set("session", admission.session);
+    const admitted = guard.admit(c.req.raw);
+    if (typeof admitted === "string") {
+      c.set("session", admitted);
       await next();
-    } else {
-      c.res = admission.kind === "exchange" ? exchange(admission.cookie) : refuseEntry(admission, pathname);
-    }
+    } else c.res = admitted;
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
 
@@ -232,33 +228,6 @@ async function serveAsset(c: Context<Env>, assets: Assets): Promise<Response> {
     ...(encoding && { "content-encoding": encoding }),
   });
 }
-
-/** The token leaves the address bar and the browser's history. */
-function exchange(cookie: string | null): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { location: "/", "referrer-policy": "no-referrer", ...(cookie !== null && { "set-cookie": cookie }) },
-  });
-}
-
-function refuseEntry({ status, problem: code, message }: Refusal, path: string): Response {
-  // The unread rest of a refused request could be taken for the next one.
-  const headers = { connection: "close" };
-  if (status !== 401 || path.startsWith("/api/")) return Response.json(problem(code, message), { status, headers });
-  return new Response(ENTRY_PAGE, { status, headers: { ...headers, "content-type": "text/html; charset=utf-8" } });
-}
-
-const ENTRY_PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>memdir: a new address is needed</title>
-<h1>This page needs a new address</h1>
-<p>The address has expired, was already used, or belongs to a page that has been closed.</p>
-<p>To open the page, ${HOW_TO_OPEN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
-</html>
-`;
 
 type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
 
