@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { number, text } from "../input.ts";
-import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
+import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
@@ -237,10 +237,10 @@ const LEAST_DAYS = 30;
 
 /** Without gaps, from the first day on which anything happened or a month ago. */
 function countDays(events: readonly Dated[], now: Date): ({ day: string } & typeof NONE)[] {
-  const oldest = new Date(now.getFullYear(), now.getMonth(), now.getDate() - MAX_DAYS + 1);
+  const oldest = startOfDay(now, 1 - MAX_DAYS);
   const counted = events.filter(({ ms }) => ms >= oldest.getTime() && ms <= now.getTime() + DAY_MS);
   if (counted.length === 0) return [];
-  const monthAgo = new Date(now.getFullYear(), now.getMonth(), now.getDate() - LEAST_DAYS + 1).getTime();
+  const monthAgo = startOfDay(now, 1 - LEAST_DAYS).getTime();
   const firstMs = counted.reduce((least, { ms }) => Math.min(least, ms), monthAgo);
   const days = daysUntil(new Date(firstMs), now).map((day) => ({ day, ...NONE }));
   const byDay = new Map(days.map((counts) => [counts.day, counts]));
@@ -255,7 +255,7 @@ function countDays(events: readonly Dated[], now: Date): ({ day: string } & type
 export function daysUntil(first: Date, last: Date): string[] {
   const days: string[] = [];
   for (let at = 0; ; at++) {
-    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + at);
+    const day = startOfDay(first, at);
     if (day.getTime() > last.getTime()) return days;
     days.push(localDay(day));
   }

@@ -2,14 +2,14 @@
 
 import { basename } from "node:path";
 import { approximateTokens } from "../context/window.ts";
-import { costOf, countTokens } from "../model/cost.ts";
-import { openLearning } from "../open-learn.ts";
+import { startOfDay } from "../learn/ledger.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
-import { get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
+import { ledger } from "../verbs/ledger.ts";
+import { contextOf, get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
@@ -29,14 +29,14 @@ export const HOME_ROUTES = [
 ];
 
 /** `since`: when the person was here last. */
-export async function viewHome(page: Page, { since }: { since?: string | undefined }) {
+export async function viewHome(page: Page, { since }: { since?: string | undefined }, signal: AbortSignal) {
   const { rows } = await answerMemories(page);
   return {
     total: rows.length,
     scopes: new Set(rows.map(({ scope }) => scope)).size,
     changed: await viewChanged(page, since),
-    given: await viewGiven(page, rows),
-    cost: viewCost(page),
+    given: await viewGiven(page, rows, signal),
+    cost: await viewCost(page, signal),
   };
 }
 
@@ -65,8 +65,9 @@ async function viewChanged(page: Page, since: string | undefined) {
 const MAX_MOST = 5;
 
 /** What fills a model's context at the start, in the order in which it is sent, of one kind the largest first; and what recall adds most often. */
-async function viewGiven({ memdir }: Page, rows: readonly MemoryRow[]) {
-  const { instructions, memory } = await readContext(memdir, []);
+async function viewGiven(page: Page, rows: readonly MemoryRow[], signal: AbortSignal) {
+  const { memdir } = page;
+  const { instructions, memory } = await readContext(page, [], signal);
   const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
   const sources = ["managed", "user", "project", "local"] as const;
   const files = sources.flatMap((source) =>
@@ -137,25 +138,24 @@ const SAYS: Record<HealthKind, [one: string, many: string]> = {
   "never-recalled": ["was never recalled", "were never recalled"],
 };
 
-/** Of background work in this month. */
-function viewCost({ memdir, now: clock }: Page) {
-  const now = clock();
-  const first = new Date(now.getFullYear(), now.getMonth(), 1);
-  const spent = openLearning(memdir).ledger.entries({ since: first });
-  const calls = spent.flatMap(({ at, kind, model, usage, skipped }) => {
-    const cost = costOf(model, usage, memdir.config.learn.prices);
-    return skipped === null ? [{ day: localDay(new Date(at)), kind, model, tokens: countTokens(usage), cost }] : [];
-  });
+/** Of background work in this month, as the ledger counts it. */
+async function viewCost(page: Page, signal: AbortSignal) {
+  const now = page.now();
+  const { entries } = await ledger.run(page.memdir, { days: now.getDate() }, contextOf(page, signal));
+  const calls = entries
+    .filter(({ skipped }) => skipped === null)
+    .map((entry) => ({ ...entry, day: localDay(new Date(entry.at)) }));
   const sum = (some: typeof calls) => ({
     cost: some.reduce((total, { cost }) => total + (cost ?? 0), 0),
     /** Also of models without a price. */
     tokens: some.reduce((total, { tokens }) => total + tokens, 0),
   });
   const kinds = [...new Set(calls.map(({ kind }) => kind))];
+  const days = daysUntil(startOfDay(now, 1 - now.getDate()), now);
   return {
     month: localDay(now).slice(0, 7),
     ...sum(calls),
-    byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
+    byDay: days.map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
     byKind: kinds.map((kind) => ({ kind, ...sum(calls.filter((call) => call.kind === kind)) })),
     /** Models without a known price, which are not included in the costs. */
     unpriced: [...new Set(calls.flatMap(({ cost, model }) => (cost === null ? [model] : [])))],

@@ -3,7 +3,7 @@
 import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
-import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
+import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {
   type FileChange,
@@ -28,6 +28,7 @@ import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 import type { ClaimRow, DiffLine, MemoryRow, Ref } from "./shapes.ts";
+import { inWords } from "./text-parts.ts";
 
 /** The newest: more than the log of a few months has of one memory. */
 const MAX_SURFACED = 500;
@@ -88,9 +89,7 @@ function readText(directory: Store, file: string): string | null {
 /** A map's fields with their path. */
 function flatten(key: string, value: FieldValue): { key: string; value: string | string[] }[] {
   if (typeof value === "string") return [{ key, value }];
-  if (Array.isArray(value)) {
-    return [{ key, value: value.map((each) => (typeof each === "string" ? each : JSON.stringify(each))) }];
-  }
+  if (Array.isArray(value)) return [{ key, value: value.map(inWords) }];
   return Object.entries(value).flatMap(([inner, each]) => flatten(`${key}.${inner}`, each));
 }
 
@@ -151,9 +150,8 @@ const MAX_CONVERSATIONS = 8;
 const MAX_PROMPT_CHARS = 300;
 
 async function traceMemory(page: Page, directory: Store, memory: Memory) {
-  const isMeant = ({ file, scope }: SurfacedMemory) => file === memory.file && scope === directory.scope;
   const shown = readSurfaceLog(mainOf(page.memdir).path)
-    .flatMap(({ memories, ...entry }) => memories.filter(isMeant).map(({ why }) => ({ ...entry, why })))
+    .flatMap((one) => findShown([one], memory.file, directory.scope).map((how) => ({ ...how, prompt: one.prompt })))
     .slice(-MAX_SURFACED)
     .reverse();
   const sessions = [...new Set(shown.flatMap(({ session }) => session ?? []))].slice(0, MAX_CONVERSATIONS);

@@ -5,7 +5,6 @@
 
 import { resolve } from "node:path";
 import { MAX_HOOK_CHARS } from "../config.ts";
-import { buildStartContext, type StartContext } from "../context/start.ts";
 import { approximateTokens } from "../context/window.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
@@ -16,7 +15,8 @@ import { thresholdOf } from "../recall/confidence.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import type { Recalled, RecallResult } from "../recall/recall.ts";
-import { capitalise, clip, get, look, mainOf, type Page, refOf, TEXT } from "./answer.ts";
+import { context } from "../verbs/context.ts";
+import { capitalise, clip, contextOf, get, look, type Page, refOf, TEXT } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
@@ -32,16 +32,17 @@ export const RECALL_ROUTES = [
   get("/api/context", { touch: text() }, viewContext),
 ];
 
-export async function viewContext({ memdir }: Page, { touch }: { touch?: string | undefined }) {
-  const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
-  const { index, truncated: isCut } = context.memory;
-  const body = await buildMarkdownTree(index ?? "", openLinkage(memdir).find);
+export async function viewContext(page: Page, { touch }: { touch?: string | undefined }, signal: AbortSignal) {
+  const touched = touch ? [insideProject(page.memdir, touch)] : [];
+  const { memory, instructions, nested, skipped, warnings } = await readContext(page, touched, signal);
+  const { index, truncated: isCut } = memory;
+  const body = await buildMarkdownTree(index ?? "", openLinkage(page.memdir).find);
   return {
-    loaded: context.instructions.map(instructionRow),
-    notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
-    added: context.nested.map(instructionRow),
+    loaded: instructions.map(instructionRow),
+    notLoaded: skipped.map(({ path, reason }) => ({ path, reason })),
+    added: nested.map(instructionRow),
     index: index ? { bytes: Buffer.byteLength(index), isCut, body } : null,
-    warnings: context.warnings,
+    warnings,
   };
 }
 
@@ -104,15 +105,10 @@ function reasonsOf({ why }: Recalled): string[] {
   });
 }
 
-/**
- * As `Memdir.context`, but a missing index is shown as it would be generated and not written, and nothing is read of a directory that
- * is not trusted: the page shows what memdir uses.
- */
-export async function readContext(memdir: Memdir, touched: readonly string[]): Promise<StartContext> {
-  const directory = { ...mainOf(memdir), readOnly: true };
-  const instructions = await memdir.instructions();
-  const location = { ...memdir.location, untrusted: null };
-  return buildStartContext(directory, instructions, location, memdir.config, memdir.warnings, touched);
+/** As the verb shows it, and nothing is read of a directory that is not trusted: the page shows what memdir uses. */
+export function readContext(page: Page, touch: string[], signal: AbortSignal) {
+  const location = { ...page.memdir.location, untrusted: null };
+  return context.run({ ...page.memdir, location }, { touch }, contextOf(page, signal));
 }
 
 /** The file need not exist: what would be loaded depends on its path alone. */

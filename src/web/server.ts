@@ -169,9 +169,12 @@ async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<R
   // The first of several parameters of one name counts.
   const query = Object.fromEntries([...new URL(url).searchParams].reverse());
   if (method === "GET") return pack(c, JSON.stringify(await route.answer(page, query, signal)));
-  const read = await readObject(c.req.raw.body);
-  if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
-  const sent = method === "DELETE" ? query : read.value;
+  const bytes = await readBody(c.req.raw.body, MAX_BODY_BYTES);
+  if (bytes === null) return c.json(problem("size", `a body must not exceed ${MAX_BODY_BYTES} bytes`), 413);
+  const body = parseObject(bytes);
+  // Without quoting the body.
+  if (body === null) return c.json(problem("form", "the body is not a JSON object in UTF-8"), 400);
+  const sent = method === "DELETE" ? query : body;
   const isWrite = typeof writes === "function" ? writes(sent) : writes;
   if (isWrite && page.readOnly) return c.json(READ_ONLY, 403);
   // Only now: another project may have been opened while the body was read. Who names none means the first.
@@ -229,18 +232,12 @@ async function serveAsset(c: Context<Env>, assets: Assets): Promise<Response> {
   });
 }
 
-type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
-
-/** Up to its limit and never further, strictly UTF-8, an object or nothing. */
-async function readObject(body: ReadableStream<Uint8Array> | null): Promise<ReadBody> {
-  const bytes = await readBody(body, MAX_BODY_BYTES);
-  if (bytes === null) return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
-  if (bytes.length === 0) return { value: {} };
+/** Strictly UTF-8, an object or nothing; null for anything else. */
+function parseObject(bytes: Uint8Array): Sent | null {
+  if (bytes.length === 0) return {};
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const value = attempt<unknown, null>(() => JSON.parse(decoder.decode(bytes)), null);
-  if (value !== null && typeof value === "object" && !Array.isArray(value)) return { value: value as Sent };
-  // Without quoting the body.
-  return { refused: "form", message: "the body is not a JSON object in UTF-8" };
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Sent) : null;
 }
 
 const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {

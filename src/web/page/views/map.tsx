@@ -132,13 +132,7 @@ function Card({ node, joined, onChoose }: { node: Node; joined: Connection[]; on
         <Button text="Edit" isSmall href={formatMemoryRoute(node, "edit")} />
         <Button text="Close" isSmall kind="quiet" onClick={() => onChoose(undefined)} />
       </div>
-      <List rows={joined}>
-        {({ to, says }) => (
-          <>
-            <span class="soft">{says}</span> <TextButton text={to.name} onClick={() => onChoose(to)} />
-          </>
-        )}
-      </List>
+      <Joined joined={joined} show={(to) => <TextButton text={to.name} onClick={() => onChoose(to)} />} />
     </aside>
   );
 }
@@ -153,13 +147,19 @@ function ConnectionList({ nodes, edges }: { nodes: Node[]; edges: Edge[] }): VNo
           <span class="row">
             <MemoryLink memory={node} /> <span class="soft small" children={<TypeTag type={node.type} />} />
           </span>
-          <List class="list small" rows={joined}>
-            {({ to, says }) => (
-              <>
-                <span class="soft">{says}</span> <MemoryLink memory={to} />
-              </>
-            )}
-          </List>
+          <Joined class="list small" joined={joined} show={(to) => <MemoryLink memory={to} />} />
+        </>
+      )}
+    </List>
+  );
+}
+
+function Joined(props: { joined: Connection[]; show: (to: Node) => VNode; class?: string }): VNode {
+  return (
+    <List rows={props.joined} class={props.class}>
+      {({ to, says }) => (
+        <>
+          <span class="soft">{says}</span> {props.show(to)}
         </>
       )}
     </List>
