@@ -15,18 +15,20 @@ import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
 import { readHealth } from "./health.ts";
 import { readQueue } from "./review-queue.ts";
-import { keyOf, type MemoryRow, type Waiting } from "./shapes.ts";
+import { keyOf, type MemoryRow } from "./shapes.ts";
 
 export const HOME_ROUTES = [
   get("/api/home", { since: TIME }, viewHome),
-  get("/api/waiting", {}, async (page): Promise<Waiting> => {
-    const { counts } = await readQueue(page);
-    // A memory without cues is no task: most stores have many, and a model writes them on the side.
-    const { cues: _, ...tasks } = counts;
-    return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
-  }),
+  get("/api/waiting", {}, viewWaiting),
   get("/api/health", {}, viewHealth),
 ];
+
+export async function viewWaiting(page: Page) {
+  const { counts } = await readQueue(page);
+  // A memory without cues is no task: most stores have many, and a model writes them on the side.
+  const { cues: _, ...tasks } = counts;
+  return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
+}
 
 /** `since`: when the person was here last. */
 export async function viewHome(page: Page, { since }: { since?: string | undefined }, signal: AbortSignal) {

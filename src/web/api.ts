@@ -5,14 +5,14 @@
 
 import type { findLastChange, viewSession, viewSessions, viewTimeline } from "./answer-activity.ts";
 import type { check, save } from "./answer-change.ts";
-import type { viewHealth, viewHome } from "./answer-home.ts";
+import type { viewHealth, viewHome, viewWaiting } from "./answer-home.ts";
 import type { viewMap } from "./answer-map.ts";
 import type { forgetSeveral } from "./answer-memories.ts";
 import type { readHistory, viewMemory } from "./answer-memory.ts";
 import type { inspect, inspectRecall, instructionRow, viewContext } from "./answer-recall.ts";
 import type { viewQueue } from "./answer-review.ts";
 import type { listAgents, listProjects, viewSettings, viewTeam } from "./answer-settings.ts";
-import type { viewStart } from "./routes.ts";
+import type { viewStart, viewVerb } from "./routes.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever it is given
 type Made<By extends (...given: any) => unknown> = Awaited<ReturnType<By>>;
@@ -21,6 +21,12 @@ export * from "./shapes.ts";
 
 /** GET /api/start */
 export type Start = Made<typeof viewStart>;
+
+/** GET /api/verb?name= : what a verb asks for, as JSON Schema has it; POST /api/<verb> { …, say: true } gives { text }. */
+export type VerbForm = Made<typeof viewVerb>;
+
+/** GET /api/waiting : what waits for a person; asked after every change, so it must cost little. */
+export type Waiting = Made<typeof viewWaiting>;
 
 /** GET /api/home?since= */
 export type Home = Made<typeof viewHome>;

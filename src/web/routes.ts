@@ -15,17 +15,10 @@ import { MEMORY_ROUTE } from "./answer-memory.ts";
 import { RECALL_ROUTES } from "./answer-recall.ts";
 import { REVIEW_ROUTES } from "./answer-review.ts";
 import { SETTINGS_ROUTES } from "./answer-settings.ts";
-import type { VerbForm } from "./shapes.ts";
 
 export const ROUTES: readonly Route[] = [
   get("/api/start", {}, viewStart),
-  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
-    const row = findRow(name);
-    if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
-    const verb = await row.load();
-    const { properties, required } = buildSchema(fieldsOf(verb, "web")) as Pick<VerbForm, "properties" | "required">;
-    return { name, summary: row.summary, about: verb.about ?? "", properties, required };
-  }),
+  get("/api/verb", { name: NAME }, viewVerb),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
   ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, ...SETTINGS_ROUTES],
 ];
@@ -44,6 +37,17 @@ export async function viewStart({ memdir, generation, readOnly, version }: Page)
     /** The verbs of the table that are for the page. */
     verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary }) => ({ name, summary })),
   };
+}
+
+export async function viewVerb(_: Page, { name }: { name: string }) {
+  const row = findRow(name);
+  if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
+  const verb = await row.load();
+  const { properties, required } = buildSchema(fieldsOf(verb, "web")) as {
+    properties: Record<string, { type: string; enum?: string[]; description?: string }>;
+    required: string[];
+  };
+  return { name, summary: row.summary, about: verb.about ?? "", properties, required };
 }
 
 /** `POST /api/<name>` for a verb that is for the page, its result in words with `say`; null for any other. A verb is loaded when it is first asked for. */

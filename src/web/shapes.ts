@@ -48,12 +48,6 @@ export interface MemoryRow extends Ref {
   problems: string[];
 }
 
-/** GET /api/waiting : what waits for a person; asked after every change, so it must cost little. */
-export interface Waiting {
-  review: number;
-  counts: ReviewCounts;
-}
-
 export interface MemoryTitle extends Ref {
   name: string;
 }
@@ -206,15 +200,6 @@ export interface ChangedAnswer {
   message: string;
   entry: string | null;
   ref: Ref | null;
-}
-
-/** GET /api/verb?name= : what a verb asks for, as JSON Schema has it; POST /api/<verb> { …, say: true } gives { text }. */
-export interface VerbForm {
-  name: string;
-  summary: string;
-  about: string;
-  properties: Record<string, { type: string; enum?: string[]; description?: string }>;
-  required: string[];
 }
 
 export type JobKind = "warm" | "verify" | "dream" | "learn";
