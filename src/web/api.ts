@@ -3,6 +3,7 @@
  * The page knows nothing else about the program.
  */
 
+import type { Memdir } from "../memdir.ts";
 import type { findLastChange, viewSession, viewSessions, viewTimeline } from "./answer-activity.ts";
 import type { check, save } from "./answer-change.ts";
 import type { viewHealth, viewHome, viewWaiting } from "./answer-home.ts";
@@ -47,6 +48,9 @@ export type CheckAnswer = Made<typeof check>;
 
 /** PUT /api/memory { directory, file, base, text }; 409 with the same body as a check where the file has changed. */
 export type SavedAnswer = Made<typeof save>;
+
+/** POST /api/forget, /api/rename { to } on a memory's place. */
+export type VerbAnswer = Made<Memdir["rename"]>;
 
 /** GET /api/last : what `u` would undo; null if there is nothing. */
 export type LastChange = NonNullable<Made<typeof findLastChange>>;

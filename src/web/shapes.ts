@@ -112,13 +112,6 @@ export interface DiffLine {
   lines?: string[];
 }
 
-/** POST /api/forget, /api/rename { to } on a memory's place: what the page needs of the verbs' results. */
-export interface VerbAnswer {
-  file: string;
-  undo: string | null;
-  notices?: string[];
-}
-
 /** POST /api/undo { id? } : `undo` is the change that undoing was, which can be undone in turn. */
 export type UndoAnswer = { undo: string; notices: string[] };
 
