@@ -1,6 +1,6 @@
 /** What happened when: changes, recalls, extractions, dreams and syncs of all directories, newest first; and past conversations. */
 
-import { attempt, MemdirError } from "../errors.ts";
+import { MemdirError } from "../errors.ts";
 import { number, text } from "../input.ts";
 import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
@@ -10,7 +10,7 @@ import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import { type Entry, findBytes, isMemoryFile, lastUndoable, readJournals } from "../store/store.ts";
+import { type Entry, findBytes, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -141,8 +141,7 @@ function sayChange({ memdir }: Page, find: FindTitle, { action, files }: Entry):
 
 function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
   return memdir.directories.flatMap((directory, at) =>
-    // One journal that cannot be read must not hide the others.
-    attempt(() => directory.history(), []).map((entry): TimelineEvent => {
+    entriesOf(directory).map((entry): TimelineEvent => {
       const { action, by, reason } = entry;
       const files = [...new Set(entry.files.map(({ file }) => file))].filter(isMemoryFile);
       const where = at === 0 ? "" : `, ${directory.scope}`;
@@ -157,6 +156,16 @@ function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
       };
     }),
   );
+}
+
+/** One journal that cannot be read does not hide the others. */
+function entriesOf(directory: Store): Entry[] {
+  try {
+    return directory.history();
+  } catch (error) {
+    directory.log((error as Error).message);
+    return [];
+  }
 }
 
 function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {

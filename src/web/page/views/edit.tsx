@@ -27,12 +27,13 @@ export function EditView({ params }: { params: URLSearchParams }): VNode {
   const place = `${root} ${keyOf(ref)}`;
   // The memory may be forgotten in the meantime: the typed text must not be lost with it.
   const memory = live.value;
-  const draft = live.failure?.status === 404 && memory === null ? findDraft(sessionStorage, place) : null;
-  if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} />;
+  const isGone = live.failure?.status === 404;
+  const draft = isGone && memory === null ? findDraft(sessionStorage, place) : null;
+  if (draft !== null) return <Editor place={place} reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null) return <Page title={`Edit ${ref.file}`} live={live} children={() => null} />;
   const { text, row } = memory;
   if (row.isReadOnly) return <ReadOnly title={row.name} says="This memory is read-only here." />;
-  return <Editor key={place} place={place} reference={ref} name={row.name} text={text} />;
+  return <Editor key={place} place={place} reference={ref} name={row.name} text={text} isGone={isGone} />;
 }
 
 function ReadOnly({ title, says }: { title: string; says: string }): VNode {
@@ -51,9 +52,10 @@ interface EditorProps {
   name: string;
   /** The current text on disk. */
   text: string;
+  isGone: boolean;
 }
 
-function Editor({ place, reference, name, text }: EditorProps): VNode {
+function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   const [found] = useState(() => findDraft(sessionStorage, place));
   const [draft, setDraft] = useState<Draft>(found ?? { base: text, text: toField(text) });
   const [revision, setRevision] = useState(0);
@@ -89,7 +91,8 @@ function Editor({ place, reference, name, text }: EditorProps): VNode {
       tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
       return;
     }
-    if (failure.problem === "conflict") checkAgain();
+    const refused = failure.body as CheckAnswer | null;
+    if (failure.status === 409 && refused?.conflict) checkAgain();
     else tellFailure(failure);
   };
   const close = () => goBack("memory", { ...reference });
@@ -124,7 +127,7 @@ function Editor({ place, reference, name, text }: EditorProps): VNode {
         />
       </PageHead>
       {isRestored ? <Notice tone="accent">Your unsaved changes were restored. They are not saved yet.</Notice> : null}
-      {conflict?.text === "" ? (
+      {isGone ? (
         <Notice tone="warn">
           <p role="alert">The memory was forgotten or renamed in the meantime. Your text is still here.</p>
           {copyButton}
@@ -142,6 +145,7 @@ function Editor({ place, reference, name, text }: EditorProps): VNode {
             </div>
           </Notice>
           <Section title="Changed on disk" label="">
+            {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
             <Diff lines={conflict.diff} label="Changed on disk" />
           </Section>
         </section>
