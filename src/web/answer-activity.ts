@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { number, text } from "../input.ts";
-import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
+import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
@@ -17,7 +17,7 @@ import { redactSecrets } from "../text/secrets.ts";
 import { sessions } from "../verbs/sessions.ts";
 import { clip, contextOf, get, mainOf, NAME, type Page, TIME, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
-import type { LastChange, SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "./api.ts";
+import type { TimelineEvent } from "./shapes.ts";
 
 /** Half a year fits on a page; older days are on the next pages. */
 const MAX_DAYS = 183;
@@ -38,54 +38,68 @@ const MAX_TOOL_CHARS = 2_000;
 const MAX_LOOKED_AT = MAX_TOOL_CHARS + 20_000;
 
 const DEFAULT_EVENTS = 100;
-const MAX_EVENTS = 500;
+/** The page asks for what it shows and more: as far as people scroll. */
+const MAX_EVENTS = 10_000;
 
 export const ACTIVITY_ROUTES = [
-  /** What `undo` without an id would undo. */
-  get("/api/last", {}, async (page): Promise<LastChange | null> => {
-    const entry = lastUndoable(readJournals(page.memdir.directories));
-    return entry && { id: entry.id, at: entry.at, by: entry.by, says: sayChange(page, await findTitles(page), entry) };
-  }),
-  /** `before` as ISO: only what came before it. */
-  get("/api/timeline", { before: TIME, limit: number() }, async (page, { before, limit = DEFAULT_EVENTS }) => {
-    const all = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
-    const earlier = before === undefined ? all : all.filter(({ ms }) => ms < Date.parse(before));
-    let end = Math.min(limit, MAX_EVENTS, earlier.length);
-    // The next page begins before the last moment of this one.
-    const most = Math.min(earlier.length, end + MAX_AT_ONCE);
-    while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
-    return {
-      events: earlier.slice(0, end).map(({ event }) => event),
-      days: countDays(all, page.now()),
-      counts: countKinds(all),
-      hasMore: end < earlier.length,
-    } satisfies Timeline;
-  }),
-  /** Newest first; with words the best first. */
-  get("/api/sessions", { q: text() }, async (page, { q: words = "" }, signal): Promise<SessionList> => {
-    const search = words.trim() === "" ? { limit: MAX_LISTED } : { action: "search", words, limit: MAX_HITS };
-    const rows = await sessions.run(page.memdir, search, contextOf(page, signal));
-    const shown = readSurfaceLog(mainOf(page.memdir).path);
-    const known = (await answerMemories(page)).rows;
-    return {
-      sessions: rows.map((row) => ({
-        ...rowOf(row, row.line),
-        recalls: shown.filter(({ session }) => session === row.id).length,
-        learnt: known.filter(({ session }) => session === row.id).length,
-      })),
-    };
-  }),
-  get("/api/session", { id: NAME }, async (page, { id }): Promise<SessionView> => {
-    const found = await findHere(page, id);
-    const { messages, prompts } = await readTranscript(found.path);
-    const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
-    const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
-    const { kept, isCut } = cut(said);
-    const traces = await traceOf(page, found.id, kept);
-    const masked = kept.map((one) => ({ ...one, text: redactSecrets(one.text) }));
-    return { row: rowOf(found), messages: masked, isCut, ...traces };
-  }),
+  get("/api/last", {}, findLastChange),
+  get("/api/timeline", { before: TIME, limit: number() }, viewTimeline),
+  get("/api/sessions", { q: text() }, viewSessions),
+  get("/api/session", { id: NAME }, viewSession),
 ];
+
+/** What `undo` without an id would undo; null if there is nothing. */
+export async function findLastChange(page: Page) {
+  const entry = lastUndoable(readJournals(page.memdir.directories));
+  return entry && { id: entry.id, at: entry.at, by: entry.by, says: sayChange(page, await findTitles(page), entry) };
+}
+
+/** `before` as ISO: only what came before it. */
+export async function viewTimeline(
+  page: Page,
+  { before, limit = DEFAULT_EVENTS }: Partial<{ before: string; limit: number }>,
+) {
+  const all = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
+  const earlier = before === undefined ? all : all.filter(({ ms }) => ms < Date.parse(before));
+  let end = Math.min(limit, MAX_EVENTS, earlier.length);
+  // The next page begins before the last moment of this one.
+  const most = Math.min(earlier.length, end + MAX_AT_ONCE);
+  while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
+  return {
+    events: earlier.slice(0, end).map(({ event }) => event),
+    /** Counts by day over the last half year, oldest first. */
+    days: countDays(all, page.now()),
+    /** Over all of it. */
+    counts: countKinds(all),
+    hasMore: end < earlier.length,
+  };
+}
+
+/** Newest first; with words the best first. */
+export async function viewSessions(page: Page, { q: words = "" }: { q?: string }, signal: AbortSignal) {
+  const search = words.trim() === "" ? { limit: MAX_LISTED } : { action: "search", words, limit: MAX_HITS };
+  const rows = await sessions.run(page.memdir, search, contextOf(page, signal));
+  const shown = readSurfaceLog(mainOf(page.memdir).path);
+  const known = (await answerMemories(page)).rows;
+  return {
+    sessions: rows.map((row) => ({
+      ...rowOf(row, row.line),
+      recalls: shown.filter(({ session }) => session === row.id).length,
+      learnt: known.filter(({ session }) => session === row.id).length,
+    })),
+  };
+}
+
+export async function viewSession(page: Page, { id }: { id: string }) {
+  const found = await findHere(page, id);
+  const { messages, prompts } = await readTranscript(found.path);
+  const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
+  const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
+  const { kept, isCut } = cut(said);
+  const traces = await traceOf(page, found.id, kept);
+  const masked = kept.map((one) => ({ ...one, text: redactSecrets(one.text) }));
+  return { row: rowOf(found), messages: masked, isCut, ...traces };
+}
 
 type Dated = { ms: number; event: TimelineEvent };
 
@@ -144,10 +158,10 @@ function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
   );
 }
 
+/** One journal that cannot be read does not hide the others. */
 function entriesOf(directory: Store): Entry[] {
   try {
-    // Lines of a journal that was edited by hand may lack anything.
-    return directory.history().filter(({ at, files }) => typeof at === "string" && Array.isArray(files));
+    return directory.history();
   } catch (error) {
     directory.log((error as Error).message);
     return [];
@@ -210,9 +224,9 @@ function proposals({ memdir }: Page): TimelineEvent[] {
   }));
 }
 
-const NONE: Timeline["counts"] = { change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
+const NONE: Record<TimelineEvent["kind"], number> = { change: 0, recall: 0, extraction: 0, dream: 0, sync: 0 };
 
-function countKinds(events: readonly Dated[]): Timeline["counts"] {
+function countKinds(events: readonly Dated[]) {
   const counts = { ...NONE };
   for (const { event } of events) counts[event.kind]++;
   return counts;
@@ -222,11 +236,11 @@ function countKinds(events: readonly Dated[]): Timeline["counts"] {
 const LEAST_DAYS = 30;
 
 /** Without gaps, from the first day on which anything happened or a month ago. */
-function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
-  const oldest = new Date(now.getFullYear(), now.getMonth(), now.getDate() - MAX_DAYS + 1);
+function countDays(events: readonly Dated[], now: Date): ({ day: string } & typeof NONE)[] {
+  const oldest = startOfDay(now, 1 - MAX_DAYS);
   const counted = events.filter(({ ms }) => ms >= oldest.getTime() && ms <= now.getTime() + DAY_MS);
   if (counted.length === 0) return [];
-  const monthAgo = new Date(now.getFullYear(), now.getMonth(), now.getDate() - LEAST_DAYS + 1).getTime();
+  const monthAgo = startOfDay(now, 1 - LEAST_DAYS).getTime();
   const firstMs = counted.reduce((least, { ms }) => Math.min(least, ms), monthAgo);
   const days = daysUntil(new Date(firstMs), now).map((day) => ({ day, ...NONE }));
   const byDay = new Map(days.map((counts) => [counts.day, counts]));
@@ -241,7 +255,7 @@ function countDays(events: readonly Dated[], now: Date): Timeline["days"] {
 export function daysUntil(first: Date, last: Date): string[] {
   const days: string[] = [];
   for (let at = 0; ; at++) {
-    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + at);
+    const day = startOfDay(first, at);
     if (day.getTime() > last.getTime()) return days;
     days.push(localDay(day));
   }
@@ -251,7 +265,8 @@ const DAY_MS = 86_400_000;
 
 // --- Past conversations: found by what was said in them, and read again.
 
-function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = null): SessionRow {
+/** `recalls`: how often memories were shown in it; `learnt`: how many memories come from it. */
+function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = null) {
   return { id, at, title, messages, excerpt, recalls: 0, learnt: 0 };
 }
 
@@ -282,13 +297,19 @@ async function traceOf(page: Page, id: string, said: readonly Said[]) {
     .inbox.list()
     .filter(({ session }) => session === id);
   return {
+    /** Memories that it was shown, at which of its messages (-1: unknown). */
     shown,
+    /** Memories that were learnt from it, and names of proposals that wait. */
     learnt: rows.filter(({ session }) => session === id).map(titleOf),
     proposed: proposed.map(({ name }) => name),
   };
 }
 
-type Said = SessionView["messages"][0];
+interface Said {
+  role: "user" | "assistant" | "tool" | "note";
+  at: string | null;
+  text: string;
+}
 
 /** A message may contain text, tool calls and results: each becomes a separate one. Thinking is omitted. */
 function saidIn({ role, content }: Message, at: string | null): Said[] {

@@ -14,8 +14,8 @@ import { findCompeting, settleText } from "../team/merge.ts";
 import { TYPE } from "../verbs/common.ts";
 import { contextOf, diffTexts, look, mainOf, NAME, post, REF, refOf, TEXT, WRITTEN } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
-import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
+import type { ChangedAnswer, Ref } from "./shapes.ts";
 
 /** `base` is the file's text when editing began. */
 const EDIT = { ...REF, base: TEXT, text: TEXT };
@@ -62,21 +62,23 @@ export const CHANGE_ROUTES = [
 ];
 
 /** As a save would see it. Nothing is written. */
-async function check(memdir: Memdir, { base, text, ...ref }: Edit): Promise<CheckAnswer> {
+export async function check(memdir: Memdir, { base, text, ...ref }: Edit) {
   const { broken, problems, secrets } = examineEdit(ref.file, base, text);
   const current = readNow(memdir, ref) ?? "";
   const linkage = openLinkage(memdir);
   return {
     diff: diffTexts(base, text),
+    /** The text as it will look. */
     body: await buildMarkdownTree(parseMemory(ref.file, text).body, (name) => linkage.find(name)),
     problems: broken === null || problems.includes(broken) ? problems : [broken, ...problems],
     secrets: secrets.map(({ rule, line }) => ({ rule, line })),
+    /** The file has changed since editing began. */
     conflict: current === base ? null : { text: current, diff: diffTexts(base, current) },
   };
 }
 
-/** Throws `conflict` with a `CheckAnswer` in its details if the file is no longer `base`. */
-async function save(memdir: Memdir, edit: Edit): Promise<SavedAnswer> {
+/** `entry` is for undo. Throws `conflict` with the answer of a check in its details if the file is no longer `base`. */
+export async function save(memdir: Memdir, edit: Edit) {
   const { directory, file, base, text } = edit;
   const isGone = readNow(memdir, edit) === null;
   try {

@@ -1,48 +1,54 @@
 /** Home: what waits for a person, what changed since they were here, what a model will be given; and how healthy the memories are. */
 
 import { basename } from "node:path";
-import { approximateTokens, costOf, countTokens } from "../model/cost.ts";
-import { openLearning } from "../open-learn.ts";
+import { startOfDay } from "../learn/ledger.ts";
+import { approximateTokens } from "../model/cost.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
-import { get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
+import { ledger } from "../verbs/ledger.ts";
+import { contextOf, get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
-import { type HealthView, type Home, keyOf, type MemoryRow, type Waiting } from "./api.ts";
 import { readHealth } from "./health.ts";
 import { readQueue } from "./review-queue.ts";
+import { keyOf, type MemoryRow } from "./shapes.ts";
 
 export const HOME_ROUTES = [
-  /** `since`: when the person was here last. */
-  get("/api/home", { since: TIME }, async (page, { since }): Promise<Home> => {
-    const { rows } = await answerMemories(page);
-    return {
-      total: rows.length,
-      scopes: new Set(rows.map(({ scope }) => scope)).size,
-      changed: await viewChanged(page, since),
-      given: await viewGiven(page, rows),
-      cost: viewCost(page),
-    };
-  }),
-  get("/api/waiting", {}, async (page): Promise<Waiting> => {
-    const { counts } = await readQueue(page);
-    // A memory without cues is no task: most stores have many, and a model writes them on the side.
-    const { cues: _, ...tasks } = counts;
-    return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
-  }),
+  get("/api/home", { since: TIME }, viewHome),
+  get("/api/waiting", {}, viewWaiting),
   get("/api/health", {}, viewHealth),
 ];
+
+export async function viewWaiting(page: Page) {
+  const { counts } = await readQueue(page);
+  // A memory without cues is no task: most stores have many, and a model writes them on the side.
+  const { cues: _, ...tasks } = counts;
+  return { review: Object.values(tasks).reduce((sum, count) => sum + count, 0), counts };
+}
+
+/** `since`: when the person was here last. */
+export async function viewHome(page: Page, { since }: { since?: string | undefined }, signal: AbortSignal) {
+  const { rows } = await answerMemories(page);
+  return {
+    total: rows.length,
+    scopes: new Set(rows.map(({ scope }) => scope)).size,
+    changed: await viewChanged(page, since),
+    given: await viewGiven(page, rows, signal),
+    cost: await viewCost(page, signal),
+  };
+}
 
 /** As many as a person reads at a glance. */
 const MAX_EVENTS = 8;
 /** A person who was never here sees what happened lately. */
 const FIRST_DAYS = 7;
 
-async function viewChanged(page: Page, since: string | undefined): Promise<Home["changed"]> {
+/** What happened since the person was here, or in the last week; recalls are counted. */
+async function viewChanged(page: Page, since: string | undefined) {
   const fromMs = since === undefined ? page.now().getTime() - FIRST_DAYS * 86_400_000 : Date.parse(since);
   const events = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
   const recalls = events.filter(({ ms, event }) => event.kind === "recall" && ms >= fromMs);
@@ -60,9 +66,10 @@ async function viewChanged(page: Page, since: string | undefined): Promise<Home[
 
 const MAX_MOST = 5;
 
-/** In the order in which it is sent; of one kind the largest first. */
-async function viewGiven({ memdir }: Page, rows: readonly MemoryRow[]): Promise<Home["given"]> {
-  const { instructions, memory } = await readContext(memdir, []);
+/** What fills a model's context at the start, in the order in which it is sent, of one kind the largest first; and what recall adds most often. */
+async function viewGiven(page: Page, rows: readonly MemoryRow[], signal: AbortSignal) {
+  const { memdir } = page;
+  const { instructions, memory } = await readContext(page, [], signal);
   const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
   const sources = ["managed", "user", "project", "local"] as const;
   const files = sources.flatMap((source) =>
@@ -80,32 +87,35 @@ async function viewGiven({ memdir }: Page, rows: readonly MemoryRow[]): Promise<
     context: parts.filter(({ bytes }) => bytes > 0),
     index: {
       ...{ lines: index === "" ? 0 : index.trimEnd().split("\n").length, maxLines: limits.maxLines },
+      /** How many memories it names. */
       listed: rows.filter((row) => row.directory === 0 && isListed(row)).length,
       isCut: memory.truncated,
     },
     most: most.slice(0, MAX_MOST).map((row) => ({ ...titleOf(row), count: row.recalled })),
+    /** Since when recalls are logged. */
     since: readSurfaceLog(mainOf(memdir).path)[0]?.at ?? null,
   };
 }
 
-function measure(part: string, text: string): Home["given"]["context"][0] {
+function measure(part: string, text: string) {
   return { part, bytes: Buffer.byteLength(text), tokens: approximateTokens(text) };
 }
 
 /** As many as a person reads next to the advice. */
 const MAX_NAMED = 6;
 
-async function viewHealth(page: Page): Promise<HealthView> {
+/** `score` is null before the first measurement, and `isComplete` false while there is one. */
+export async function viewHealth(page: Page) {
   const { last, isComplete } = await readHealth(page);
   if (last === null) return { score: null, memories: 0, parts: [], isComplete };
-  const names = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const { byKey } = await answerMemories(page);
   const points = wholePoints(last);
   const parts = HEALTH_KINDS.flatMap((kind) => {
     const these = last.findings.filter((finding) => finding.kind === kind);
     // A memory may have one problem several times.
     const keys = [...new Set(these.map(keyOf))];
     if (keys.length === 0) return [];
-    const memories = keys.flatMap((key) => names.get(key) ?? []);
+    const memories = keys.flatMap((key) => byKey.get(key) ?? []);
     return [
       {
         ...{ kind, count: keys.length, points: points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },
@@ -130,24 +140,26 @@ const SAYS: Record<HealthKind, [one: string, many: string]> = {
   "never-recalled": ["was never recalled", "were never recalled"],
 };
 
-function viewCost({ memdir, now: clock }: Page): Home["cost"] {
-  const now = clock();
-  const first = new Date(now.getFullYear(), now.getMonth(), 1);
-  const spent = openLearning(memdir).ledger.entries({ since: first });
-  const calls = spent.flatMap(({ at, kind, model, usage, skipped }) => {
-    const cost = costOf(model, usage, memdir.config.learn.prices);
-    return skipped === null ? [{ day: localDay(new Date(at)), kind, model, tokens: countTokens(usage), cost }] : [];
-  });
+/** Of background work in this month, as the ledger counts it. */
+async function viewCost(page: Page, signal: AbortSignal) {
+  const now = page.now();
+  const { entries } = await ledger.run(page.memdir, { days: now.getDate() }, contextOf(page, signal));
+  const calls = entries
+    .filter(({ skipped }) => skipped === null)
+    .map((entry) => ({ ...entry, day: localDay(new Date(entry.at)) }));
   const sum = (some: typeof calls) => ({
     cost: some.reduce((total, { cost }) => total + (cost ?? 0), 0),
+    /** Also of models without a price. */
     tokens: some.reduce((total, { tokens }) => total + tokens, 0),
   });
   const kinds = [...new Set(calls.map(({ kind }) => kind))];
+  const days = daysUntil(startOfDay(now, 1 - now.getDate()), now);
   return {
     month: localDay(now).slice(0, 7),
     ...sum(calls),
-    byDay: daysUntil(first, now).map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
+    byDay: days.map((day) => ({ day, ...sum(calls.filter((call) => call.day === day)) })),
     byKind: kinds.map((kind) => ({ kind, ...sum(calls.filter((call) => call.kind === kind)) })),
+    /** Models without a known price, which are not included in the costs. */
     unpriced: [...new Set(calls.flatMap(({ cost, model }) => (cost === null ? [model] : [])))],
   };
 }

@@ -5,16 +5,18 @@ import type { Memdir } from "../memdir.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
 import { DIMENSIONS, listEntries, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
-import { get, titleOf } from "./answer.ts";
+import { get, type Page, titleOf } from "./answer.ts";
 import { answerMemories } from "./answer-memories.ts";
-import { keyOf, type MemoryMap, type MemoryTitle, type MemoryView, type Ref } from "./api.ts";
+import { keyOf, type MemoryTitle, type Ref } from "./shapes.ts";
 
 /** Comparing all pairs of more takes seconds: the linked ones take part, then the newest. */
 const MAX_COMPARED = 2_000;
 /** More points than this are a cloud. */
 const MAX_NODES = 400;
 
-export const MAP_ROUTE = get("/api/map", {}, async (page): Promise<MemoryMap> => {
+export const MAP_ROUTE = get("/api/map", {}, viewMap);
+
+export async function viewMap(page: Page) {
   const { entries, edges } = openLinkage(page.memdir);
   const joined = joinEdges(edges);
   const compared = chooseCompared(entries, joined);
@@ -33,25 +35,34 @@ export const MAP_ROUTE = get("/api/map", {}, async (page): Promise<MemoryMap> =>
     const [from, to] = [places.get(a), places.get(b)];
     return from === undefined || to === undefined ? [] : [{ a: from, b: to, ...edge }];
   });
-  const rows = new Map((await answerMemories(page)).rows.map((row) => [keyOf(row), row]));
+  const { byKey } = await answerMemories(page);
   const nodes = shown.map((at) => {
     const entry = entries[at] as Linked;
-    const { scope = "", description = "" } = rows.get(keyOf(entry)) ?? {};
+    const { scope = "", description = "" } = byKey.get(keyOf(entry)) ?? {};
     return { ...titleOf(entry), type: entry.type, scope, description };
   });
   const clusters = findClusters(nodes.length, drawn);
   return {
+    /** Those with connections, the most connected first. */
     nodes: nodes.map((node, at) => ({ ...node, cluster: clusters[at] ?? 0 })),
     edges: drawn,
+    /** What the members of a cluster have in common, in words; "" for small ones. */
     clusters: nameClusters(nodes, clusters),
+    /** How many memories there are, have no connection, and were not compared with the others. */
     total: entries.length,
     alone: entries.length - connected.length,
     uncompared: entries.length - compared.length,
   };
-});
+}
 
 type Linked = Linkage["entries"][0];
-type MapEdge = MemoryMap["edges"][0];
+/** `a` and `b` are positions. */
+interface MapEdge {
+  a: number;
+  b: number;
+  kind: "link" | "supersedes" | "near";
+  share: number;
+}
 
 /** A pair that links both ways is one line; what supersedes what has a direction. */
 function joinEdges(edges: readonly Edge[]): MapEdge[] {
@@ -148,9 +159,9 @@ export function openLinkage({ directories }: Memdir) {
 }
 
 /** Both ways, each memory once; a name that no memory has is only a name. */
-export function linksOf({ entries, edges, find }: Linkage, ref: Ref): MemoryView["links"] {
+export function linksOf({ entries, edges, find }: Linkage, ref: Ref) {
   const at = entries.findIndex((entry) => keyOf(entry) === keyOf(ref));
-  const to = new Map<string, MemoryView["links"]["to"][0]>();
+  const to = new Map<string, MemoryTitle | { name: string }>();
   for (const link of entries[at]?.links ?? []) {
     const name = link.replace(/^>/, "");
     const found = find(link);

@@ -12,9 +12,10 @@ import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stem
 import { readAuthors } from "../team/authors.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
+import { countMemories } from "../verb.ts";
 import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
-import { type BulkAnswer, FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./api.ts";
 import { countFacets, orderRows, readAsked } from "./memory-order.ts";
+import { FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./shapes.ts";
 
 /** Two screens. */
 const DEFAULT_ROWS = 60;
@@ -39,8 +40,9 @@ export const LIST_ROUTES = [
       const early =
         isPlain && FILTERS.every((name) => asked.filters[name] === undefined) ? peekNewest(page, most) : null;
       if (early) return early;
-      const { rows, skipped } = await answerMemories(page);
-      const found = words === "" ? rows : await findRows(page, rows, words, quick);
+      const known = await answerMemories(page);
+      const { rows, skipped } = known;
+      const found = words === "" ? rows : await findRows(page, known, words, quick);
       const ordered = orderRows(found, asked);
       const shown = ordered.slice(offset, offset + most);
       recheckSoon(page, shown);
@@ -51,28 +53,22 @@ export const LIST_ROUTES = [
       };
     },
   ),
-  post(
-    "/api/bulk",
-    { action: required(choice(["forget"])), memories: required(list()) },
-    async ({ memdir }, { memories }): Promise<BulkAnswer> => {
-      const found = memories.map((key) => findByRef(memdir.directories, readKey(key)));
-      const entries: string[] = [];
-      for (const directory of new Set(found.map((each) => each.directory))) {
-        const files = found.filter((each) => each.directory === directory).map(({ file }) => file);
-        const { entry } = await directory.change((open) =>
-          open.apply({
-            action: "forget",
-            reason: "",
-            writes: new Map(files.map((file) => [file, null])),
-            trust: "user",
-          }),
-        );
-        entries.push(signEntry(memdir.directories, directory, entry.id));
-      }
-      return { message: `Forgot ${found.length === 1 ? "1 memory" : `${found.length} memories`}`, entries };
-    },
-  ),
+  post("/api/bulk", { action: required(choice(["forget"])), memories: required(list()) }, forgetSeveral),
 ];
+
+/** One change in each store. */
+export async function forgetSeveral({ memdir }: Page, { memories }: { memories: string[] }) {
+  const found = memories.map((key) => findByRef(memdir.directories, readKey(key)));
+  const entries: string[] = [];
+  for (const directory of new Set(found.map((each) => each.directory))) {
+    const files = found.filter((each) => each.directory === directory).map(({ file }) => file);
+    const writes = new Map(files.map((file) => [file, null]));
+    const change = { action: "forget", reason: "", writes, trust: "user" } as const;
+    const { entry } = await directory.change((open) => open.apply(change));
+    entries.push(signEntry(memdir.directories, directory, entry.id));
+  }
+  return { message: `Forgot ${countMemories(found.length)}`, entries };
+}
 
 function readKey(key: string): Ref {
   const slash = key.indexOf("/");
@@ -109,16 +105,17 @@ async function readAll(page: Page): Promise<Known> {
       };
     }),
   );
-  return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
+  const rows = lists.flatMap(({ rows }) => rows);
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  return { rows, byKey, skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
 export type FindTitle = (directory: number, file: string) => MemoryTitle;
 
 /** Names of memories; one that no longer exists is called by its file. */
 export async function findTitles(page: Page): Promise<FindTitle> {
-  const { rows } = await answerMemories(page);
-  const names = new Map(rows.map((row) => [keyOf(row), row.name]));
-  return (directory, file) => ({ directory, file, name: names.get(keyOf({ directory, file })) ?? wordsOf(file) });
+  const { byKey } = await answerMemories(page);
+  return (directory, file) => ({ directory, file, name: byKey.get(keyOf({ directory, file }))?.name ?? wordsOf(file) });
 }
 
 /** "project_deploy_to_staging.md" was called "deploy to staging", nearly. */
@@ -155,19 +152,18 @@ const SURE = 20;
  * that half a word finds something too. `isQuick`: only the words, for searching while typing, because finding the
  * meaning of a query takes longer than a keystroke.
  */
-async function findRows(page: Page, rows: KnownRow[], words: string, isQuick: boolean): Promise<KnownRow[]> {
+async function findRows(page: Page, { rows, byKey }: Known, words: string, isQuick: boolean): Promise<KnownRow[]> {
   if (searchWords(words).length === 0) return [];
   // Of very many the texts are read beside the first search; until then recall finds the words in them.
   const isRead = rows.length <= MANY || page.kept.readRows === rows;
   if (!isRead) readSoon(page, rows);
-  const first = isQuick && isRead ? [] : await rankRows(page, rows, words, isRead ? SURE : MAX_ROWS);
+  const first = isQuick && isRead ? [] : await rankRows(page, byKey, words, isRead ? SURE : MAX_ROWS);
   return [...new Set([...first, ...findByWords(page, rows, words, isRead)])];
 }
 
-async function rankRows({ memdir }: Page, rows: KnownRow[], words: string, limit: number): Promise<KnownRow[]> {
+async function rankRows({ memdir }: Page, byKey: Known["byKey"], words: string, limit: number): Promise<KnownRow[]> {
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
   const { memories } = await memdir.recall(words, { model: false, limit, session });
-  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
   return memories.flatMap((memory) => byKey.get(keyOf(refOf(memdir, memory))) ?? []);
 }
 

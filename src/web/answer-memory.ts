@@ -3,7 +3,7 @@
 import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findByRef } from "../memory/find.ts";
-import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
+import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {
   type FileChange,
@@ -26,13 +26,16 @@ import { clip, diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
 import { findHere } from "./answer-activity.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
-import type { ClaimRow, DiffLine, HistoryRow, MemoryRow, MemoryView, Ref } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
+import type { ClaimRow, DiffLine, MemoryRow, Ref } from "./shapes.ts";
+import { inWords } from "./text-parts.ts";
 
 /** The newest: more than the log of a few months has of one memory. */
 const MAX_SURFACED = 500;
 
-export const MEMORY_ROUTE = get("/api/memory", REF, async (page, ref): Promise<MemoryView> => {
+export const MEMORY_ROUTE = get("/api/memory", REF, viewMemory);
+
+export async function viewMemory(page: Page, ref: Ref) {
   const { memdir } = page;
   const { directory, file } = findByRef(memdir.directories, ref);
   const text = readText(directory, file);
@@ -47,9 +50,11 @@ export const MEMORY_ROUTE = get("/api/memory", REF, async (page, ref): Promise<M
   const linkage = openLinkage(memdir);
   return {
     row: isKnown ? shown : (await openRows(page, directory, ref.directory))(row),
+    /** In the order of the file, without those that are shown as something else. */
     fields: parseDocument(text ?? "")
       .fields.flatMap(({ key, value }) => flatten(key, value))
       .filter(({ key }) => !SHOWN_ELSEWHERE.has(key.replace(/^metadata\./, ""))),
+    /** The whole file; it goes back as `base` with an edit. */
     text: text ?? "",
     body: await buildMarkdownTree(memory.body, (name) => linkage.find(name)),
     cues: memory.when,
@@ -59,7 +64,7 @@ export const MEMORY_ROUTE = get("/api/memory", REF, async (page, ref): Promise<M
     history: readHistory(memdir, directory, file, !page.readOnly),
     surfaced: await traceMemory(page, directory, memory),
   };
-});
+}
 
 /** Null while nothing is known about the text as it is. */
 function isDoubtful(verdict: MemoryRow["verdict"]): boolean | null {
@@ -82,11 +87,9 @@ function readText(directory: Store, file: string): string | null {
 }
 
 /** A map's fields with their path. */
-function flatten(key: string, value: FieldValue): MemoryView["fields"] {
+function flatten(key: string, value: FieldValue): { key: string; value: string | string[] }[] {
   if (typeof value === "string") return [{ key, value }];
-  if (Array.isArray(value)) {
-    return [{ key, value: value.map((each) => (typeof each === "string" ? each : JSON.stringify(each))) }];
-  }
+  if (Array.isArray(value)) return [{ key, value: value.map(inWords) }];
   return Object.entries(value).flatMap(([inner, each]) => flatten(`${key}.${inner}`, each));
 }
 
@@ -130,7 +133,7 @@ export function claimRows(examined: Examined | null): ClaimRow[] {
   ];
 }
 
-async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memory): Promise<MemoryView["provenance"]> {
+async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memory) {
   const written = (await authorsOf(page, directory)).get(row.file);
   const { source, created, modified, verified } = memory;
   const known = {
@@ -146,10 +149,9 @@ async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memo
 const MAX_CONVERSATIONS = 8;
 const MAX_PROMPT_CHARS = 300;
 
-async function traceMemory(page: Page, directory: Store, memory: Memory): Promise<MemoryView["surfaced"]> {
-  const isMeant = ({ file, scope }: SurfacedMemory) => file === memory.file && scope === directory.scope;
+async function traceMemory(page: Page, directory: Store, memory: Memory) {
   const shown = readSurfaceLog(mainOf(page.memdir).path)
-    .flatMap(({ memories, ...entry }) => memories.filter(isMeant).map(({ why }) => ({ ...entry, why })))
+    .flatMap((one) => findShown([one], memory.file, directory.scope).map((how) => ({ ...how, prompt: one.prompt })))
     .slice(-MAX_SURFACED)
     .reverse();
   const sessions = [...new Set(shown.flatMap(({ session }) => session ?? []))].slice(0, MAX_CONVERSATIONS);
@@ -164,6 +166,7 @@ async function traceMemory(page: Page, directory: Store, memory: Memory): Promis
     const answer = turn?.answered ?? "";
     return {
       ...{ at, adapter: door, session, why: [...why] },
+      /** If the conversation is here: what was asked, and what of the memory the answer names ("" for nothing). */
       prompt: turn ? clip(turn.asked, MAX_PROMPT_CHARS) : null,
       used: turn ? (marks.find((mark) => answer.includes(mark)) ?? "") : null,
     };
@@ -202,7 +205,7 @@ function marksOf({ name, file, body }: Memory): string[] {
 const MAX_HISTORY = 50;
 
 /** Newest first, with ids that `Memdir.undo` takes. */
-function readHistory({ directories }: Memdir, directory: Store, file: string, mayChange: boolean): HistoryRow[] {
+export function readHistory({ directories }: Memdir, directory: Store, file: string, mayChange: boolean) {
   const all = directory.history();
   const undone = findUndone(all);
   const hashes = new Map<string, string | null>();

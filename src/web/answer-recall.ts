@@ -5,7 +5,6 @@
 
 import { resolve } from "node:path";
 import { MAX_HOOK_CHARS } from "../config.ts";
-import { buildStartContext, type StartContext } from "../context/start.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { choice, text } from "../input.ts";
@@ -16,9 +15,9 @@ import { thresholdOf } from "../recall/confidence.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import type { Recalled, RecallResult } from "../recall/recall.ts";
-import { capitalise, clip, get, look, mainOf, refOf, TEXT } from "./answer.ts";
+import { context } from "../verbs/context.ts";
+import { capitalise, clip, contextOf, get, look, type Page, refOf, TEXT } from "./answer.ts";
 import { openLinkage } from "./answer-map.ts";
-import type { ContextAnswer, InspectAnswer, InspectedMemory, InstructionRow } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The candidates, and as many again that are not. */
@@ -30,31 +29,24 @@ export const RECALL_ROUTES = [
   look("/api/inspect", { prompt: TEXT, adapter: choice(["hook", "library"]) }, ({ memdir }, { prompt, adapter }) =>
     inspectRecall(memdir, prompt, adapter ?? "hook"),
   ),
-  get("/api/context", { touch: text() }, async ({ memdir }, { touch }): Promise<ContextAnswer> => {
-    const context = await readContext(memdir, touch ? [insideProject(memdir, touch)] : []);
-    const { index, truncated } = context.memory;
-    const linkage = openLinkage(memdir);
-    return {
-      loaded: context.instructions.map(rowOf),
-      notLoaded: context.skipped.map(({ path, reason }) => ({ path, reason })),
-      added: context.nested.map(rowOf),
-      index: index
-        ? {
-            bytes: Buffer.byteLength(index),
-            isCut: truncated,
-            body: await buildMarkdownTree(index, linkage.find),
-          }
-        : null,
-      warnings: context.warnings,
-    };
-  }),
+  get("/api/context", { touch: text() }, viewContext),
 ];
 
-export async function inspectRecall(
-  memdir: Memdir,
-  prompt: string,
-  adapter: InspectAnswer["adapter"],
-): Promise<InspectAnswer> {
+export async function viewContext(page: Page, { touch }: { touch?: string | undefined }, signal: AbortSignal) {
+  const touched = touch ? [insideProject(page.memdir, touch)] : [];
+  const { memory, instructions, nested, skipped, warnings } = await readContext(page, touched, signal);
+  const { index, truncated: isCut } = memory;
+  const body = await buildMarkdownTree(index ?? "", openLinkage(page.memdir).find);
+  return {
+    loaded: instructions.map(instructionRow),
+    notLoaded: skipped.map(({ path, reason }) => ({ path, reason })),
+    added: nested.map(instructionRow),
+    index: index ? { bytes: Buffer.byteLength(index), isCut, body } : null,
+    warnings,
+  };
+}
+
+export async function inspectRecall(memdir: Memdir, prompt: string, adapter: "hook" | "library") {
   const maxBytes = adapter === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
   // Without a budget, so that nothing drops out of the order.
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
@@ -67,9 +59,11 @@ export async function inspectRecall(
     method: isAsked ? all.method : "skipped: a hook does not run recall for a prompt of a single word",
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
+    /** The most confident first. */
     memories: all.memories
       .map((memory) => inspect(memdir, memory, shown, threshold))
       .sort((a, b) => b.confidence - a.confidence),
+    /** Exactly what the model would get. */
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
@@ -77,7 +71,7 @@ export async function inspectRecall(
   };
 }
 
-function inspect(memdir: Memdir, memory: Recalled, shown: RecallResult | null, threshold: number): InspectedMemory {
+export function inspect(memdir: Memdir, memory: Recalled, shown: RecallResult | null, threshold: number) {
   const { name, scope, type, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
@@ -111,15 +105,10 @@ function reasonsOf({ why }: Recalled): string[] {
   });
 }
 
-/**
- * As `Memdir.context`, but a missing index is shown as it would be generated and not written, and nothing is read of a directory that
- * is not trusted: the page shows what memdir uses.
- */
-export async function readContext(memdir: Memdir, touched: readonly string[]): Promise<StartContext> {
-  const directory = { ...mainOf(memdir), readOnly: true };
-  const instructions = await memdir.instructions();
-  const location = { ...memdir.location, untrusted: null };
-  return buildStartContext(directory, instructions, location, memdir.config, memdir.warnings, touched);
+/** As the verb shows it, and nothing is read of a directory that is not trusted: the page shows what memdir uses. */
+export function readContext(page: Page, touch: string[], signal: AbortSignal) {
+  const location = { ...page.memdir.location, untrusted: null };
+  return context.run({ ...page.memdir, location }, { touch }, contextOf(page, signal));
 }
 
 /** The file need not exist: what would be loaded depends on its path alone. */
@@ -137,7 +126,7 @@ function insideProject({ location: { project } }: Memdir, path: string): string 
 /** Instructions are never megabytes long, and the page shows all of them at once. */
 const MAX_TEXT_CHARS = 200_000;
 
-function rowOf({ path, source, content, label, importedBy }: InstructionFile): InstructionRow {
+export function instructionRow({ path, source, content, label, importedBy }: InstructionFile) {
   return {
     path,
     source,

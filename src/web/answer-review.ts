@@ -24,9 +24,9 @@ import { readSide } from "./answer-change.ts";
 import { openLinkage } from "./answer-map.ts";
 import { findTitles } from "./answer-memories.ts";
 import { claimRows, examine } from "./answer-memory.ts";
-import type { ChangedAnswer, MemoryTitle, Ref, ReviewAnswer, ReviewDetail, ReviewItem } from "./api.ts";
 import type { FindLinked } from "./markdown-tree.ts";
 import { changeSkipped, findWaiting, placeOf, readQueue, type Waiting } from "./review-queue.ts";
+import type { ChangedAnswer, MemoryTitle, Ref, ReviewDetail, ReviewItem } from "./shapes.ts";
 import { compareTexts } from "./text-parts.ts";
 
 /** `base` is that of the detail that the person saw, `amended` what they wrote instead. */
@@ -35,16 +35,7 @@ const SEEN = { amended: group(WRITTEN), base: text() };
 type Seen = Input<typeof SEEN>;
 
 export const REVIEW_ROUTES = [
-  get("/api/review", {}, async (page): Promise<ReviewAnswer> => {
-    const { waiting, counts, isComplete } = await readQueue(page);
-    const dreamt = lastDream(openLearning(page.memdir).directory);
-    return {
-      items: waiting.map(({ item }) => item),
-      ...{ counts, isComplete },
-      checked: lastCheck(page),
-      dreamt: dreamt > 0 ? new Date(dreamt).toISOString() : null,
-    };
-  }),
+  get("/api/review", {}, viewQueue),
   get("/api/review/item", { id: NAME }, async (page, { id }) => detail(page, await findWaiting(page, id))),
   /** A proposal, with the person's own words where they changed some, or a step of a dream. */
   post("/api/review/accept", { id: NAME, ...SEEN }, async (page, { id, ...seen }) => {
@@ -113,6 +104,20 @@ export const REVIEW_ROUTES = [
     },
   ),
 ];
+
+export async function viewQueue(page: Page) {
+  const { waiting, counts, isComplete } = await readQueue(page);
+  const dreamt = lastDream(openLearning(page.memdir).directory);
+  return {
+    items: waiting.map(({ item }) => item),
+    counts,
+    /** False while duplicates are still searched for: ask again. */
+    isComplete,
+    /** When memories were last checked, and the last dream was. */
+    checked: lastCheck(page),
+    dreamt: dreamt > 0 ? new Date(dreamt).toISOString() : null,
+  };
+}
 
 function lastCheck({ memdir }: Page): string | null {
   const times = memdir.directories.flatMap(({ path }) => [...readVerdicts(path).values()].map(({ at }) => at));

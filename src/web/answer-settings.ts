@@ -18,7 +18,6 @@ import { findMachine, init } from "../verbs/init.ts";
 import { CLIENTS } from "../wiring/clients.ts";
 import { contextOf, get, NAME, type Page, post, REF, TEXT } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
-import type { AgentRow, Project, SettingsView, TeamAnswer } from "./api.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -27,15 +26,7 @@ const OFFERED = ["mode", "teamMode", "tokensPerDay", "tokensPerSession", "costPe
 const LEARN = SETTINGS.private.learn as Record<(typeof OFFERED)[number], Setting<unknown>>;
 
 export const SETTINGS_ROUTES = [
-  get("/api/settings", {}, async (page): Promise<SettingsView> => {
-    const { learn, userFile } = page.memdir.config;
-    return {
-      learn: Object.fromEntries(OFFERED.map((name) => [name, learn[name]])) as SettingsView["learn"],
-      userFile,
-      stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
-      agents: await listAgents(page),
-    };
-  }),
+  get("/api/settings", {}, viewSettings),
   /** Into the user's own file; the page then goes by it. */
   post("/api/settings", { name: required(choice(OFFERED)), value: TEXT }, async (page, { name, value }) => {
     const { memdir, store } = page;
@@ -49,7 +40,7 @@ export const SETTINGS_ROUTES = [
     if (problem !== undefined) throw new MemdirError("conflict", String(Object.values(problem).at(-1)));
     return { notes: "notes" in wired ? wired.notes : [] };
   }),
-  get("/api/projects", {}, async ({ memdir }): Promise<Project[]> => listProjects(memdir.config)),
+  get("/api/projects", {}, async ({ memdir }) => listProjects(memdir.config)),
   /** Only one that was listed: an address must not open just any folder. */
   post("/api/project", { root: NAME }, async (page, { root }) => {
     if (!listProjects(page.memdir.config).some((project) => project.root === root))
@@ -57,19 +48,35 @@ export const SETTINGS_ROUTES = [
     await reopen(page, root);
     return {};
   }),
-  /** Shared memories: where they are shared, and who writes them. */
-  get("/api/team", {}, async (page): Promise<TeamAnswer> => {
-    const shared = page.memdir.directories.filter(({ scope }) => scope === "team");
-    const authors = await Promise.all(shared.map((directory) => authorsOf(page, directory)));
-    const written = authors.flatMap((files) => [...files.values()]);
-    return { place: findTeam(page), lastSync: lastSync(page), people: countPeople(written) };
-  }),
+  get("/api/team", {}, viewTeam),
   post("/api/open", REF, async ({ memdir, env }, ref) => {
     const { directory, file } = findByRef(memdir.directories, ref);
     const path = join(directory.path, file);
     return { program: openInEditor(env, path), path };
   }),
 ];
+
+export async function viewSettings(page: Page) {
+  const { learn, userFile } = page.memdir.config;
+  return {
+    learn: Object.fromEntries(OFFERED.map((name) => [name, learn[name]])) as Pick<
+      typeof learn,
+      (typeof OFFERED)[number]
+    >,
+    /** Where they are kept. */
+    userFile,
+    stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
+    agents: await listAgents(page),
+  };
+}
+
+/** Shared memories: where they are shared, and who writes them. */
+export async function viewTeam(page: Page) {
+  const shared = page.memdir.directories.filter(({ scope }) => scope === "team");
+  const authors = await Promise.all(shared.map((directory) => authorsOf(page, directory)));
+  const written = authors.flatMap((files) => [...files.values()]);
+  return { place: findTeam(page), lastSync: lastSync(page), people: countPeople(written) };
+}
 
 /** Null for nothing. Throws for what the setting cannot be, which would be ignored once it is written. */
 function readSetting(name: (typeof OFFERED)[number], value: string): string | number | null {
@@ -97,7 +104,8 @@ function placeOf({ location, directories }: Memdir): string {
   return JSON.stringify([location.project.root, ...directories.map(({ path }) => path)]);
 }
 
-async function listAgents(page: Page): Promise<AgentRow[]> {
+/** On this machine; `changes` is what wiring one would change. */
+export async function listAgents(page: Page) {
   const context = contextOf(page, SIGNAL);
   const machine = findMachine(context);
   const planned = await init.run(page.memdir, { "dry-run": true }, context);
@@ -113,7 +121,7 @@ async function listAgents(page: Page): Promise<AgentRow[]> {
 const MAX_PROJECTS = 100;
 
 /** Projects whose folder is known and still exists, the last used first. */
-function listProjects({ claudeDir }: Config): Project[] {
+export function listProjects({ claudeDir }: Config) {
   const projects = join(claudeDir, "projects");
   const found = attempt(() => readdirSync(projects), []).flatMap((name) => {
     const owner = readOwner(join(projects, name, "memory"));
@@ -146,7 +154,7 @@ function openInEditor(env: Page["env"], path: string): string | null {
 }
 
 /** A server that the project has joined comes before the folder in the repository. */
-function findTeam({ memdir, log }: Page): TeamAnswer["place"] {
+function findTeam({ memdir, log }: Page): { kind: "none" | "repository" | "server"; where: string } | null {
   try {
     const membership = findMembership(memdir.config, memdir.location.project);
     if (membership) return { kind: "server", where: formatMembership(membership) };
@@ -165,8 +173,8 @@ function lastSync({ memdir }: Page): string | null {
 }
 
 /** The busiest first; memories that were not committed or synced yet have no author. */
-function countPeople(rows: readonly { author: string; at: string }[]): TeamAnswer["people"] {
-  const people = new Map<string, TeamAnswer["people"][0]>();
+function countPeople(rows: readonly { author: string; at: string }[]) {
+  const people = new Map<string, { name: string; memories: number; last: string | null }>();
   for (const { author, at } of rows) {
     if (author === "") continue;
     const known = people.get(author) ?? { name: author, memories: 0, last: null };

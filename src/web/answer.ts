@@ -14,7 +14,7 @@ import type { HealthFinding } from "../truth/health-findings.ts";
 import { type Context, silent } from "../verb.ts";
 import { TYPE } from "../verbs/common.ts";
 import type { World } from "../world.ts";
-import type { DiffLine, LiveEvent, MemoryList, MemoryRow, MemoryTitle, Ref } from "./api.ts";
+import type { DiffLine, LiveEvent, MemoryList, MemoryRow, MemoryTitle, Ref } from "./shapes.ts";
 
 /** The Memdir that the page shows. */
 export interface Page extends Pick<World, "env" | "now" | "log"> {
@@ -67,6 +67,7 @@ export type MeasuredStore = Pick<Measured, "dir" | "memories" | "findings">;
 
 export interface Known {
   rows: KnownRow[];
+  byKey: ReadonlyMap<string, KnownRow>;
   skipped: MemoryList["skipped"];
 }
 

@@ -7,24 +7,6 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { parse } from "hono/utils/cookie";
 import type { World } from "../world.ts";
 
-/** What the guard sees of a request; the body is not read before it is admitted. */
-interface Knock {
-  method: string;
-  /** Without the query. */
-  path: string;
-  query: URLSearchParams;
-  headers: Headers;
-}
-
-export type Admission =
-  /** `session` identifies the browser, and is not the cookie. */
-  | { kind: "in"; session: string }
-  /** The one-time address was opened: redirect to the page, without the token. */
-  | { kind: "exchange"; cookie: string | null }
-  | { kind: "refused"; status: number; problem: string; message: string };
-
-export type Refusal = Extract<Admission, { kind: "refused" }>;
-
 export type Guard = ReturnType<typeof openGuard>;
 
 /** Long enough to switch to another window, short enough to be worthless in a shell's history. */
@@ -35,7 +17,7 @@ const NAMES = ["127.0.0.1", "localhost", "[::1]"];
 /** A memory is a few kilobytes, and the largest that can be read is smaller than this. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-export const HOW_TO_OPEN =
+const HOW_TO_OPEN =
   "press Enter in the terminal where `memdir ui` runs and open the new address, or run `memdir ui` again";
 
 /** `newSecret`: 256 random bits, safe in an address and in a cookie. */
@@ -69,27 +51,31 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
       token = { hash: hashOf(secret), until: now().getTime() + TOKEN_MS };
       return secret;
     },
-    admit(knock: Knock): Admission {
-      const stranger = findStranger(knock.headers, port);
+    /** What identifies the browser, and is not the cookie; or the answer to who is not let in. The body is not read before that. */
+    admit({ method, url, headers }: Request): string | Response {
+      const stranger = findStranger(headers, port);
       if (stranger) return stranger;
-      const session = findSession(knock.headers);
-      const given = knock.query.get("token");
-      if (knock.method === "GET" && knock.path === "/" && given !== null) {
-        if (spendToken(given)) return { kind: "exchange", cookie: enter() };
+      const session = findSession(headers);
+      const { pathname, searchParams } = new URL(url);
+      const given = searchParams.get("token");
+      if (method === "GET" && pathname === "/" && given !== null) {
+        if (spendToken(given)) return toPage({ "set-cookie": enter() });
         // A browser that was admitted went back in its history.
-        if (session !== null) return { kind: "exchange", cookie: null };
+        if (session !== null) return toPage({});
       }
-      if (session === null) {
-        const what = given === null ? "this browser has no access" : "this address has expired or was already used";
-        return refuse(401, "token", `${what}: ${HOW_TO_OPEN}`);
-      }
-      return findFormProblem(knock) ?? { kind: "in", session };
+      if (session !== null) return findFormProblem(method, headers) ?? session;
+      const what = given === null ? "this browser has no access" : "this address has expired or was already used";
+      if (pathname.startsWith("/api/")) return refuse(401, "token", `${what}: ${HOW_TO_OPEN}`);
+      return new Response(ENTRY_PAGE, {
+        status: 401,
+        headers: { ...CLOSE, "content-type": "text/html; charset=utf-8" },
+      });
     },
   };
 }
 
 /** A request with a wrong host name or from another page. It learns nothing, not even whether its cookie is valid. */
-function findStranger(headers: Headers, port: number): Admission | null {
+function findStranger(headers: Headers, port: number): Response | null {
   const host = headers.get("host") ?? "";
   // A page can make a browser resolve its own name to this address; the name is still in the header.
   const isOurs = NAMES.some((name) => host === `${name}:${port}` || (port === 80 && host === name));
@@ -108,7 +94,7 @@ function findStranger(headers: Headers, port: number): Admission | null {
  * For every request except reads. Forms and links of other pages cannot send this without a preflight request, which is
  * refused.
  */
-function findFormProblem({ method, headers }: Knock): Admission | null {
+function findFormProblem(method: string, headers: Headers): Response | null {
   if (method === "GET" || method === "HEAD") return null;
   if (!["POST", "PUT", "DELETE"].includes(method)) return refuse(405, "method", "use GET, POST, PUT or DELETE");
   if (headers.get("x-memdir") !== "1") return refuse(403, "header", "a write must have the header `X-Memdir: 1`");
@@ -126,6 +112,26 @@ function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-function refuse(status: number, problem: string, message: string): Refusal {
-  return { kind: "refused", status, problem, message };
+/** The unread rest of a refused request could be taken for the next one. */
+const CLOSE = { connection: "close" };
+
+function refuse(status: number, problem: string, message: string): Response {
+  return Response.json({ problem, message }, { status, headers: CLOSE });
 }
+
+/** The token leaves the address bar and the browser's history. */
+function toPage(cookie: Record<string, string>): Response {
+  return new Response(null, { status: 303, headers: { location: "/", "referrer-policy": "no-referrer", ...cookie } });
+}
+
+const ENTRY_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>memdir: a new address is needed</title>
+<h1>This page needs a new address</h1>
+<p>The address has expired, was already used, or belongs to a page that has been closed.</p>
+<p>To open the page, ${HOW_TO_OPEN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
+</html>
+`;

@@ -1,9 +1,9 @@
 /** The health of all memories, measured beside the requests, since it reads every one of them; what is wrong, and what doubles what. */
 
-import type { Memdir } from "../memdir.ts";
 import { localDay } from "../text/local-day.ts";
 import { pointsOf, scoreHealth } from "../truth/health.ts";
-import { type MeasuredStore, type Measurement, type Page, workBeside } from "./answer.ts";
+import { health } from "../verbs/health.ts";
+import { contextOf, type Measurement, type Page, workBeside } from "./answer.ts";
 
 /** The last measurement, null before the first; another begins where something has changed since, and the page is told of its end. */
 export async function readHealth(page: Page): Promise<{ last: Measurement | null; isComplete: boolean }> {
@@ -25,8 +25,11 @@ export async function readHealth(page: Page): Promise<{ last: Measurement | null
 }
 
 /** All directories that can be changed, taken as one. */
-async function measure({ memdir, store = {}, measureApart }: Page): Promise<Measurement> {
-  const stores = await (measureApart?.({ memdir, store }) ?? measureHere(memdir));
+async function measure(page: Page): Promise<Measurement> {
+  const { memdir, store = {}, measureApart } = page;
+  const measureHere = () => health.run(memdir, {}, contextOf(page, new AbortController().signal));
+  const stores = await (measureApart?.({ memdir, store }) ??
+    measureHere().then(({ others, ...main }) => [main, ...others]));
   const places = new Map(memdir.directories.map(({ path }, at) => [path, at]));
   const counted = stores.filter(({ dir }) => places.has(dir));
   const findings = counted.flatMap(({ dir, findings: these }) =>
@@ -35,13 +38,4 @@ async function measure({ memdir, store = {}, measureApart }: Page): Promise<Meas
   const memories = counted.reduce((sum, each) => sum + each.memories, 0);
   const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
   return { score: scoreHealth(apart, memories), memories, findings, points: pointsOf(apart, memories) };
-}
-
-async function measureHere(memdir: Memdir): Promise<MeasuredStore[]> {
-  const measured: MeasuredStore[] = [];
-  for (const [at, directory] of memdir.directories.entries()) {
-    if (directory.readOnly && at > 0) continue;
-    measured.push((await memdir.measure(directory)).health);
-  }
-  return measured;
 }

@@ -8,7 +8,7 @@ import { openLearning } from "../open-learn.ts";
 import { count, countMemories } from "../verb.ts";
 import type { World } from "../world.ts";
 import { contextOf, type Page } from "./answer.ts";
-import type { Job, JobKind } from "./api.ts";
+import type { Job, JobKind } from "./shapes.ts";
 
 export interface JobsOptions extends Pick<World, "newId"> {
   tell: (job: Job) => void;

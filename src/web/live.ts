@@ -3,7 +3,7 @@
 import { type Watching, watchDirectory } from "../memory/watch.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
-import type { Job, LiveEvent } from "./api.ts";
+import type { Job, LiveEvent } from "./shapes.ts";
 
 interface LiveOptions extends Pick<World, "log"> {
   /** Called before a change is sent. */

@@ -4,7 +4,7 @@ import type { MarkedToken, Token, Tokens } from "marked";
 import { attempt } from "../errors.ts";
 import { ABYSS } from "../instructions/imports.ts";
 import { clip } from "./answer.ts";
-import type { MarkdownNode, Ref } from "./api.ts";
+import type { MarkdownNode, Ref } from "./shapes.ts";
 
 /** Which memory a `[[name]]` or a link to a file means; null for none. */
 export type FindLinked = (name: string) => Ref | null;

@@ -1,5 +1,5 @@
 /** Which memories a list shows, in which order, and what its filters would show: pure functions over rows. */
-import { AGES, FILTERS, type Filter, type MemoryList, type MemoryRow, SORTS, type Sort } from "./api.ts";
+import { AGES, FILTERS, type Filter, type MemoryList, type MemoryRow, SORTS, type Sort } from "./shapes.ts";
 
 export interface Asked {
   /** Empty: any value. */

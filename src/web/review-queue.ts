@@ -10,10 +10,10 @@ import { findText, oneLine, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath } from "../team/merge.ts";
 import { sha256 } from "../text/hash.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/verdicts.ts";
-import { capitalise, type KnownRow, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
+import { capitalise, type Known, type KnownRow, type Measurement, mainOf, type Page, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
-import { keyOf, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./api.ts";
 import { readHealth } from "./health.ts";
+import { keyOf, REVIEW_KINDS, type ReviewCounts, type ReviewItem, type ReviewVerb } from "./shapes.ts";
 
 export interface Waiting {
   item: ReviewItem;
@@ -23,7 +23,7 @@ export interface Waiting {
 
 /** In the order in which a person should decide: what blocks others first, what only helps last. No memory is read for it. */
 export async function readQueue(page: Page) {
-  const { rows } = await answerMemories(page);
+  const { rows, byKey } = await answerMemories(page);
   const find = await findTitles(page);
   const { last, isComplete } = await readHealth(page);
   const dreamt = steps(page, rows, find);
@@ -33,7 +33,7 @@ export async function readQueue(page: Page) {
     ...proposals(page, find),
     ...dreamt,
     ...findings(page, rows),
-    ...duplicates(page, rows, last?.findings ?? [], dreamt),
+    ...duplicates(page, byKey, last?.findings ?? [], dreamt),
     ...withoutCues(page, rows),
   ];
   const waiting = found.filter(({ item }) => !skipped.has(item.id));
@@ -172,16 +172,15 @@ function markVerbs({ memdir }: Page, { pinned, scope, type }: KnownRow): ReviewV
 /** As the health finds them: it reads every memory, so they come from its last measurement. What a step merges already is not proposed twice. */
 function duplicates(
   page: Page,
-  rows: readonly KnownRow[],
+  byKey: Known["byKey"],
   found: Measurement["findings"],
   dreamt: readonly Waiting[],
 ): Waiting[] {
-  const known = new Map(rows.map((row) => [keyOf(row), row]));
   const merged = dreamt.flatMap(({ step }) => (step?.op.kind === "merge" ? [new Set(step.op.files)] : []));
   return found.flatMap(({ kind, directory, file: second, others }) => {
     if (kind !== "duplicate" && kind !== "near-duplicate") return [];
     return others.flatMap((first) => {
-      const [one, two] = [first, second].map((file) => known.get(keyOf({ directory, file })));
+      const [one, two] = [first, second].map((file) => byKey.get(keyOf({ directory, file })));
       if (!one || !two) return [];
       if (directory === 0 && merged.some((files) => files.has(first) && files.has(second))) return [];
       return aboutMemory(page, one, {

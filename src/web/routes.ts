@@ -5,7 +5,7 @@ import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import { fieldsOf, type Line, type Said, type Span, type Verb, writes } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
-import { contextOf, get, NAME, REF, type Route, type Sent } from "./answer.ts";
+import { contextOf, get, NAME, type Page, REF, type Route, type Sent } from "./answer.ts";
 import { ACTIVITY_ROUTES } from "./answer-activity.ts";
 import { CHANGE_ROUTES } from "./answer-change.ts";
 import { HOME_ROUTES } from "./answer-home.ts";
@@ -15,31 +15,40 @@ import { MEMORY_ROUTE } from "./answer-memory.ts";
 import { RECALL_ROUTES } from "./answer-recall.ts";
 import { REVIEW_ROUTES } from "./answer-review.ts";
 import { SETTINGS_ROUTES } from "./answer-settings.ts";
-import type { Start, VerbForm } from "./api.ts";
 
 export const ROUTES: readonly Route[] = [
-  get("/api/start", {}, async ({ memdir, generation, readOnly, version }): Promise<Start> => {
-    const { project } = memdir.location;
-    return {
-      version,
-      project: basename(project.worktreeRoot ?? project.cwd),
-      root: project.root,
-      generation,
-      readOnly,
-      warnings: [...memdir.warnings],
-      verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary }) => ({ name, summary })),
-    };
-  }),
-  get("/api/verb", { name: NAME }, async (_, { name }): Promise<VerbForm> => {
-    const row = findRow(name);
-    if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
-    const verb = await row.load();
-    const { properties, required } = buildSchema(fieldsOf(verb, "web")) as Pick<VerbForm, "properties" | "required">;
-    return { name, summary: row.summary, about: verb.about ?? "", properties, required };
-  }),
+  get("/api/start", {}, viewStart),
+  get("/api/verb", { name: NAME }, viewVerb),
   ...[...HOME_ROUTES, ...LIST_ROUTES, MEMORY_ROUTE, ...CHANGE_ROUTES, MAP_ROUTE],
   ...[...RECALL_ROUTES, ...REVIEW_ROUTES, ...ACTIVITY_ROUTES, ...SETTINGS_ROUTES],
 ];
+
+export async function viewStart({ memdir, generation, readOnly, version }: Page) {
+  const { project } = memdir.location;
+  return {
+    version,
+    project: basename(project.worktreeRoot ?? project.cwd),
+    /** The project's folder. */
+    root: project.root,
+    /** Sent back with every request that is no GET, so that nothing of another project is changed. */
+    generation,
+    readOnly,
+    warnings: [...memdir.warnings],
+    /** The verbs of the table that are for the page. */
+    verbs: VERBS.filter(({ on }) => on.includes("web")).map(({ name, summary }) => ({ name, summary })),
+  };
+}
+
+export async function viewVerb(_: Page, { name }: { name: string }) {
+  const row = findRow(name);
+  if (!row) throw new MemdirError("not-found", `there is no verb ${JSON.stringify(name.slice(0, 40))} for the page`);
+  const verb = await row.load();
+  const { properties, required } = buildSchema(fieldsOf(verb, "web")) as {
+    properties: Record<string, { type: string; enum?: string[]; description?: string }>;
+    required: string[];
+  };
+  return { name, summary: row.summary, about: verb.about ?? "", properties, required };
+}
 
 /** `POST /api/<name>` for a verb that is for the page, its result in words with `say`; null for any other. A verb is loaded when it is first asked for. */
 export async function findVerbRoute(name: string): Promise<Route | null> {

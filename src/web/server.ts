@@ -12,12 +12,12 @@ import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
 import type { Watching } from "../memory/watch.ts";
 import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
-import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import { type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard, type Refusal } from "./guard.ts";
+import { type Guard, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
 import { findVerbRoute, ROUTES } from "./routes.ts";
+import type { Problem } from "./shapes.ts";
 
 export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" | "watch"> {
   assets: Assets;
@@ -118,15 +118,11 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
   const app = new Hono<Env>();
 
   app.use("*", async (c, next) => {
-    const { method, url, headers } = c.req.raw;
-    const { pathname, searchParams } = new URL(url);
-    const admission = guard.admit({ method, path: pathname, query: searchParams, headers });
-    if (admission.kind === "in") {
-      c.set("session", admission.session);
+    const admitted = guard.admit(c.req.raw);
+    if (typeof admitted === "string") {
+      c.set("session", admitted);
       await next();
-    } else {
-      c.res = admission.kind === "exchange" ? exchange(admission.cookie) : refuseEntry(admission, pathname);
-    }
+    } else c.res = admitted;
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
 
@@ -173,9 +169,12 @@ async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<R
   // The first of several parameters of one name counts.
   const query = Object.fromEntries([...new URL(url).searchParams].reverse());
   if (method === "GET") return pack(c, JSON.stringify(await route.answer(page, query, signal)));
-  const read = await readObject(c.req.raw.body);
-  if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
-  const sent = method === "DELETE" ? query : read.value;
+  const bytes = await readBody(c.req.raw.body, MAX_BODY_BYTES);
+  if (bytes === null) return c.json(problem("size", `a body must not exceed ${MAX_BODY_BYTES} bytes`), 413);
+  const body = parseObject(bytes);
+  // Without quoting the body.
+  if (body === null) return c.json(problem("form", "the body is not a JSON object in UTF-8"), 400);
+  const sent = method === "DELETE" ? query : body;
   const isWrite = typeof writes === "function" ? writes(sent) : writes;
   if (isWrite && page.readOnly) return c.json(READ_ONLY, 403);
   // Only now: another project may have been opened while the body was read. Who names none means the first.
@@ -233,45 +232,12 @@ async function serveAsset(c: Context<Env>, assets: Assets): Promise<Response> {
   });
 }
 
-/** The token leaves the address bar and the browser's history. */
-function exchange(cookie: string | null): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { location: "/", "referrer-policy": "no-referrer", ...(cookie !== null && { "set-cookie": cookie }) },
-  });
-}
-
-function refuseEntry({ status, problem: code, message }: Refusal, path: string): Response {
-  // The unread rest of a refused request could be taken for the next one.
-  const headers = { connection: "close" };
-  if (status !== 401 || path.startsWith("/api/")) return Response.json(problem(code, message), { status, headers });
-  return new Response(ENTRY_PAGE, { status, headers: { ...headers, "content-type": "text/html; charset=utf-8" } });
-}
-
-const ENTRY_PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>memdir: a new address is needed</title>
-<h1>This page needs a new address</h1>
-<p>The address has expired, was already used, or belongs to a page that has been closed.</p>
-<p>To open the page, ${HOW_TO_OPEN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
-</html>
-`;
-
-type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
-
-/** Up to its limit and never further, strictly UTF-8, an object or nothing. */
-async function readObject(body: ReadableStream<Uint8Array> | null): Promise<ReadBody> {
-  const bytes = await readBody(body, MAX_BODY_BYTES);
-  if (bytes === null) return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
-  if (bytes.length === 0) return { value: {} };
+/** Strictly UTF-8, an object or nothing; null for anything else. */
+function parseObject(bytes: Uint8Array): Sent | null {
+  if (bytes.length === 0) return {};
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const value = attempt<unknown, null>(() => JSON.parse(decoder.decode(bytes)), null);
-  if (value !== null && typeof value === "object" && !Array.isArray(value)) return { value: value as Sent };
-  // Without quoting the body.
-  return { refused: "form", message: "the body is not a JSON object in UTF-8" };
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Sent) : null;
 }
 
 const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {

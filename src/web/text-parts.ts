@@ -3,8 +3,8 @@
 import { CONFLICT_FIELD } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
-import type { TextPart } from "./api.ts";
 import { buildMarkdownTree, type FindLinked } from "./markdown-tree.ts";
+import type { TextPart } from "./shapes.ts";
 
 /** What programs write for themselves. */
 const QUIET: ReadonlySet<string> = new Set([
@@ -36,10 +36,11 @@ function takeApart(given: string | null) {
 }
 
 function show(value: FieldValue): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value))
-    return value.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("\n");
-  return JSON.stringify(value);
+  return Array.isArray(value) ? value.map(inWords).join("\n") : inWords(value);
+}
+
+export function inWords(value: FieldValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** At blank lines, but not within code. */

@@ -62,22 +62,13 @@ async function call<T>(address: string, init: RequestInit): Promise<Answer<T>> {
     const response = await fetch(address, { ...init, credentials: "same-origin" });
     const body: unknown = await response.json().catch(() => null);
     if (response.ok) return { value: body as T, failure: null };
-    return { value: null, failure: { ...readProblem(body, response.status), status: response.status, body } };
+    const { status } = response;
+    const unworded = { problem: "failed", message: `The server answered with ${status}.` };
+    return { value: null, failure: { ...unworded, ...(body as Partial<Problem> | null), status, body } };
   } catch (error) {
     const isAborted = error instanceof DOMException && error.name === "AbortError";
     const problem = isAborted ? "aborted" : "unreachable";
     const message = "The server is not responding. If you stopped it, run `memdir ui` again.";
     return { value: null, failure: { problem, message, status: 0, body: null } };
   }
-}
-
-function readProblem(body: unknown, status: number): Problem {
-  const given = body as Partial<Problem> | null;
-  if (typeof given?.message === "string") return { problem: given.problem ?? "failed", message: given.message };
-  if (status === 401 || status === 403)
-    return {
-      problem: "ended",
-      message: "This page no longer has access. Run `memdir ui` and open the address it prints.",
-    };
-  return { problem: "failed", message: `The server answered with ${status}.` };
 }

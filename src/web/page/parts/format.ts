@@ -68,24 +68,18 @@ export interface DayColumn {
 /** Days joined to weeks where there are more than fit, so that a year is still readable. */
 export function gatherDays(days: DayColumn[], most: number): { columns: DayColumn[]; each: number } {
   const each = days.length <= most ? 1 : 7;
-  const columns: DayColumn[] = [];
-  for (let at = 0; at < days.length; at += each) {
-    const together = days.slice(at, at + each);
-    const first = together[0];
-    if (first === undefined) break;
-    columns.push({
-      day: first.day,
-      values: first.values.map((_, kind) => together.reduce((sum, day) => sum + (day.values[kind] ?? 0), 0)),
+  const columns = days
+    .filter((_, at) => at % each === 0)
+    .map(({ day, values }, nth) => {
+      const together = days.slice(nth * each, (nth + 1) * each);
+      return { day, values: values.map((_, kind) => together.reduce((sum, one) => sum + (one.values[kind] ?? 0), 0)) };
     });
-  }
   return { columns, each };
 }
 
 export function formatDay(day: string, isLong = false): string {
-  const at = dateOf(day);
-  if (Number.isNaN(at.getTime())) return day;
   const year = isLong ? ({ weekday: "short", year: "numeric" } as const) : {};
-  return at.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC", ...year });
+  return dateOf(day).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC", ...year });
 }
 
 export function addDays(day: string, count: number): string {

@@ -1,4 +1,4 @@
-/** State that several views use: debounced values, work in progress. */
+/** State that several views use: debounced values, what is near the window, work in progress. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { amend } from "../router.ts";
 
@@ -32,6 +32,19 @@ export function useAsked(params: URLSearchParams, name: string, ms: number) {
     askNow(given);
   }, [given]);
   return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
+}
+
+/** Whether an element is within the window, or that far from it. */
+export function useNear(place: { current: Element | null }, margin: string, first = false): boolean {
+  const [isNear, setNear] = useState(first);
+  useEffect(() => {
+    const watching = new IntersectionObserver((entries) => setNear(entries.at(-1)?.isIntersecting ?? false), {
+      rootMargin: margin,
+    });
+    if (place.current !== null) watching.observe(place.current);
+    return () => watching.disconnect();
+  }, []);
+  return isNear;
 }
 
 /** Whether a task that was started here is still running, and what starts one. */

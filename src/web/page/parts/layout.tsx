@@ -1,10 +1,11 @@
 /** The parts of a view: its head, sections, modes, tables, and empty and loading states. */
-import type { ComponentChildren, VNode } from "preact";
-import { useEffect } from "preact/hooks";
+import type { ComponentChildren, TargetedKeyboardEvent, VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useKeys } from "../keyboard.ts";
 import type { Live } from "../live.ts";
 import { amend, formatRoute, route } from "../router.ts";
 import { useStore } from "../store.ts";
-import { Button } from "./basics.tsx";
+import { Button, Field } from "./basics.tsx";
 import { showName, toggle } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
@@ -139,22 +140,26 @@ export function Page<T>({ title, lead, live, actions, none, children }: PageProp
   );
 }
 
-interface ChipsProps<Value> {
+interface ChoicesProps<Value> {
   label: string;
-  /** The value is the title by default. */
-  chips: readonly { value: Value; title?: string; count?: number }[];
-  current: Value;
+  /** The value is the title by default; `class` is that of a colour sample before it. */
+  choices: readonly { value: Value; title?: string; class?: string; count?: number }[];
+  isChosen: (value: Value) => boolean;
   onChoose: (value: Value) => void;
+  /** Of every button. */
+  looks?: string;
 }
 
-/** One of a few, side by side. */
-export function Chips<Value extends string | null>({ label, chips, current, onChoose }: ChipsProps<Value>): VNode {
+/** A few things side by side, of which one or several are chosen. */
+export function Choices<Value extends string | null>(props: ChoicesProps<Value>): VNode {
+  const { label, choices, isChosen, onChoose, looks = "chip" } = props;
   return (
-    <fieldset class="row chips plain-set">
+    <fieldset class={`row plain-set${looks === "chip" ? " chips" : ""}`}>
       <legend class="hidden">{label}</legend>
-      {chips.map(({ value, title, count }) => (
-        <button key={value} type="button" class="chip" aria-pressed={value === current} onClick={() => onChoose(value)}>
-          {title ?? value} {count === undefined ? null : <span class="soft">{count}</span>}
+      {choices.map(({ value, title, class: sample, count }) => (
+        <button key={value} type="button" class={looks} aria-pressed={isChosen(value)} onClick={() => onChoose(value)}>
+          {sample === undefined ? null : <span class={`swatch ${sample}`} aria-hidden="true" />}
+          {title ?? value} {count === undefined ? null : <span class="soft">{count.toLocaleString()}</span>}
         </button>
       ))}
     </fieldset>
@@ -163,26 +168,16 @@ export function Chips<Value extends string | null>({ label, chips, current, onCh
 
 interface KindsProps<Kind> {
   label: string;
-  kinds: readonly { kind: Kind; title: string; class: string }[];
-  countOf: (kind: Kind) => number;
+  kinds: readonly { value: Kind; title: string; class: string; count: number }[];
   /** Those that are hidden, as the address has them. */
   without: ReadonlySet<string>;
 }
 
-/** Which kinds of something are shown: a button each, pressed or not. */
-export function Kinds<Kind extends string>({ label, kinds, countOf, without }: KindsProps<Kind>): VNode {
+/** Which kinds of something are shown. */
+export function Kinds<Kind extends string>({ label, kinds, without }: KindsProps<Kind>): VNode {
   const turn = (kind: Kind) => amend({ without: toggle<string>(without, kind).join(",") });
-  return (
-    <fieldset class="row plain-set">
-      <legend class="hidden">{label}</legend>
-      {kinds.map(({ kind, title, class: sample }) => (
-        <Button key={kind} isSmall aria-pressed={!without.has(kind)} onClick={() => turn(kind)}>
-          <span class={`swatch ${sample}`} aria-hidden="true" />
-          {title} <span class="soft">{countOf(kind).toLocaleString()}</span>
-        </Button>
-      ))}
-    </fieldset>
-  );
+  const isChosen = (kind: Kind) => !without.has(kind);
+  return <Choices label={label} choices={kinds} isChosen={isChosen} onChoose={turn} looks="button button-small" />;
 }
 
 export function readWithout(params: URLSearchParams): ReadonlySet<string> {
@@ -230,5 +225,43 @@ export function Table<Row>({ caption, none = "", columns, rows, keyOf }: TablePr
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface SearchProps {
+  label: string;
+  placeholder: string;
+  q: string;
+  onInput: (q: string) => void;
+  onKeyDown: (event: TargetedKeyboardEvent<HTMLElement>) => void;
+  class: string;
+  /** Somebody came to search. */
+  wantsFocus?: boolean;
+  children?: ComponentChildren;
+}
+
+/** A field that searches what the view shows; a slash leads to it. */
+export function SearchField({ class: looks, q, wantsFocus = false, children, ...more }: SearchProps): VNode {
+  const place = useRef<HTMLElement>(null);
+  const focus = () => {
+    const input = place.current?.querySelector("input");
+    input?.focus();
+    input?.select();
+  };
+  useKeys({ "/": focus });
+  useEffect(() => {
+    if (!wantsFocus) return;
+    // After the view's title has been given the focus. The wish is taken out of the address last: that ends this effect.
+    const frame = requestAnimationFrame(() => {
+      focus();
+      amend({ focus: null });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [wantsFocus]);
+  return (
+    <search class={looks} ref={place}>
+      <Field isBare type="search" autocomplete="off" spellcheck={false} value={q} {...more} />
+      {children}
+    </search>
   );
 }

@@ -1,6 +1,5 @@
 /** Notices: a box within a view, and short messages in the corner that disappear on their own. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, type Tone } from "./basics.tsx";
@@ -122,18 +121,8 @@ interface PassingProps {
   children: ComponentChildren;
 }
 
-/** A box in the corner that goes after a while, but not while the pointer or the focus is on it. */
+/** A box in the corner that goes after a while, but not while the pointer or the focus is on it: the style sheet holds its time. */
 export function Passing({ tone, isFinal, ms = STAYS_MS, onEnd, children }: PassingProps): VNode {
-  const [isHeld, setHeld] = useState(false);
-  const latest = useRef(onEnd);
-  latest.current = onEnd;
-  useEffect(() => {
-    if (!isFinal || isHeld) return;
-    const waiting = setTimeout(() => latest.current(), ms);
-    return () => clearTimeout(waiting);
-  }, [isFinal, isHeld]);
-  const hold = () => setHeld(true);
-  const free = () => setHeld(false);
-  const held = { onMouseEnter: hold, onMouseLeave: free, onFocusIn: hold, onFocusOut: free };
-  return <div class={`message row tone-${tone}`} {...held} children={children} />;
+  const looks = `message row tone-${tone}${isFinal ? " is-final" : ""}`;
+  return <div class={looks} style={{ "--stays": `${ms}ms` }} onAnimationEnd={onEnd} children={children} />;
 }

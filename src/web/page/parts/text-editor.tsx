@@ -2,11 +2,11 @@
 import type { VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CheckAnswer, MemoryList, Ref } from "../../api.ts";
-import { changes } from "../live.ts";
-import { get, send } from "../remote.ts";
-import { useStore } from "../store.ts";
+import { useLive } from "../live.ts";
+import { get } from "../remote.ts";
 import type { Draft } from "../views/draft.ts";
 import type { Editor, Finding } from "../views/editor.ts";
+import { useLater } from "./hooks.ts";
 import { Lines } from "./notice.tsx";
 
 interface Props {
@@ -91,26 +91,15 @@ async function findNames(letters: string): Promise<string[]> {
 /** After the last key: a check reads files and searches for secrets. */
 const PAUSE_MS = 250;
 
-/** A moment after the last key and after every change on disk: what was found, whether in this very text, and a way to put in the answer to a save. */
+/** A moment after the last key and after every change on disk: what was found, whether in this very text, and what asks again. */
 export function useCheck({ directory, file }: Ref, edited: Draft) {
-  const version = useStore(changes);
-  const [checked, setChecked] = useState<{ of: Draft; check: CheckAnswer } | null>(null);
-  useEffect(() => {
-    const calling = new AbortController();
-    const waiting = setTimeout(async () => {
-      const body = { directory, file, ...edited };
-      const { value } = await send<CheckAnswer>("POST", "/api/check", body, calling.signal);
-      if (value !== null && !calling.signal.aborted) setChecked({ of: edited, check: value });
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(waiting);
-      calling.abort();
-    };
-  }, [edited, version]);
-  // The result for an earlier text stays while a later one is checked; the diff belongs to its own text only.
-  const check = checked?.of.base === edited.base ? checked.check : null;
-  const setCheck = (told: CheckAnswer) => setChecked({ of: edited, check: told });
-  return [check, checked?.of === edited, setCheck] as const;
+  const [asked] = useLater(edited, PAUSE_MS);
+  const body = { directory, file, ...asked };
+  const live = useLive<CheckAnswer>("/api/check", body, { isPosted: true, isSteady: true });
+  // What was found in an earlier text stays while a later one is checked; whoever took over the text on disk has no conflict with it.
+  const isOver = live.value?.conflict?.text === edited.base;
+  const check = live.value && { ...live.value, conflict: isOver ? null : live.value.conflict };
+  return [check, asked === edited && !live.isLoading, live.reload] as const;
 }
 
 export function Findings({ check }: { check: CheckAnswer | null }): VNode {

@@ -5,13 +5,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { localDay } from "../../../text/local-day.ts";
 import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "../../api.ts";
 import { recalls, useLive } from "../live.ts";
-import { Age, Button, Field, LinkRow, List, Marked, MemoryLink } from "../parts/basics.tsx";
+import { Age, Button, Field, LinkRow, List, Marked, MemoryLink, Soft } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
-import { useAsked, useBusy } from "../parts/hooks.ts";
+import { useAsked, useNear } from "../parts/hooks.ts";
 import { Answered, Empty, Heading, Kinds, Modes, Page, PageHead, readWithout } from "../parts/layout.tsx";
-import { Lines, told } from "../parts/notice.tsx";
-import { get } from "../remote.ts";
+import { Lines } from "../parts/notice.tsx";
 import { amend, formatRoute } from "../router.ts";
 
 const KINDS: { kind: TimelineEvent["kind"]; title: string; class: string }[] = [
@@ -41,9 +40,9 @@ const MODES = <Modes label="What is shown" view="activity" by="tab" modes={{ Tim
 function TimelineView({ params }: { params: URLSearchParams }): VNode {
   const until = params.get("until") ?? "";
   const without = readWithout(params);
-  const query = { limit: PAGE, before: until === "" ? null : endOf(until) };
-  const live = useLive<Timeline>("/api/timeline", query, { also: recalls });
-  const [older, more] = useOlder(live.value);
+  const [limit, setLimit] = useState(PAGE);
+  const query = { limit, before: until === "" ? null : endOf(until) };
+  const live = useLive<Timeline>("/api/timeline", query, { also: recalls, isSteady: true });
   return (
     <Page
       title="Activity"
@@ -52,60 +51,46 @@ function TimelineView({ params }: { params: URLSearchParams }): VNode {
       live={live}
       none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
     >
-      {({ days, counts, events }) => (
+      {({ days, counts, events, hasMore }) => (
         <>
           <Strip days={days} counts={counts} without={without} />
           <div class="row">
             <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
             {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
           </div>
-          <Events events={[...events, ...older].filter(({ kind }) => !without.has(kind))} />
-          {more}
+          <Events events={events.filter(({ kind }) => !without.has(kind))} />
+          {hasMore ? (
+            <Older events={events.length} onAsk={() => setLimit(events.length + PAGE)} />
+          ) : (
+            <Soft text="There are no older events." />
+          )}
         </>
       )}
     </Page>
   );
 }
 
-/** What was fetched after the first page, until that changes, and what fetches more. */
-function useOlder(first: Timeline | null): [events: TimelineEvent[], more: VNode] {
-  const none = { of: first, events: [] as TimelineEvent[], hasMore: first?.hasMore ?? false };
-  const [state, setState] = useState(none);
-  const [isBusy, run] = useBusy();
-  const { events, hasMore } = state.of === first ? state : none;
+/** Asks for more when it is scrolled into view; the button is for everyone else. */
+function Older({ events, onAsk }: { events: number; onAsk: () => void }): VNode {
   const place = useRef<HTMLDivElement>(null);
-  const fetch = async () => {
-    const last = events.at(-1) ?? first?.events.at(-1);
-    if (isBusy || last === undefined) return;
-    const next = await run(told(get<Timeline>("/api/timeline", { limit: PAGE, before: last.at })));
-    if (next === null) return;
-    setState({ of: first, events: [...events, ...next.events], hasMore: next.hasMore && next.events.length > 0 });
-  };
-  const latest = useRef(fetch);
-  latest.current = fetch;
-  // Automatically when it is scrolled into view; the button is for everyone else.
+  const isSeen = useNear(place, "0px");
   useEffect(() => {
-    const watching = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current();
-    });
-    if (place.current !== null) watching.observe(place.current);
-    return () => watching.disconnect();
-    // It may still be in view after that: observed again.
-  }, [events.length, hasMore]);
-  if (!hasMore) return [events, <p key="end" class="soft" children="There are no older events." />];
-  const button = <Button text="Older events" onClick={fetch} isBusy={isBusy} />;
-  return [events, <div key="more" ref={place} children={button} />];
+    if (isSeen) onAsk();
+    // It may still be in view after that.
+  }, [isSeen, events]);
+  return <div ref={place} children={<Button text="Older events" onClick={onAsk} />} />;
 }
 
 function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet<string> }): VNode {
   const { days, counts, without } = props;
+  const kinds = KINDS.map(({ kind, ...looks }) => ({ value: kind, ...looks, count: counts[kind] }));
   const shown = KINDS.filter(({ kind }) => !without.has(kind));
   const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   const { columns, each } = gatherDays(all, MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
-      <Kinds label="Kinds shown" kinds={KINDS} countOf={(kind) => counts[kind]} without={without} />
+      <Kinds label="Kinds shown" kinds={kinds} without={without} />
       {first === undefined || last === undefined ? null : (
         <Columns
           label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}

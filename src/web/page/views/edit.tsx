@@ -11,7 +11,7 @@ import { useGuard } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
 import { useBusy, useLater } from "../parts/hooks.ts";
-import { Chips, Loading, Page, PageHead, Section } from "../parts/layout.tsx";
+import { Choices, Loading, Page, PageHead, Section } from "../parts/layout.tsx";
 import { copy, Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { Findings, TextEditor, useCheck } from "../parts/text-editor.tsx";
 import { Markdown } from "../parts/texts.tsx";
@@ -69,7 +69,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
   const [theirs, setTheirs] = useState<string | null>(null);
   const [isSaving, run] = useBusy();
   const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
-  const [check, isChecked, setCheck] = useCheck(reference, edited);
+  const [check, isChecked, checkAgain] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
   useEffect(() => keepDraft(sessionStorage, place, draft), [draft]);
@@ -91,8 +91,8 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
       tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);
       return;
     }
-    const told = failure.body as CheckAnswer | null;
-    if (failure.status === 409 && told?.conflict) setCheck(told);
+    const refused = failure.body as CheckAnswer | null;
+    if (failure.status === 409 && refused?.conflict) checkAgain();
     else tellFailure(failure);
   };
   const close = () => goBack("memory", { ...reference });
@@ -203,7 +203,7 @@ function Beside(props: { check: CheckAnswer | null; isDirty: boolean; isChecked:
     );
   return (
     <section class="stack-s" aria-label={tab}>
-      <Chips label="Beside the text" chips={TABS} current={tab} onChoose={setTab} />
+      <Choices label="Beside the text" choices={TABS} isChosen={(each) => each === tab} onChoose={setTab} />
       {shown}
     </section>
   );

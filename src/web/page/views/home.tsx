@@ -337,7 +337,6 @@ function FirstStep({ title, text, children }: { title: string; text: string; chi
 
 function formatMonth(month: string): string {
   const at = new Date(`${month}-01T00:00:00Z`);
-  if (Number.isNaN(at.getTime())) return month;
   return at.toLocaleDateString(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
 }
 

@@ -1,24 +1,24 @@
-/** The table of memories: of thousands of rows only those near the window are rendered, and keys move through all. */
+/** The table of memories: of thousands of rows only the pages near the window are fetched and rendered, and keys move through all. */
 import type { ComponentChildren, TargetedMouseEvent, VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ListedMemory, Sort } from "../../api.ts";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ListedMemory, MemoryList, Sort } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { useStart } from "../live.ts";
+import { useLive, useStart } from "../live.ts";
 import { Age, formatMemoryRoute, goToMemory, Marked, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
 import { keyOf, showName } from "../parts/format.ts";
+import { useNear } from "../parts/hooks.ts";
+import type { Query } from "../remote.ts";
 
 interface Props {
-  count: number;
-  /** Undefined while it is being fetched. */
-  rowAt: (at: number) => ListedMemory | undefined;
+  /** What was asked, and the first page of the answer. */
+  query: Query;
+  list: MemoryList;
   sort: Sort;
   isReversed: boolean;
   onSort: (sort: Sort) => void;
   selected: ReadonlySet<string>;
   /** Null if nothing may be changed. */
   onSelect: ((key: string) => void) | null;
-  /** Which rows are near the window. */
-  onRange: (first: number, last: number) => void;
   /** The words to mark. */
   q: string;
 }
@@ -45,42 +45,47 @@ export const COLUMNS: Column[] = [
 /** The largest come first, unless reversed. */
 const FALLING: ReadonlySet<Sort> = new Set(["cues", "recalled"]);
 
+/** As many rows as are fetched at a time. */
+export const PAGE = 60;
 /** Up to this many rows rendering all is quick, and finding in the page works. */
 const FEW = 200;
-/** Rows beyond the window's edges, so that scrolling shows no gaps. */
-const BEYOND = 12;
+/** Rows beyond the window's edges are rendered too, so that scrolling shows no gaps. */
+const BEYOND = "1000px 0px";
 
 /** Which memory was opened last: going back to the list finds it again. */
 let lastSelected: string | null = null;
 
 export function MemoryTable(props: Props): VNode {
-  const { count, rowAt, sort, isReversed, onSort, selected, onSelect, onRange, q } = props;
-  const body = useRef<HTMLTableSectionElement>(null);
-  const [first, last] = useRange(body, count);
-  const [current, choose, move] = useCurrent(count, rowAt, body);
+  const { query, list, sort, isReversed, onSort, onSelect } = props;
+  const table = useRef<HTMLTableElement>(null);
+  /** Those that were fetched, by their place. */
+  const rows = useMemo(() => new Map<number, ListedMemory>(), [JSON.stringify(query)]);
+  for (const [at, row] of list.rows.entries()) rows.set(at, row);
+  const { current, findCurrent, choose, move, giveFocus } = useCurrent(list.found, rows, table);
   const { readOnly } = useStart();
-  useEffect(() => onRange(first, last), [first, last]);
   const isRising = FALLING.has(sort) === isReversed;
-  const places = Array.from({ length: last - first }, (_, at) => first + at);
-  const chosen = places.map(rowAt).find((row) => row !== undefined && keyOf(row) === current);
+  const hasCurrent = findCurrent() !== undefined;
   useKeys({
     ArrowDown: (event) => move(event, 1),
     ArrowUp: (event) => move(event, -1),
     j: (event) => move(event, 1),
     k: (event) => move(event, -1),
     x: () => {
-      if (chosen !== undefined && !chosen.isReadOnly) onSelect?.(keyOf(chosen));
+      const row = findCurrent();
+      if (row && !row.isReadOnly) onSelect?.(keyOf(row));
     },
     Enter: () => {
-      if (chosen !== undefined && document.activeElement === document.body) goToMemory(chosen);
+      const row = findCurrent();
+      if (row && document.activeElement === document.body) goToMemory(row);
     },
     e: () => {
-      if (chosen !== undefined && !readOnly && !chosen.isReadOnly) goToMemory(chosen, "edit");
+      const row = findCurrent();
+      if (row && !readOnly && !row.isReadOnly) goToMemory(row, "edit");
     },
   });
   return (
-    <table class="memories" aria-rowcount={count + 1}>
-      <caption class="hidden">Memories, {count} of them</caption>
+    <table class="memories" aria-rowcount={list.found + 1} ref={table}>
+      <caption class="hidden">Memories, {list.found} of them</caption>
       <thead>
         <tr aria-rowindex={1}>
           {onSelect === null ? null : (
@@ -104,26 +109,57 @@ export function MemoryTable(props: Props): VNode {
           ))}
         </tr>
       </thead>
-      <Gap rows={first} />
-      <tbody ref={body}>
-        {places.map((at) => {
-          const row = rowAt(at);
-          if (row === undefined) return <EmptyRow key={at} />;
-          const key = keyOf(row);
-          return (
-            <Row
-              key={key}
-              {...{ row, at, q, onSelect }}
-              isCurrent={key === current}
-              isSelected={selected.has(key)}
-              onFocus={() => choose(key)}
-              isReachable={chosen === undefined ? at === first : row === chosen}
-            />
-          );
-        })}
-      </tbody>
-      <Gap rows={count - last} />
+      {Array.from({ length: Math.ceil(list.found / PAGE) }, (_, page) => (
+        <PageRows key={page} {...props} {...{ rows, current, hasCurrent, choose, giveFocus }} offset={page * PAGE} />
+      ))}
     </table>
+  );
+}
+
+interface PageProps extends Props, Omit<ReturnType<typeof useCurrent>, "findCurrent" | "move"> {
+  rows: Map<number, ListedMemory>;
+  hasCurrent: boolean;
+  offset: number;
+}
+
+/** A page of rows, fetched and rendered near the window; elsewhere a gap as high as they are. */
+function PageRows(props: PageProps): VNode {
+  const { query, list, q, selected, onSelect, rows, current, hasCurrent, choose, giveFocus, offset } = props;
+  const place = useRef<HTMLTableSectionElement>(null);
+  const isFirst = offset === 0;
+  const isShown = useNear(place, BEYOND, isFirst) || list.found <= FEW;
+  const asked = { ...query, offset, limit: PAGE };
+  const live = useLive<MemoryList>(isShown && !isFirst ? "/api/memories" : null, asked);
+  const fetched = (isFirst ? list : live.value)?.rows;
+  for (const [at, row] of fetched?.entries() ?? []) rows.set(offset + at, row);
+  useLayoutEffect(giveFocus);
+  if (!isShown || !fetched) {
+    const height = `calc(var(--row-height) * ${Math.min(PAGE, list.found - offset)})`;
+    return (
+      <tbody ref={place} class="gap" aria-hidden="true">
+        <tr>
+          <td colSpan={COLUMNS.length + 1} style={{ height }} />
+        </tr>
+      </tbody>
+    );
+  }
+  return (
+    <tbody ref={place}>
+      {fetched.map((row, nth) => {
+        const key = keyOf(row);
+        return (
+          <Row
+            key={key}
+            {...{ row, q, onSelect }}
+            at={offset + nth}
+            isCurrent={key === current}
+            isSelected={selected.has(key)}
+            onFocus={() => choose(key)}
+            isReachable={key === current || (!hasCurrent && offset + nth === 0)}
+          />
+        );
+      })}
+    </tbody>
   );
 }
 
@@ -193,113 +229,43 @@ function Verdict({ verdict }: { verdict: ListedMemory["verdict"] }): VNode {
   );
 }
 
-/** In place of a row that is being fetched. */
-function EmptyRow(): VNode {
-  return (
-    <tr class="entry">
-      <td colSpan={COLUMNS.length + 1} />
-    </tr>
-  );
-}
-
-/** In place of rows that are not rendered. */
-function Gap({ rows }: { rows: number }): VNode | null {
-  if (rows <= 0) return null;
-  return (
-    <tbody class="gap" aria-hidden="true">
-      <tr>
-        <td colSpan={COLUMNS.length + 1} style={{ height: `calc(var(--row-height) * ${rows})` }} />
-      </tr>
-    </tbody>
-  );
-}
-
-type Body = { current: HTMLTableSectionElement | null };
-
-/** The range of rows to render; follows the window. */
-function useRange(body: Body, count: number): [number, number] {
-  const [range, setRange] = useState<[number, number]>([0, 60]);
-  useLayoutEffect(() => {
-    if (count <= FEW) return;
-    let frame = 0;
-    const measure = () => {
-      frame = 0;
-      if (body.current === null) return;
-      const height = rowHeight(body.current);
-      const above = -topOf(body.current);
-      // In steps, so that not every pixel renders again.
-      const from = Math.max(0, Math.floor(above / height / BEYOND) * BEYOND - BEYOND);
-      const to = Math.min(count, from + Math.ceil(window.innerHeight / height / BEYOND) * BEYOND + 3 * BEYOND);
-      setRange((now) => (now[0] === from && now[1] === to ? now : [from, to]));
-    };
-    const soon = () => {
-      if (frame === 0) frame = requestAnimationFrame(measure);
-    };
-    measure();
-    const listening = new AbortController();
-    for (const kind of ["scroll", "resize"])
-      window.addEventListener(kind, soon, { passive: true, signal: listening.signal });
-    return () => {
-      cancelAnimationFrame(frame);
-      listening.abort();
-    };
-  }, [count]);
-  if (count <= FEW) return [0, count];
-  // A shorter list is rendered once with the range of the longer one.
-  return range[0] < count ? [range[0], Math.min(count, range[1])] : [0, Math.min(count, 60)];
-}
-
 /** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
-function useCurrent(count: number, rowAt: Props["rowAt"], body: Body) {
+function useCurrent(count: number, rows: Map<number, ListedMemory>, table: { current: HTMLTableElement | null }) {
   const [current, setCurrent] = useState(lastSelected);
-  const place = useRef(-1);
+  const wantsFocus = useRef(false);
+  const places = () => [...rows].filter(([at]) => at < count);
+  const findCurrent = () => places().find(([, row]) => keyOf(row) === lastSelected);
   const choose = (key: string) => {
     // Keys arrive faster than rendering: the next one continues from here.
     lastSelected = key;
     setCurrent(key);
   };
-  const wantsFocus = useRef(false);
   // Before the next key: Enter right after `j` opens the row that `j` led to.
-  useLayoutEffect(() => {
-    if (!wantsFocus.current || current === null || current !== lastSelected) return;
-    const link = body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current)}"] a`);
+  const giveFocus = () => {
+    if (!wantsFocus.current || lastSelected === null) return;
+    const link = table.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(lastSelected)}"] a`);
     if (!link) return;
     wantsFocus.current = false;
     link.focus({ preventScroll: true });
-  });
+  };
   const move = (event: KeyboardEvent, by: number) => {
-    if (count === 0 || body.current === null) return;
+    if (count === 0 || table.current === null) return;
     event.preventDefault();
-    const isAt = (at: number) => {
-      const row = rowAt(at);
-      return row !== undefined && keyOf(row) === lastSelected;
-    };
-    const now = isAt(place.current) ? place.current : Array.from({ length: count }, (_, at) => at).findIndex(isAt);
-    const at = now === -1 ? 0 : Math.min(count - 1, Math.max(0, now + by));
-    const row = rowAt(at);
-    bring(body.current, at);
+    const now = findCurrent()?.[0];
+    const at = now === undefined ? 0 : Math.min(count - 1, Math.max(0, now + by));
+    bring(table.current, at);
+    const row = rows.get(at);
     if (row === undefined) return;
     wantsFocus.current = true;
-    place.current = at;
     choose(keyOf(row));
   };
-  return [current, choose, move] as const;
+  return { current, findCurrent: () => findCurrent()?.[1], choose, move, giveFocus };
 }
 
 /** Scrolls as little as needed to have row `at` within the window, with a row of room. */
-function bring(body: HTMLElement, at: number): void {
-  const height = rowHeight(body);
-  const top = topOf(body) + at * height;
+function bring(table: HTMLTableElement, at: number): void {
+  const height = table.querySelector<HTMLElement>(".entry")?.offsetHeight || 56;
+  const top = (table.tBodies[0]?.getBoundingClientRect().top ?? 0) + at * height;
   if (top < height * 2) window.scrollBy(0, top - height * 2);
   else if (top + height * 2 > window.innerHeight) window.scrollBy(0, top + height * 2 - window.innerHeight);
-}
-
-function rowHeight(body: HTMLElement): number {
-  return body.querySelector<HTMLElement>(".entry")?.offsetHeight || 56;
-}
-
-/** Where the first row is or would be, rendered or not. */
-function topOf(body: HTMLElement): number {
-  const gap = body.previousElementSibling;
-  return (gap?.matches(".gap") ? gap : body).getBoundingClientRect().top;
 }

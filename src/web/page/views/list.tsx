@@ -1,19 +1,18 @@
 /** All memories: searched while typing, filtered, sorted, a page at a time; several can be changed at once. */
 import type { TargetedKeyboardEvent, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type BulkAnswer, FILTERS, type Filter, type ListedMemory, type MemoryList, type Sort } from "../../api.ts";
+import { type BulkAnswer, FILTERS, type Filter, type MemoryList, type Sort } from "../../api.ts";
 import { useCommands, useKeys } from "../keyboard.ts";
-import { changes, useStart } from "../live.ts";
+import { useLive, useStart } from "../live.ts";
 import { Button, Field, List } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { formatCount, keyOf, toggle } from "../parts/format.ts";
 import { useAsked, useBusy } from "../parts/hooks.ts";
-import { Empty, Loading, Modes, PageHead } from "../parts/layout.tsx";
+import { Empty, Loading, Modes, PageHead, SearchField } from "../parts/layout.tsx";
 import { Failed, tell, told } from "../parts/notice.tsx";
-import { type Failure, get, type Query, send } from "../remote.ts";
+import { get, type Query, send } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
-import { useStore } from "../store.ts";
-import { COLUMNS, MemoryTable } from "./list-table.tsx";
+import { COLUMNS, MemoryTable, PAGE } from "./list-table.tsx";
 
 export function ListView({ params }: { params: URLSearchParams }): VNode {
   return params.get("as") === "map" ? <LaterMap params={params} /> : <Rows params={params} />;
@@ -47,7 +46,8 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   const { readOnly } = useStart();
   const query: Query = { q, quick: q !== rested || null, sort: params.get("sort"), reversed: params.get("reversed") };
   for (const name of FILTERS) query[name] = params.get(name);
-  const { list, failure, rowAt, need } = usePages(query);
+  const { shown, failure } = useFirstPage(query);
+  const list = shown?.list ?? null;
   const [selected, turn, selection] = useSelection(query, list?.found ?? 0);
   const sort = (params.get("sort") ?? (q === "" ? "age" : "rank")) as Sort;
   const isReversed = params.get("reversed") === "true";
@@ -57,6 +57,19 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
     setTyped("");
     amend({ q: null, ...Object.fromEntries(FILTERS.map((name) => [name, null])) });
   };
+  const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      if (typed === "") event.currentTarget.blur();
+      else setTyped("");
+    }
+    if (event.key === "ArrowDown" || event.key === "Enter") {
+      event.preventDefault();
+      const first = document.querySelector<HTMLElement>(".memories .entry a");
+      first?.focus();
+      if (event.key === "Enter") first?.click();
+    }
+  };
   const isFiltered = FILTERS.some((name) => params.has(name));
   return (
     <>
@@ -65,7 +78,15 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         {readOnly ? null : <Button text="New memory" kind="primary" href={formatRoute("new")} />}
       </PageHead>
       <div class="row list-tools">
-        <SearchField q={typed} onInput={setTyped} wantsFocus={params.get("focus") === "search"} />
+        <SearchField
+          label="Search the memories"
+          placeholder="Search…  /"
+          class="list-search"
+          q={typed}
+          onInput={setTyped}
+          onKeyDown={press}
+          wantsFocus={params.get("focus") === "search"}
+        />
         {FILTERS.map((name) => (
           <FilterMenu key={name} name={name} chosen={params.get(name) ?? ""} facet={list?.facets[name] ?? []} />
         ))}
@@ -80,7 +101,7 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         />
       </div>
       <Failed failure={failure} />
-      {list === null ? (
+      {shown === null || list === null ? (
         <Loading />
       ) : list.total === 0 ? (
         NO_MEMORY
@@ -90,11 +111,10 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         </Empty>
       ) : (
         <MemoryTable
-          {...{ rowAt, sort, isReversed, selected, q }}
-          count={list.found}
+          {...shown}
+          {...{ sort, isReversed, selected, q }}
           onSort={sortBy}
           onSelect={readOnly ? null : turn}
-          onRange={need}
         />
       )}
       <Skipped skipped={list?.skipped ?? []} />
@@ -111,110 +131,15 @@ const NO_MEMORY = (
 
 const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
-/** As many rows as are fetched at a time. */
-const PAGE = 60;
-
-interface Pages {
-  /** Of which question. */
-  key: string;
-  /** The first page, with the counts. */
-  list: MemoryList;
-  rows: ReadonlyMap<number, ListedMemory>;
-}
-
-/** As they were left: going back shows them at once. */
-let lastPages: Pages | null = null;
-
-/** The pages of a list that are near the window; after a change those are fetched again, and no others. */
-function usePages(query: Query) {
-  const key = JSON.stringify(query);
-  const version = useStore(changes);
-  const [pages, setPages] = useState<Pages | null>(lastPages?.key === key ? lastPages : null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [range, setRange] = useState<[number, number]>([0, 0]);
-  const fetched = useRef({ of: "", done: new Set<number>() });
+/** The first page of a list, with the counts; the one before stays until the next is there. */
+function useFirstPage(query: Query) {
+  const live = useLive<MemoryList>("/api/memories", { ...query, limit: PAGE });
+  const shown = useRef<{ query: Query; list: MemoryList } | null>(null);
+  if (live.value !== null) shown.current = { query, list: live.value };
   useEffect(() => {
-    const of = `${key} ${version}`;
-    if (fetched.current.of !== of) fetched.current = { of, done: new Set() };
-    const { done } = fetched.current;
-    const wanted = [0, ...Array.from({ length: range[1] - range[0] + 1 }, (_, at) => range[0] + at)];
-    const fetchPage = async (at: number, isAgain = false) => {
-      const { value, failure } = await get<MemoryList>("/api/memories", { ...query, offset: at * PAGE, limit: PAGE });
-      if (fetched.current.of !== of) return;
-      setFailure(failure?.status === 0 ? null : failure);
-      if (value === null) return void done.delete(at);
-      const known = lastPages?.key === key ? lastPages : null;
-      const list = at === 0 ? value : (known?.list ?? value);
-      const rows = new Map([...(known?.rows ?? [])].filter(([place]) => place < list.found));
-      for (const [place, row] of value.rows.entries()) rows.set(at * PAGE + place, row);
-      lastPages = { key, list, rows };
-      setPages(lastPages);
-      if (value.isEarly && !isAgain) await fetchPage(at, true);
-    };
-    for (const at of wanted) {
-      if (done.has(at)) continue;
-      done.add(at);
-      void fetchPage(at);
-    }
-  }, [key, version, range[0], range[1]]);
-  // What is late would be mixed into the next list of the same memories.
-  useEffect(() => {
-    return () => {
-      fetched.current = { of: "", done: new Set() };
-    };
-  }, []);
-  const need = (first: number, last: number) => {
-    const next: [number, number] = [Math.floor(first / PAGE), Math.floor(Math.max(0, last - 1) / PAGE)];
-    if (next[0] !== range[0] || next[1] !== range[1]) setRange(next);
-  };
-  return { list: pages?.list ?? null, failure, rowAt: (at: number) => pages?.rows.get(at), need };
-}
-
-function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
-  const place = useRef<HTMLElement>(null);
-  const focus = () => {
-    const input = place.current?.querySelector("input");
-    input?.focus();
-    input?.select();
-  };
-  useKeys({ "/": focus });
-  useEffect(() => {
-    if (!props.wantsFocus) return;
-    // After the view's title has been given the focus. The wish is taken out of the address last: that ends this effect.
-    const frame = requestAnimationFrame(() => {
-      focus();
-      amend({ focus: null });
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [props.wantsFocus]);
-  const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    if (event.key === "Escape") {
-      event.stopPropagation();
-      if (props.q === "") (document.activeElement as HTMLElement | null)?.blur();
-      else props.onInput("");
-    }
-    if (event.key === "ArrowDown" || event.key === "Enter") {
-      event.preventDefault();
-      const first = document.querySelector<HTMLElement>(".memories .entry a");
-      first?.focus();
-      if (event.key === "Enter") first?.click();
-    }
-  };
-  return (
-    <search class="list-search" ref={place}>
-      <Field
-        label="Search the memories"
-        isBare
-        type="search"
-        placeholder="Search…  /"
-        autocomplete="off"
-        spellcheck={false}
-        value={props.q}
-        onInput={props.onInput}
-        onKeyDown={press}
-      />
-    </search>
-  );
+    if (live.value?.isEarly) live.reload();
+  }, [live.value]);
+  return { shown: shown.current, failure: live.failure?.status === 0 ? null : live.failure };
 }
 
 interface FilterProps {

@@ -4,7 +4,7 @@
  */
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import type { VNode } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
 import { Button } from "../parts/basics.tsx";
 import { keyOf } from "../parts/format.ts";
@@ -29,179 +29,116 @@ const MOST_NAMES = 150;
 const NAME_PX = { width: 6.6, height: 15 };
 
 export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props): VNode {
-  const chosen = node === undefined ? null : map.nodes.indexOf(node);
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
+  const { nodes } = map;
+  const chosen = node === undefined ? null : nodes.indexOf(node);
   const svg = useRef<SVGSVGElement>(null);
-  const world = useRef<SVGGElement>(null);
-  const picture = useMemo(makePicture, []);
-  const linked = useMemo(() => neighbours(map.nodes.length, edges), [map, edges]);
+  const linked = useMemo(() => neighbours(nodes.length, edges), [map, edges]);
+  const [, redraw] = useReducer((frames: number) => frames + 1, 0);
+  /** Points that were there before begin where they were. */
+  const known = useRef(new Map<string, Spot>());
+  const { points, hold, start } = useMemo(() => settle(nodes, edges, linked, known.current), [map, edges]);
+  useEffect(() => start(() => redraw(0)), [points]);
+  /** Null shows all of it. */
+  const [moved, setMoved] = useState<Viewport | null>(null);
+  const [width, height] = [svg.current?.clientWidth ?? 0, svg.current?.clientHeight ?? 0];
+  const viewport = moved ?? fitTo(points, width, height);
+  const change = (by: (from: Viewport) => Viewport) => setMoved((now) => by(now ?? latest.current.viewport));
+  const latest = useRef({ viewport, nodes, hold, onChoose });
+  latest.current = { viewport, nodes, hold, onChoose };
   useEffect(() => {
-    if (svg.current === null || world.current === null) return;
-    const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
-    return picture.show(svg.current, world.current, map.nodes, edges, linked, onClick);
-  }, [map, edges]);
+    if (svg.current === null) return;
+    const sizing = new ResizeObserver(() => redraw(0));
+    sizing.observe(svg.current);
+    const stopListening = listenToGestures(svg.current, {
+      onClick: (at) => latest.current.onChoose(latest.current.nodes[at ?? -1]),
+      onDrag(at, place) {
+        const { x, y, k } = latest.current.viewport;
+        latest.current.hold(at, { x: (place.x - x) / k, y: (place.y - y) / k });
+      },
+      onDrop: (at) => latest.current.hold(at, null),
+      onMove: (x, y) => change((from) => move(from, x, y)),
+      onZoom: (by, { x, y }) => change((from) => zoomBy(from, by, x, y)),
+    });
+    return () => {
+      sizing.disconnect();
+      stopListening();
+    };
+  }, []);
+  const zoom = (by: number) => change((from) => zoomBy(from, by, width / 2, height / 2));
   const near = chosen === null ? null : linked[chosen];
-  const matching = useMemo(() => found && new Set(found.map((each) => map.nodes.indexOf(each))), [map, found]);
-  const named = namesShown(linked, chosen, matching);
+  const matching = useMemo(() => found && new Set(found.map((each) => nodes.indexOf(each))), [map, found]);
   const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
-  useEffect(() => picture.redraw(), [chosen, map, edges, matching]);
+  const { k, x, y } = viewport;
+  // Set on the names alone: on the whole picture it would restyle every point.
+  const scale = { "--k": k.toFixed(3) };
   return (
     <div class="map-frame">
       <svg
         ref={svg}
         class="map card"
         role="img"
-        aria-label={`${map.nodes.length} memories and ${edges.length} connections; the list has the same content as text`}
+        aria-label={`${nodes.length} memories and ${edges.length} connections; the list has the same content as text`}
       >
-        <g ref={world}>
+        <g transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(3)})`}>
           <g class="map-edges">
             {EDGE_KINDS.map((kind) => (
-              <path key={kind} data-kind={kind} class={`edge edge-${kind}${chosen === null ? "" : " is-faded"}`} />
+              <path
+                key={kind}
+                class={`edge edge-${kind}${chosen === null ? "" : " is-faded"}`}
+                d={drawEdges(points, edges, (edge) => edge.kind === kind)}
+              />
             ))}
-            <path data-kind="chosen" class="edge edge-chosen" data-chosen={chosen ?? ""} />
+            <path class="edge edge-chosen" d={drawEdges(points, edges, ({ a, b }) => a === chosen || b === chosen)} />
           </g>
           <g class="map-points">
-            {map.nodes.map((node, at) => (
+            {points.map((point, at) => (
               <circle
-                key={keyOf(node)}
+                key={point.key}
                 data-at={at}
-                r={radiusOf(linked[at]?.size ?? 0, map.nodes.length)}
-                class={`point type-${node.type}${at === chosen ? " is-chosen" : isFaded(at) ? " is-faded" : matching ? " is-found" : ""}`}
+                cx={point.x.toFixed(1)}
+                cy={point.y.toFixed(1)}
+                r={point.radius}
+                class={`point type-${nodes[at]?.type}${at === chosen ? " is-chosen" : isFaded(at) ? " is-faded" : matching ? " is-found" : ""}`}
               >
-                <title>{node.name}</title>
+                <title>{nodes[at]?.name}</title>
               </circle>
             ))}
           </g>
-          <g class="map-clusters">
+          <g class="map-clusters" style={scale}>
             {map.clusters.map((name, cluster) =>
               name === "" ? null : (
-                <text key={name} data-cluster={cluster} class={near || matching ? "is-faded" : undefined}>
+                <text key={name} {...placeCluster(points, cluster)} class={near || matching ? "is-faded" : undefined}>
                   {name}
                 </text>
               ),
             )}
           </g>
-          <g class="map-names">
-            {named.map((at) => (
-              <text key={at} data-at={at} class={at === chosen ? "is-chosen" : undefined}>
-                {shorten(map.nodes[at]?.name ?? "")}
-              </text>
-            ))}
+          <g class="map-names" style={scale}>
+            {placeNames(namesShown(linked, chosen, matching), nodes, points, viewport, width).map(
+              ({ at, name, x, y }) => (
+                <text key={at} x={x.toFixed(1)} y={y.toFixed(1)} class={at === chosen ? "is-chosen" : undefined}>
+                  {name}
+                </text>
+              ),
+            )}
           </g>
         </g>
       </svg>
       <div class="map-tools row">
-        <Button isSmall text="+" aria-label="Zoom in" onClick={() => picture.zoom(1.4)} />
-        <Button isSmall text="−" aria-label="Zoom out" onClick={() => picture.zoom(1 / 1.4)} />
-        <Button isSmall text="Fit" aria-label="Fit all of the map" onClick={picture.fit} />
+        <Button isSmall text="+" aria-label="Zoom in" onClick={() => zoom(1.4)} />
+        <Button isSmall text="−" aria-label="Zoom out" onClick={() => zoom(1 / 1.4)} />
+        <Button isSmall text="Fit" aria-label="Fit all of the map" onClick={() => setMoved(null)} />
       </div>
     </div>
   );
 }
 
-/** Everything that changes many times a second bypasses the components and goes straight to the elements. */
-function makePicture() {
-  let points: Point[] = [];
-  let edges: MemoryMap["edges"] = [];
-  let settling: ReturnType<typeof settle> | null = null;
-  let viewport: Viewport = { k: 1, x: 0, y: 0 };
-  let isFitted = true;
-  let svg: SVGSVGElement | null = null;
-  let world: SVGGElement | null = null;
-  const known = new Map<string, Point>();
-
-  const redraw = () => {
-    if (svg === null || world === null) return;
-    if (isFitted) viewport = fitTo(points, svg.clientWidth, svg.clientHeight);
-    const { k, x, y } = viewport;
-    world.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(3)})`);
-    for (const path of world.querySelectorAll<SVGPathElement>("path"))
-      path.setAttribute("d", lineOf(path, points, edges));
-    for (const circle of world.querySelectorAll<SVGCircleElement>("circle")) {
-      const point = points[Number(circle.dataset.at)];
-      if (point === undefined) continue;
-      circle.setAttribute("cx", point.x.toFixed(1));
-      circle.setAttribute("cy", point.y.toFixed(1));
-    }
-    // Set on the names alone: on the whole picture it would restyle every point.
-    for (const group of world.querySelectorAll<SVGGElement>(".map-names, .map-clusters"))
-      group.style.setProperty("--k", k.toFixed(3));
-    placeClusters(world.querySelectorAll<SVGTextElement>("[data-cluster]"), points);
-    placeNames(world.querySelectorAll<SVGTextElement>(".map-names text"), points, viewport, svg.clientWidth);
-  };
-  const change = (next: Viewport) => {
-    isFitted = false;
-    viewport = next;
-    redraw();
-  };
-
-  return {
-    redraw,
-    /** Points that were there before begin where they were. */
-    show(
-      shown: SVGSVGElement,
-      inside: SVGGElement,
-      nodes: MemoryMap["nodes"],
-      joined: MemoryMap["edges"],
-      linked: Set<number>[],
-      onClick: (at: number | null) => void,
-    ) {
-      [svg, world, edges] = [shown, inside, joined];
-      const stopListening = listenToGestures(shown, {
-        onClick,
-        onDrag: (at, { x, y }) =>
-          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
-        onDrop: (at) => settling?.hold(at, null),
-        onMove: (x, y) => change(move(viewport, x, y)),
-        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
-      });
-      const isAgain = known.size > 0;
-      const homes = placeHomes(nodes);
-      points = nodes.map((node, at) => {
-        const key = keyOf(node);
-        const home = homes[node.cluster] ?? { x: 0, y: 0 };
-        // Around its home, no two on the same spot, and in the same place every time.
-        const { x, y } = known.get(key) ?? spiral(at, home, 2.25 * Math.sqrt(at + 0.5));
-        const degree = linked[at]?.size ?? 0;
-        const point = { x, y, degree, home, cluster: node.cluster, radius: radiusOf(degree, nodes.length) };
-        known.set(key, point);
-        return point;
-      });
-      const links = joined.flatMap(({ a, b, kind, share }) => {
-        const [source, target] = [points[a], points[b]];
-        return source && target ? [{ source, target, share: kind === "near" ? share : 1 }] : [];
-      });
-      const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      settling = settle(points, links, isStill, isAgain, redraw);
-      const sizing = new ResizeObserver(redraw);
-      sizing.observe(shown);
-      return () => {
-        stopListening();
-        settling?.stop();
-        sizing.disconnect();
-      };
-    },
-    zoom(by: number) {
-      if (svg !== null) change(zoomBy(viewport, by, svg.clientWidth / 2, svg.clientHeight / 2));
-    },
-    fit() {
-      isFitted = true;
-      redraw();
-    },
-  };
-}
-
-/** In the middle of their members, above the topmost. */
-function placeClusters(names: Iterable<SVGTextElement>, points: Point[]): void {
-  for (const text of names) {
-    const members = points.filter(({ cluster }) => cluster === Number(text.dataset.cluster));
-    if (members.length === 0) continue;
-    const top = Math.min(...members.map(({ y, radius }) => y - radius));
-    const middle = members.reduce((sum, { x }) => sum + x, 0) / members.length;
-    text.setAttribute("x", middle.toFixed(1));
-    text.setAttribute("y", (top - 10).toFixed(1));
-  }
+/** In the middle of its members, above the topmost. */
+function placeCluster(points: Point[], cluster: number): { x: string; y: string } {
+  const members = points.filter((point) => point.cluster === cluster);
+  const top = Math.min(...members.map(({ y, radius }) => y - radius));
+  const middle = members.reduce((sum, { x }) => sum + x, 0) / members.length;
+  return { x: middle.toFixed(1), y: (top - 10).toFixed(1) };
 }
 
 /** Where each cluster gathers: the largest in the middle, the others around it with room for their members. */
@@ -224,39 +161,35 @@ function spiral(at: number, { x, y }: Spot, radius: number, width = 1): Spot {
 }
 
 /** Above their points; a name that would cover an earlier one is left out. */
-function placeNames(names: Iterable<SVGTextElement>, points: Point[], viewport: Viewport, width: number): void {
-  const { k } = viewport;
-  const taken: { x: number; y: number; half: number }[] = [];
-  for (const text of names) {
-    const point = points[Number(text.dataset.at)];
-    if (point === undefined) continue;
-    const half = ((text.textContent?.length ?? 0) * NAME_PX.width) / 2 / k;
+function placeNames(ats: number[], nodes: Node[], points: Point[], { k, x: left }: Viewport, width: number) {
+  const placed: (Spot & { at: number; name: string; half: number })[] = [];
+  for (const at of ats) {
+    const [point, node] = [points[at], nodes[at]];
+    if (point === undefined || node === undefined) continue;
+    const name = shorten(node.name);
+    const half = (name.length * NAME_PX.width) / 2 / k;
     const y = point.y - point.radius - 5 / k;
     // A name at the edge moves inwards, as long as its point is visible.
-    const x = Math.min(Math.max(point.x, half - viewport.x / k), (width - viewport.x) / k - half);
-    const isFree = taken.every(
+    const x = Math.min(Math.max(point.x, half - left / k), (width - left) / k - half);
+    const isFree = placed.every(
       (other) => Math.abs(other.y - y) > NAME_PX.height / k || Math.abs(other.x - x) > other.half + half,
     );
-    text.setAttribute("visibility", isFree ? "visible" : "hidden");
-    if (!isFree) continue;
-    taken.push({ x, y, half });
-    text.setAttribute("x", x.toFixed(1));
-    text.setAttribute("y", y.toFixed(1));
+    if (isFree) placed.push({ at, name, x, y, half });
   }
+  return placed;
 }
 
 /** All edges of a kind are one path: a thousand lines cost as much as one. */
-function lineOf(path: SVGPathElement, points: Point[], edges: MemoryMap["edges"]): string {
-  const { kind, chosen } = path.dataset;
-  if (kind === "chosen" && chosen === "") return "";
-  const at = Number(chosen);
-  const drawn = edges.filter((edge) => (kind === "chosen" ? edge.a === at || edge.b === at : edge.kind === kind));
-  return drawn
-    .map(({ a, b }) => {
-      const [from, to] = [points[a], points[b]];
-      return from && to ? `M${from.x.toFixed(1)} ${from.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}` : "";
-    })
-    .join("");
+function drawEdges(
+  points: Point[],
+  edges: MemoryMap["edges"],
+  isDrawn: (edge: MemoryMap["edges"][0]) => boolean,
+): string {
+  const lines = edges.filter(isDrawn).map(({ a, b }) => {
+    const [from, to] = [points[a], points[b]];
+    return from && to ? `M${from.x.toFixed(1)} ${from.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}` : "";
+  });
+  return lines.join("");
 }
 
 function neighbours(count: number, edges: MemoryMap["edges"]): Set<number>[] {
@@ -284,12 +217,11 @@ function shorten(name: string): string {
 }
 
 interface Point extends Spot {
+  key: string;
   /** Where it is held. */
   fx?: number | null;
   fy?: number | null;
   radius: number;
-  /** How many others it is linked to. */
-  degree: number;
   cluster: number;
   /** Where its cluster gathers. */
   home: Spot;
@@ -307,12 +239,28 @@ const TICKS_BEFORE = 80;
 /** From here on nothing moves by more than a pixel. */
 const TICKS_TO_REST = 260;
 
-/** `isStill` settles at once, for those who want no motion; `isAgain` only nudges points that have their place already. */
-function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boolean, onTick: () => void) {
-  const apart = forceManyBody<Point>().strength(-90);
+/** Finds places for the points; those that have theirs already are only nudged. For who wants no motion it settles at once. */
+function settle(nodes: Node[], edges: MemoryMap["edges"], linked: Set<number>[], known: Map<string, Spot>) {
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isAgain = known.size > 0;
+  const homes = placeHomes(nodes);
+  const points = nodes.map((node, at): Point => {
+    const key = keyOf(node);
+    const home = homes[node.cluster] ?? { x: 0, y: 0 };
+    // Around its home, no two on the same spot, and in the same place every time.
+    const { x, y } = known.get(key) ?? spiral(at, home, 2.25 * Math.sqrt(at + 0.5));
+    const point = { key, x, y, home, cluster: node.cluster, radius: radiusOf(linked[at]?.size ?? 0, nodes.length) };
+    known.set(key, point);
+    return point;
+  });
+  const links = edges.flatMap(({ a, b, kind, share }) => {
+    const [source, target] = [points[a], points[b]];
+    return source && target ? [{ source, target, share: kind === "near" ? share : 1 }] : [];
+  });
+  const apart = forceManyBody<Point>().strength(-90).distanceMax(300).theta(1);
   const joined = forceLink<Point, Link>(links).distance(({ share }) => 36 + (1 - share) * 70);
   const simulation = forceSimulation(points)
-    .force("apart", apart.distanceMax(300).theta(1))
+    .force("apart", apart)
     .force(
       "links",
       joined.strength(({ share }) => 0.15 + share * 0.35),
@@ -326,20 +274,23 @@ function settle(points: Point[], links: Link[], isStill: boolean, isAgain: boole
     .stop();
   if (isAgain) simulation.alpha(0.2);
   simulation.tick(isStill ? TICKS_TO_REST : isAgain ? 1 : TICKS_BEFORE);
-  onTick();
-  if (!isStill) simulation.alpha(Math.min(simulation.alpha(), 0.3)).on("tick", onTick).restart();
   return {
+    points,
+    /** Returns what ends it. */
+    start(onTick: () => void) {
+      onTick();
+      simulation.on("tick", onTick);
+      if (!isStill) simulation.alpha(Math.min(simulation.alpha(), 0.3)).restart();
+      return () => void simulation.stop();
+    },
     /** Holds a point under the pointer; null lets it go. */
-    hold: (number: number, at: Spot | null) => {
+    hold(number: number, at: Spot | null) {
       const point = points[number];
       if (point === undefined) return;
-      point.fx = at?.x ?? null;
-      point.fy = at?.y ?? null;
-      if (isStill) {
-        if (at !== null) Object.assign(point, at);
-        onTick();
-      } else simulation.alphaTarget(at === null ? 0 : 0.2).restart();
+      Object.assign(point, { fx: at?.x ?? null, fy: at?.y ?? null });
+      if (!isStill) return void simulation.alphaTarget(at === null ? 0 : 0.2).restart();
+      Object.assign(point, at);
+      simulation.on("tick")?.call(simulation);
     },
-    stop: () => simulation.stop(),
   };
 }

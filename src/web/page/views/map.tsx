@@ -4,18 +4,18 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive } from "../live.ts";
-import { Button, Field, formatMemoryRoute, List, MemoryLink, Tag, TextButton, TypeTag } from "../parts/basics.tsx";
+import { Button, formatMemoryRoute, List, MemoryLink, Tag, TextButton, TypeTag } from "../parts/basics.tsx";
 import { formatCount, holds, keyOf } from "../parts/format.ts";
-import { Empty, Kinds, Page, readWithout } from "../parts/layout.tsx";
+import { Empty, Kinds, Page, readWithout, SearchField } from "../parts/layout.tsx";
 import { amend } from "../router.ts";
 import { type Choose, MapPicture, type Node } from "./map-picture.tsx";
 
 type Edge = MemoryMap["edges"][number];
 
-const KINDS: { kind: Edge["kind"]; title: string; class: string }[] = [
-  { kind: "link", title: "Links", class: "edge-sample edge-link" },
-  { kind: "near", title: "Meaning", class: "edge-sample edge-near" },
-  { kind: "supersedes", title: "Supersedes", class: "edge-sample edge-supersedes" },
+const KINDS: { value: Edge["kind"]; title: string; class: string }[] = [
+  { value: "link", title: "Links", class: "edge-sample edge-link" },
+  { value: "near", title: "Meaning", class: "edge-sample edge-near" },
+  { value: "supersedes", title: "Supersedes", class: "edge-sample edge-supersedes" },
 ];
 
 const NONE = "Memories appear here as points, connected where one links to another or says something similar.";
@@ -52,6 +52,10 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
   const { nodes } = map;
   const without = readWithout(params);
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.has(kind)), [map, params.get("without")]);
+  const kinds = KINDS.map((each) => ({
+    ...each,
+    count: map.edges.filter(({ kind }) => kind === each.value).length,
+  }));
   // By its file: positions change when memories come and go.
   const [chosen, setChosen] = useState<string | null>(params.get("memory"));
   const choose: Choose = (node) => setChosen(node === undefined ? null : keyOf(node));
@@ -63,12 +67,7 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
     <>
       <div class="row">
         {finder}
-        <Kinds
-          label="Connections shown"
-          kinds={KINDS}
-          countOf={(kind) => map.edges.filter((edge) => edge.kind === kind).length}
-          without={without}
-        />
+        <Kinds label="Connections shown" kinds={kinds} without={without} />
         <Button isSmall text="As text" aria-pressed={isList} onClick={() => amend({ text: isList ? null : "true" })} />
       </div>
       {isList ? (
@@ -93,7 +92,6 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
 /** A field that marks what matches while somebody types; Enter goes from one to the next. Null while nothing is searched for. */
 function useFinder(nodes: Node[], onChoose: Choose): [found: Node[] | null, field: VNode] {
   const [typed, setTyped] = useState("");
-  const place = useRef<HTMLElement>(null);
   const next = useRef(0);
   useEffect(() => {
     next.current = 0;
@@ -102,23 +100,19 @@ function useFinder(nodes: Node[], onChoose: Choose): [found: Node[] | null, fiel
     if (typed.trim() === "") return null;
     return nodes.filter(({ name, description }) => holds(`${name} ${description}`, typed));
   }, [nodes, typed]);
-  useKeys({ "/": () => place.current?.querySelector("input")?.focus() });
   const field = (
-    <search class="row" ref={place}>
-      <Field
-        label="Find a memory on the map"
-        isBare
-        type="search"
-        autocomplete="off"
-        placeholder="Find on the map…  /"
-        value={typed}
-        onInput={setTyped}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && found?.length) onChoose(found[next.current++ % found.length]);
-        }}
-      />
+    <SearchField
+      label="Find a memory on the map"
+      placeholder="Find on the map…  /"
+      class="row"
+      q={typed}
+      onInput={setTyped}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && found?.length) onChoose(found[next.current++ % found.length]);
+      }}
+    >
       <span class="soft small" role="status" children={found && formatCount(found.length, "match", "matches")} />
-    </search>
+    </SearchField>
   );
   return [found, field];
 }
@@ -138,13 +132,7 @@ function Card({ node, joined, onChoose }: { node: Node; joined: Connection[]; on
         <Button text="Edit" isSmall href={formatMemoryRoute(node, "edit")} />
         <Button text="Close" isSmall kind="quiet" onClick={() => onChoose(undefined)} />
       </div>
-      <List rows={joined}>
-        {({ to, says }) => (
-          <>
-            <span class="soft">{says}</span> <TextButton text={to.name} onClick={() => onChoose(to)} />
-          </>
-        )}
-      </List>
+      <Joined joined={joined} show={(to) => <TextButton text={to.name} onClick={() => onChoose(to)} />} />
     </aside>
   );
 }
@@ -159,13 +147,19 @@ function ConnectionList({ nodes, edges }: { nodes: Node[]; edges: Edge[] }): VNo
           <span class="row">
             <MemoryLink memory={node} /> <span class="soft small" children={<TypeTag type={node.type} />} />
           </span>
-          <List class="list small" rows={joined}>
-            {({ to, says }) => (
-              <>
-                <span class="soft">{says}</span> <MemoryLink memory={to} />
-              </>
-            )}
-          </List>
+          <Joined class="list small" joined={joined} show={(to) => <MemoryLink memory={to} />} />
+        </>
+      )}
+    </List>
+  );
+}
+
+function Joined(props: { joined: Connection[]; show: (to: Node) => VNode; class?: string }): VNode {
+  return (
+    <List rows={props.joined} class={props.class}>
+      {({ to, says }) => (
+        <>
+          <span class="soft">{says}</span> {props.show(to)}
         </>
       )}
     </List>

@@ -198,7 +198,7 @@ async function rename({ row: { directory, file, name }, links }: MemoryView): Pr
   if (wanted === null || wanted === name) return;
   const renamed = await told(send<VerbAnswer>("POST", "/api/rename", { directory, file, to: wanted }));
   if (renamed === null) return;
-  tellChanged([`Renamed “${name}” to “${wanted}”`, ...(renamed.notices ?? [])].join("; "), renamed.undo);
+  tellChanged([`Renamed “${name}” to “${wanted}”`, ...renamed.notices].join("; "), renamed.undo);
   replace("memory", { directory, file: renamed.file });
 }
 

@@ -9,7 +9,7 @@ import { Age, Button, type ButtonProps, goToMemory, List, TextButton } from "../
 import { tellChanged } from "../parts/change.ts";
 import { showName, toggle } from "../parts/format.ts";
 import { JobButton } from "../parts/jobs.tsx";
-import { Answered, Chips, Empty, Page } from "../parts/layout.tsx";
+import { Answered, Choices, Empty, Page } from "../parts/layout.tsx";
 import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
 import { endOffer, tellFailure } from "../parts/notice.tsx";
 import { amend } from "../router.ts";
@@ -131,7 +131,12 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   return (
     <div class={`review two${params.has("id") ? " has-item" : ""}`}>
       <section class="review-list" aria-label="Waiting">
-        <Chips label="Kinds" chips={kinds} current={kind} onChoose={(each) => amend({ kind: each, id: null })} />
+        <Choices
+          label="Kinds"
+          choices={kinds}
+          isChosen={(each) => each === kind}
+          onChoose={(each) => amend({ kind: each, id: null })}
+        />
         <div ref={list} class="review-items card">
           {REVIEW_KINDS.map((each) => (
             <Group
