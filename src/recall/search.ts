@@ -2,9 +2,8 @@
 
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
-import { MemdirError } from "../errors.ts";
+import { lazily, MemdirError } from "../errors.ts";
 import { type Directory, findBytes, type Memory, parseMemory, type Row, readRows } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import { termsOf } from "../text/terms.ts";
 
 /** A memory that a search found. The best have the highest `score`; `line` is the line that matches best, trimmed. */

@@ -9,9 +9,8 @@ import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { runAtOnce } from "../disk/breathe.ts";
 import { readRegular } from "../disk/fence.ts";
-import { attempt, MemdirError, onDisk } from "../errors.ts";
+import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { lazily } from "../text/lazy.ts";
 import {
   type Directory,
   INDEX_FILE,
