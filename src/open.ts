@@ -1,7 +1,7 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
 import { type Config, type Env, processEnv } from "./config.ts";
-import { waitForTurn, yielding, yieldTurn } from "./disk/breathe.ts";
+import { waitForTurn, yielding, yieldTurn } from "./disk/turns.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
 import { findNamed } from "./memory/find.ts";

@@ -2,8 +2,7 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendLines } from "../disk/atomic.ts";
-import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
+import { appendLines, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";

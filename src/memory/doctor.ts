@@ -2,7 +2,7 @@
 
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
 import { type Env, processEnv } from "../config.ts";
-import { isAlive, loadNative } from "../disk/atomic.ts";
+import { isAlive, loadNative } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { findCollisions, type Orphan } from "../project/orphans.ts";

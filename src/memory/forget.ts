@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync, readlinkSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
+import { removeQuietly } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import {
   imagePath,

@@ -1,7 +1,7 @@
 /** The memories of a project's stores as verbs: what a name means, which store it is in, and what is known once it is written. */
 
 import { join } from "node:path";
-import { yieldTurn } from "../disk/breathe.ts";
+import { yieldTurn } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
 import {
   checkGiven,

@@ -3,8 +3,15 @@
 import fs, { existsSync, mkdirSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
-import { moveInto, PRIVATE_MODE, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { lstatOrNull, pinFolder, realPath } from "../disk/fence.ts";
+import {
+  lstatOrNull,
+  moveInto,
+  PRIVATE_MODE,
+  pinFolder,
+  realPath,
+  writeCacheFile,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
 import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";

@@ -1,7 +1,7 @@
 /** Every memory that holds the words, best first, each with the line that shows it. */
 
 import { join } from "node:path";
-import { openBreath } from "../disk/breathe.ts";
+import { openBreath } from "../disk/turns.ts";
 import { lazily, MemdirError } from "../errors.ts";
 import { type Directory, findBytes, type Memory, parseMemory, type Row, readRows } from "../store/store.ts";
 import { termsOf } from "../text/terms.ts";

@@ -1,8 +1,7 @@
 /** Every file that we change, as it was at each prompt of the session: copies on disk, lines in the transcript, nothing in any prompt. */
 
 import { join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
-import { realPath } from "../disk/fence.ts";
+import { realPath, removeQuietly } from "../disk/fence.ts";
 import { diskError, messageOf } from "../errors.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";

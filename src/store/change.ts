@@ -3,10 +3,16 @@
 import { closeSync, fsync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { loadNative, moveInto, openTemporary, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { runAtOnce } from "../disk/breathe.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { acquireLock, tryLock } from "../disk/lock.ts";
+import {
+  loadNative,
+  moveInto,
+  openTemporary,
+  removeQuietly,
+  resolveInside,
+  syncDirectory,
+  writeTemporary,
+} from "../disk/fence.ts";
+import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";

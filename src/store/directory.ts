@@ -15,8 +15,17 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { isAlive, isOwnTemporary, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
-import { type Pin, pinFolder, readPart, withRegular } from "../disk/fence.ts";
+import {
+  isAlive,
+  isOwnTemporary,
+  type Pin,
+  PRIVATE_MODE,
+  pinFolder,
+  readPart,
+  SHARED_MODE,
+  withRegular,
+  writeCacheFile,
+} from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
 

@@ -6,9 +6,8 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { runAtOnce } from "../disk/breathe.ts";
-import { readRegular } from "../disk/fence.ts";
+import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTemporary } from "../disk/fence.ts";
+import { runAtOnce } from "../disk/turns.ts";
 import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import {

@@ -5,8 +5,17 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { appendLines, moveInto, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { findNameProblem, readPart, readRegular, withRegular } from "../disk/fence.ts";
+import {
+  appendLines,
+  findNameProblem,
+  moveInto,
+  readPart,
+  readRegular,
+  removeQuietly,
+  withRegular,
+  writeCacheFile,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, findBytes, INDEX_FILE, look, statePath, walk } from "./directory.ts";

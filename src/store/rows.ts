@@ -2,8 +2,8 @@
 
 import { existsSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular, statOrNull } from "../disk/fence.ts";
+import { runAtOnce, runInPieces } from "../disk/turns.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
 import { hashOf } from "../text/hash.ts";

@@ -18,12 +18,13 @@ import {
   loadNative,
   moveInto,
   type Native,
+  openRegular,
   PRIVATE_MODE,
+  readRegularText,
   removeQuietly,
   writeTemporary,
-} from "../disk/atomic.ts";
-import { openRegular, readRegularText } from "../disk/fence.ts";
-import { acquireLock, tryLock } from "../disk/lock.ts";
+} from "../disk/fence.ts";
+import { acquireLock, tryLock } from "../disk/turns.ts";
 import { attempt, diskError, onDisk } from "../errors.ts";
 import { hashOf } from "../text/hash.ts";
 import { type Base, findFolder, inFolder, look, notOurs, openFolder } from "./directory.ts";

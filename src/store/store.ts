@@ -1,7 +1,7 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
 import { existsSync } from "node:fs";
-import { runInPieces } from "../disk/breathe.ts";
+import { runInPieces } from "../disk/turns.ts";
 import type { Change, Changed, Staged, Writes } from "./change.ts";
 import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";

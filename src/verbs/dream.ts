@@ -1,7 +1,7 @@
 /** `dream`: memories are tidied up by a plan that a person sees first. */
 
 import type { LearnMode } from "../config.ts";
-import { isAlive } from "../disk/atomic.ts";
+import { isAlive } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
 import { checkDreamGates, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";

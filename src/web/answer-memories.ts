@@ -1,8 +1,8 @@
 /** Memories as rows: found by words and by meaning, filtered, sorted, a page at a time; and what is done to several at once. */
 
 import { join } from "node:path";
-import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
+import { openBreath } from "../disk/turns.ts";
 import { choice, flag, list, number, required, text } from "../input.ts";
 import { findByRef } from "../memory/find.ts";
 import { openRecallSession } from "../recall/injection.ts";
