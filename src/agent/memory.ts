@@ -7,7 +7,7 @@ import { messageOf } from "../errors.ts";
 import { proposeToTeam } from "../learn/apply.ts";
 import { wishOfText } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { findByPath } from "../memory/find.ts";
+import { findByPath } from "../memory/memories.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import type { Message, ToolUse } from "../model/ask.ts";
 import { buildNestedInstructions } from "../prompts/conversation.ts";

@@ -30,7 +30,6 @@ import {
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets, type SecretFinding } from "../text/secrets.ts";
-import type { Found } from "./find.ts";
 import { retarget } from "./references.ts";
 import { type SaveResult, writeMemory } from "./save.ts";
 
@@ -142,6 +141,11 @@ export interface MergeRequest {
   text: string;
   /** The content of both when they were read. If either has changed since, nothing is written. */
   base: { keep: string; other: string };
+}
+
+interface Found {
+  directory: Store;
+  file: string;
 }
 
 /** One entry in the journal, so that one undo brings both back. */

@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { Found } from "../memory/find.ts";
+import type { Found } from "../memory/memories.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   fileNameFor,

@@ -8,7 +8,7 @@ import { lastDream } from "../learn/dream-gates.ts";
 import { changesOf, namedFiles } from "../learn/dream-plan.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import { addCues } from "../memory/cues.ts";
-import { findByRef } from "../memory/find.ts";
+import { findByRef } from "../memory/memories.ts";
 import { memoriesFor, openLearning } from "../open-learn.ts";
 import { findText, parseMemory, type Store, signEntry, stemOf } from "../store/store.ts";
 import { settleText } from "../team/merge.ts";

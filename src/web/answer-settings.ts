@@ -8,7 +8,7 @@ import { statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { choice, required } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
-import { findByRef } from "../memory/find.ts";
+import { findByRef } from "../memory/memories.ts";
 import { openMemdir } from "../open.ts";
 import { readOwner, setUserEntry } from "../project/owner.ts";
 import { statePath } from "../store/store.ts";
