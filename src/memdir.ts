@@ -41,6 +41,8 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   readonly directories: readonly Store[];
   /** What the user should know first; every command shows it. */
   readonly warnings: readonly string[];
+  /** What tools of an agent may do here without asking, for always. */
+  readonly permitted: readonly string[];
 
   /** Every memory that contains the words, best first. This is for people; use `recall` for a model. */
   search(words: string): Promise<SearchHit[]>;

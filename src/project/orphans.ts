@@ -5,8 +5,8 @@ import path from "node:path";
 import type { Config } from "../config.ts";
 import { readPart, realPath, statOrNull, withRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { slugOf } from "./locate.ts";
-import { agreement, type Identity, readOwner } from "./owner.ts";
+import { readOwner, slugOf } from "./locate.ts";
+import { agreement, type Identity } from "./owner.ts";
 import { countMemories, listEntries } from "./scopes.ts";
 
 export interface Orphan {

@@ -1,6 +1,6 @@
 /** Which project a memory directory belongs to: `.memdir/project.json`, so that a collision or a move is noticed. */
 
-import fs, { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
 import {
@@ -14,18 +14,17 @@ import {
 } from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
-import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
-
-export interface Owner {
-  /** Every root the directory served, the latest first. */
-  roots: string[];
-  rootCommit: string | null;
-  remote: string | null;
-  /** The user allowed several projects to use it. */
-  shared: boolean;
-  /** When this was written, ISO. */
-  at: string;
-}
+import {
+  type Location,
+  locate,
+  type Owner,
+  ownerFile,
+  type Project,
+  readOwner,
+  sha256Key,
+  slugOf,
+  trustKey,
+} from "./locate.ts";
 
 /** What stays the same when a project is moved or cloned again. */
 export interface Identity {
@@ -39,27 +38,6 @@ export interface Identity {
  * abandoned: the recorded root is gone and its repository is unknown. collision: another existing project uses it.
  */
 export type Ownership = "same" | "moved" | "collision" | "abandoned" | "unknown";
-
-export function ownerFile(dir: string): string {
-  return path.join(dir, ".memdir", "project.json");
-}
-
-/** Null when there is no record or it cannot be read; that is not an error. */
-export function readOwner(dir: string): Owner | null {
-  try {
-    const { roots, rootCommit, remote, shared, at } = JSON.parse(fs.readFileSync(ownerFile(dir), "utf8"));
-    if (!Array.isArray(roots)) return null;
-    return {
-      roots: roots.filter((root) => typeof root === "string"),
-      rootCommit: textOrNull(rootCommit),
-      remote: textOrNull(remote),
-      shared: shared === true,
-      at: textOrNull(at) ?? "",
-    };
-  } catch {
-    return null;
-  }
-}
 
 export function compareOwner(owner: Owner | null, identity: Identity, exists: (path: string) => boolean): Ownership {
   if (owner === null || owner.roots.length === 0) return "unknown";
@@ -155,13 +133,8 @@ async function askGit(root: string, env: Env, args: string[]): Promise<string | 
   return (await readGit(git, args, { timeoutMs: GIT_TIMEOUT_MS }))?.toString("utf8").trim() || null;
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** Null when all is well. Only a computed directory can be shared by accident. */
+/** Null when all is well. */
 export async function findOwnerWarning(location: Location, env: Env): Promise<string | null> {
-  if (location.source !== "computed") return null;
   const owner = readOwner(location.dir);
   // Git is asked only when the record does not name this root already.
   if (owner === null || owner.shared || owner.roots.includes(location.project.root)) return null;
@@ -221,14 +194,11 @@ function readObject(file: string): Record<string, unknown> {
 }
 
 /** What the user decides about a project, kept in their own settings file or in the directory's record. */
-export function openDecisions(location: Location, config: Config, env: Env, now: () => Date) {
+export function openDecisions(location: Location, config: Config, env: Env, now: () => Date, permitted: string[]) {
   const { root } = location.project;
   const key = trustKey(location.project);
-  const permitted = [...(config.permitted[key] ?? [])];
   return {
-    /** What tools of an agent may do here without asking, for always. */
-    permitted: permitted as readonly string[],
-    /** Adds to it. */
+    /** Adds to `permitted`. */
     permit: (kind: string): void => {
       if (!permitted.includes(kind)) permitted.push(kind);
       setUserEntry(config, "permitted", key, permitted);
