@@ -13,7 +13,7 @@ import type { AnyEmbed } from "./recall/recall.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
-import { isTakenOver, openStore, repairDirectory, type Store, withoutAdopted } from "./store/store.ts";
+import { isTakenOver, openStore, repairDirectory, type Store } from "./store/store.ts";
 
 /** How a memory is opened, with everything that the process has decided. */
 export interface OpenOptions extends PlaceOptions {
@@ -173,7 +173,7 @@ export function findScope({ config, location, directories }: Opened, scope: stri
 function openOwn({ main, directories, older }: ReturnType<typeof findStores>) {
   return {
     main,
-    directories: withoutAdopted(main, directories),
+    directories: directories.filter((each) => !each.readOnly || isOpen(main, each.path, each.recursive)),
     older: older.filter(({ dir, recursive }) => isOpen(main, dir, recursive)),
   };
 }

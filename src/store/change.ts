@@ -22,10 +22,12 @@ import {
   fileMode,
   findBytes,
   isMemoryFile,
+  keepRecord,
   leftovers,
   MAX_DEPTH,
   modeFor,
   readHeader,
+  readRecord,
   statePath,
   withPins,
 } from "./directory.ts";
@@ -37,6 +39,7 @@ import {
   type PageRequest,
   readText,
   restoreIndex,
+  type WrittenPages,
   writePages,
 } from "./index-file.ts";
 import { fileKey, formatIndexLine, openListing, type Pages, parseIndexLine } from "./index-line.ts";
@@ -49,7 +52,6 @@ import {
   findUnfinished,
   keepPages,
   readImage,
-  readRecord,
   thinImages,
 } from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
@@ -199,7 +201,7 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
     yield;
-    const { hashes, notices } = yield* writePages(
+    const { hashes, notices, record } = yield* writePages(
       directory,
       { changes, saved, plan, rebuild },
       {
@@ -211,8 +213,8 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
         },
       },
     );
-    yield;
     closeEntry(directory, entry.id, "done", hashes);
+    keepRecord(directory, record);
     thinImages(directory, entry);
     return { entry: { ...entry, pages: hashes }, notices };
   } catch (error) {
@@ -351,6 +353,7 @@ function finish(directory: Directory, entry: Entry): void {
   }
   if (!complete && !isEdited)
     for (const change of happened.toSorted((a, b) => moveRank(b) - moveRank(a))) moveBack(directory, change);
+  let written: WrittenPages | null = null;
   if (happened.length > 0) {
     const read = ({ before }: FileChange) => (before === null ? null : readImage(directory, before));
     const befores = new Map(happened.map((change) => [change.file, read(change)]));
@@ -358,9 +361,10 @@ function finish(directory: Directory, entry: Entry): void {
       happened.map(({ file }) => [file, isFile(directory, file) ? findBytes(directory, file) : null]),
     );
     const renames = new Map(complete ? entry.renames : []);
-    runAtOnce(writePages(directory, { changes: headerChanges(now, befores, renames) }));
+    written = runAtOnce(writePages(directory, { changes: headerChanges(now, befores, renames) }));
   }
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
+  keepRecord(directory, written?.record ?? readRecord(directory));
 }
 
 function moveBack(directory: Directory, { file, before }: FileChange): void {
@@ -398,13 +402,9 @@ function rescueLines(directory: Directory, path: string): void {
   const lost = splitLines(theirs)
     .map((line) => line.trimEnd())
     .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
-  if (lost.length > 0)
-    runAtOnce(
-      writePages(directory, {
-        changes: [],
-        plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
-      }),
-    );
+  if (lost.length === 0) return;
+  const plan = (pages: Pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) });
+  keepRecord(directory, runAtOnce(writePages(directory, { changes: [], plan })).record);
 }
 
 /** Somebody's words for a memory take the place of ours; other text goes to the end. */

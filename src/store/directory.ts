@@ -22,6 +22,7 @@ import {
   PRIVATE_MODE,
   pinFolder,
   readPart,
+  readRegular,
   SHARED_MODE,
   withRegular,
   writeCacheFile,
@@ -391,6 +392,101 @@ export function leftovers(directory: Directory): string[] {
     if (Number.isInteger(pid) && !isAlive(pid)) return true;
     return stat !== undefined && directory.now().getTime() - stat.mtimeMs > TEMPORARY_MS;
   });
+}
+
+// --- How memdir left a directory: that separates what others wrote from what is ours, and tells whether anything is to be repaired.
+
+export function journalPath(directory: Directory): string {
+  return statePath(directory, "journal.jsonl");
+}
+
+/** A line and where it was, so that it can go back there. */
+export interface PlacedLine {
+  /** With its line break, if it had one. */
+  text: string;
+  at: number;
+  /** The line before it, without trailing space; null for the first. */
+  after: string | null;
+}
+
+/** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
+export interface PageRecord {
+  text: string | null;
+  /** The overflow page, by hash, and how the file looked. */
+  more: string | null;
+  moreStamp: string;
+  hidden: HiddenLine[];
+  retired: string[];
+  /** How long the journal was once the change had ended. */
+  journal: number;
+}
+
+interface HiddenLine extends PlacedLine {
+  /** When, in milliseconds. */
+  since: number;
+}
+
+/** Longer than a program holds a text that it has read before it writes it back. */
+const HIDDEN_MS = 10_000;
+
+/** Enough for what one open editor can have missed. */
+const MAX_RETIRED = 200;
+
+export function readRecord(directory: Directory): PageRecord {
+  try {
+    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
+    const newline = data.indexOf("\n");
+    const head = JSON.parse(data.slice(0, newline)) as Partial<PageRecord> & { none?: boolean };
+    const nowMs = directory.now().getTime();
+    return {
+      text: head.none ? null : data.slice(newline + 1),
+      more: head.more ?? null,
+      moreStamp: head.moreStamp ?? "",
+      hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
+      retired: head.retired ?? [],
+      journal: head.journal ?? 0,
+    };
+  } catch {
+    return { text: null, more: null, moreStamp: "", hidden: [], retired: [], journal: 0 };
+  }
+}
+
+/**
+ * Once a change has ended. Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and
+ * nothing else.
+ */
+export function keepRecord(directory: Directory, { text, retired, ...rest }: Omit<PageRecord, "journal">): void {
+  const none = text === null ? { none: true } : {};
+  const head = JSON.stringify({
+    ...rest,
+    retired: retired.slice(-MAX_RETIRED),
+    journal: journalSize(directory),
+    ...none,
+  });
+  try {
+    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "index.base"), `${head}\n${text ?? ""}`);
+  } catch (error) {
+    directory.log(`index.base was not written: ${(error as Error).message}`);
+  }
+}
+
+function journalSize(directory: Directory): number {
+  return look(journalPath(directory))?.size ?? 0;
+}
+
+/** Whether every change has ended and MEMORY.md is as memdir left it: then nothing is to be repaired. Asked at every opening. */
+export function isAsLeft(directory: Directory): boolean {
+  return readRecord(directory).journal === journalSize(directory) && isIndexAsLeft(directory);
+}
+
+/** Whether MEMORY.md is as memdir left it, or nothing that it would restore. */
+export function isIndexAsLeft(directory: Directory): boolean {
+  const path = join(directory.path, INDEX_FILE);
+  const stat = look(path);
+  const { text } = readRecord(directory);
+  if (!stat) return !text;
+  if (!stat.isFile() || text === null) return true;
+  return text === onDisk("read", path, () => readRegular(path))?.toString("utf8");
 }
 
 // --- A folder of state, held open while it is used: nothing is read or written through a link in its place or on the way to it.

@@ -13,10 +13,14 @@ import { sha256 } from "../text/hash.ts";
 import {
   type Directory,
   INDEX_FILE,
+  isIndexAsLeft,
   isMemoryFile,
+  keepRecord,
   modeFor,
   OVERFLOW_FILE,
+  type PageRecord,
   readHeader,
+  readRecord,
   statePath,
   walk,
 } from "./directory.ts";
@@ -31,15 +35,7 @@ import {
   reconcile,
 } from "./index.ts";
 import type { Pages } from "./index-line.ts";
-import {
-  type Entry,
-  type HashedPages,
-  isIndexAsLeft,
-  keepRecord,
-  type PageHashes,
-  type PageRecord,
-  readRecord,
-} from "./journal.ts";
+import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
 
@@ -58,6 +54,8 @@ export interface WrittenPages {
   /** Where the change began, and what it left. */
   hashes: NonNullable<Entry["pages"]>;
   notices: string[];
+  /** To be kept once the change has ended. */
+  record: Parameters<typeof keepRecord>[1];
 }
 
 /** What the caller does while the pages are being written. */
@@ -81,16 +79,16 @@ export function* writePages(
 ): Generator<void, WrittenPages> {
   const path = indexPath(directory);
   refuseOtherEncoding(path);
-  const record = readRecord(directory);
+  const former = readRecord(directory);
   const link = isLink(path) ? readlinkSync(path) : null;
-  const hidden = [...record.hidden];
-  let source = readSettled(path, record.text);
+  const hidden = [...former.hidden];
+  let source = readSettled(path, former.text);
   let expected = source;
-  let known = record.text;
+  let known = former.text;
   let commit = steps.commit ?? (() => {});
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const overflow = openOverflow(directory, record);
-    const left: Left = { text: known, sameMore: overflow.isLeft, retired: record.retired, hidden };
+    const overflow = openOverflow(directory, former);
+    const left: Left = { text: known, sameMore: overflow.isLeft, retired: former.retired, hidden };
     const { more, ...next } = reconcileWith(overflow, source, left, request, optionsFor(directory, request));
     const before = hashed(next.start, more, overflow);
     const after = hashed(next.pages, more, overflow);
@@ -109,10 +107,10 @@ export function* writePages(
     const theirs = prepared.swapIndex();
     if (theirs === null) {
       const moreStamp = after.more === before.more ? overflow.stamp : "";
-      keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired: next.retired });
+      const record = { text: next.pages.index, more: after.more, moreStamp, hidden, retired: next.retired };
       const hashes = { before: { ...hashesOf(before), ...(link === null ? {} : { link }) }, after: hashesOf(after) };
       const isReplaced = link !== null && next.pages.index !== null;
-      return { hashes, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
+      return { hashes, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices], record };
     }
     source = theirs.text;
     expected = theirs.inPlace ? theirs.text : next.pages.index;
@@ -213,7 +211,7 @@ export function previewPages(directory: Directory, request: PageRequest): Reconc
 
 /** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
 export function restoreIndex(directory: Directory): void {
-  if (hasLostLines(directory)) runAtOnce(writePages(directory, { changes: [] }));
+  if (hasLostLines(directory)) keepRecord(directory, runAtOnce(writePages(directory, { changes: [] })).record);
 }
 
 /** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */

@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { runInPieces } from "../disk/turns.ts";
 import type { Change, Changed, Staged, Writes } from "./change.ts";
-import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
+import { checkState, type Directory, isAsLeft, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";
-import { type Entry, findUnfinished, isIndexAsLeft, readJournal } from "./journal.ts";
+import { type Entry, findUnfinished, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
 import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
@@ -26,12 +26,14 @@ export {
   isDailyLog,
   isMemoryFile,
   isShared,
+  keepRecord,
   MAX_DEPTH,
   OVERFLOW_FILE,
   prepareDirectory,
   readBytes,
   readHeader,
   readMemory,
+  readRecord,
   readStart,
   refuseBroken,
   statePath,
@@ -69,13 +71,10 @@ export {
   findJournal,
   imagePath,
   isTakenOver,
-  keepRecord,
   lastUndoable,
   readImage,
   readJournals,
-  readRecord,
   signEntry,
-  withoutAdopted,
 } from "./journal.ts";
 export * from "./memory.ts";
 export {
@@ -231,6 +230,6 @@ export async function repairDirectory(directory: Directory): Promise<void> {
 
 /** Cheap: is there anything to repair? Asked without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  const isLost = () => !isIndexAsLeft(directory) && hasLostLines(directory);
-  return findUnfinished(directory) !== null || isLost() || leftovers(directory).length > 0;
+  const isLost = () => findUnfinished(directory) !== null || hasLostLines(directory);
+  return leftovers(directory).length > 0 || (!isAsLeft(directory) && isLost());
 }
