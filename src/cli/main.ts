@@ -5,6 +5,6 @@ declare const __MEMDIR_VERSION__: string;
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-V")) {
   process.stdout.write(`${__MEMDIR_VERSION__}\n`);
 } else {
-  const { runCommandLine } = await import("./run.ts");
-  process.exitCode = await runCommandLine(process.argv.slice(2));
+  const { COMMAND_LINE, runCommandLine } = await import("./run.ts");
+  process.exitCode = await runCommandLine(process.argv.slice(2), COMMAND_LINE);
 }
