@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { diskError, MemdirError, onDisk } from "../errors.ts";
+import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import { isAlive, loadNative, type Native, removeQuietly } from "./fence.ts";
 
 /** Longer than this at a time would be noticed in a host that answers others meanwhile. */
@@ -269,26 +269,18 @@ function createPidFile(path: string, line: string): boolean {
   return true;
 }
 
-interface Holder {
-  line: string;
-  pid: number;
-  kernelLocked: boolean;
-  ageMs: number;
-}
-
-function readHolder(path: string): Holder | null {
-  try {
+function readHolder(path: string) {
+  const read = () => {
     const line = readFileSync(path, "utf8").trim();
     const [pid, kind] = line.split(" ");
     // File times are wall-clock times, so their age is too.
     const ageMs = performance.timeOrigin + performance.now() - statSync(path).mtimeMs;
     return { line, pid: Number(pid), kernelLocked: kind === "kernel", ageMs };
-  } catch {
-    return null;
-  }
+  };
+  return attempt(read, null);
 }
 
-function isDead(holder: Holder): boolean {
+function isDead(holder: NonNullable<ReturnType<typeof readHolder>>): boolean {
   if (holder.ageMs > TOO_OLD_MS) return true;
   // A holder that died between creating and filling the file.
   if (!Number.isInteger(holder.pid) || holder.pid <= 0) return holder.ageMs > 1000;

@@ -13,11 +13,11 @@ import type { Memdir } from "../memdir.ts";
 import { MCP_INSTRUCTIONS } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
 import { type Changes, type Listener, openChanges } from "./changes.ts";
-import { type Client, openClient, openPreparation } from "./client.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import {
   type Answer,
   type Caller,
+  type Client,
   dressResult,
   failure,
   findMessageProblem,
@@ -26,6 +26,8 @@ import {
   LEGACY_VERSIONS,
   type Message,
   MODERN_VERSION,
+  openClient,
+  openPreparation,
   type Params,
   ProtocolError,
   readCaller,

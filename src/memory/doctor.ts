@@ -5,7 +5,7 @@ import { type Env, processEnv } from "../config.ts";
 import { isAlive, loadNative } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
-import { findCollisions, type Orphan } from "../project/orphans.ts";
+import { findCollisions, type Orphan } from "../project/owner.ts";
 import type { OlderDirectory } from "../project/scopes.ts";
 import {
   checkState,

@@ -198,18 +198,14 @@ function lineNotices(directory: Store, header: Header): string[] {
   return [`the index line has ${length} characters: a description under 150 leaves room for other memories`];
 }
 
-interface Place {
-  file: string;
-  /** The memory that is there, or null for a free name. */
-  old: Buffer | null;
-  notices: string[];
-}
-
 /** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
 const NUMBERS = 10;
 
-/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
-function findPlace(directory: Store, { type, name, replace }: SaveRequest): Place {
+/**
+ * The file that holds this name and type already, wherever another writer put it, or the first free file name. `old` is the memory that is
+ * there, null for a free name.
+ */
+function findPlace(directory: Store, { type, name, replace }: SaveRequest) {
   const notices = sameNameElsewhere(directory, type, name);
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
   const unlisted = replace === undefined ? [] : filesByName(directory, name);
@@ -244,13 +240,7 @@ function filesByName(directory: Store, name: string): string[] {
   return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
 }
 
-interface Namesake {
-  file: string;
-  name: string;
-  data: Buffer;
-}
-
-function readIfSame(directory: Store, file: string, type: MemoryType, name: string): Namesake | null {
+function readIfSame(directory: Store, file: string, type: MemoryType, name: string) {
   if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
   const data = findBytes(directory, file);
   if (!data) return null;

@@ -357,19 +357,16 @@ export function ownerFile(dir: string): string {
 
 /** Null when there is no record or it cannot be read; that is not an error. */
 export function readOwner(dir: string): Owner | null {
-  try {
-    const { roots, rootCommit, remote, shared, at } = JSON.parse(fs.readFileSync(ownerFile(dir), "utf8"));
-    if (!Array.isArray(roots)) return null;
-    return {
-      roots: roots.filter((root) => typeof root === "string"),
-      rootCommit: textOrNull(rootCommit),
-      remote: textOrNull(remote),
-      shared: shared === true,
-      at: textOrNull(at) ?? "",
-    };
-  } catch {
-    return null;
-  }
+  const { roots, rootCommit, remote, shared, at } =
+    attempt(() => JSON.parse(fs.readFileSync(ownerFile(dir), "utf8")), null) ?? {};
+  if (!Array.isArray(roots)) return null;
+  return {
+    roots: roots.filter((root) => typeof root === "string"),
+    rootCommit: textOrNull(rootCommit),
+    remote: textOrNull(remote),
+    shared: shared === true,
+    at: textOrNull(at) ?? "",
+  };
 }
 
 /** Whether the record names this project, or there is no need of one: only a computed directory can be shared by accident. */

@@ -4,13 +4,11 @@ import {
   closeSync,
   constants,
   type Dirent,
-  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   type Stats,
   statSync,
 } from "node:fs";
@@ -258,11 +256,7 @@ function visit(
   }
 }
 
-// --- Reading its files: whole, or only as much as the header needs.
-
-/** Frontmatter is short; more is read only when its end was not found. */
-const HEAD_BYTES = 8 * 1024;
-const MAX_HEAD_BYTES = 256 * 1024;
+// --- Reading its files.
 
 /** Links are not followed, and a fifo does not hold us up. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -316,21 +310,10 @@ export function readStart(directory: Pick<Directory, "path">, file: string, maxB
 
 /** Never throws: a file that cannot be read is a header that says so. */
 export function readHeader(directory: Directory, file: string): Header {
-  let fd: number | undefined;
   try {
-    fd = openSync(join(directory.path, file), OPEN_FLAGS);
-    const size = fstatSync(fd).size;
-    for (let want = HEAD_BYTES; ; want *= 8) {
-      const data = Buffer.alloc(Math.min(size, want));
-      const length = readSync(fd, data, 0, data.length, 0);
-      const head = data.subarray(0, length);
-      const header = parseHeader(file, length < size ? wholeCharacters(head) : head);
-      if (length >= size || want >= MAX_HEAD_BYTES || !isUnclosed(header)) return header;
-    }
+    return parseHeader(file, readBytes(directory, file));
   } catch (error) {
     return unreadable(file, errnoOf(error));
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -351,20 +334,6 @@ export function refuseBroken(header: Header): void {
   );
 }
 
-function isUnclosed(header: Header): boolean {
-  return header.problems.some((p) => p.includes("has no closing"));
-}
-
-/** A head may end in the middle of a character: up to three bytes of it are left out. */
-function wholeCharacters(data: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(4, data.length); back++) {
-    const byte = data[data.length - back] as number;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return data.subarray(0, data.length - back);
-  }
-  return data;
-}
-
 export function errnoOf(error: unknown): string {
   const cause = error instanceof MemdirError ? error.cause : error;
   return (cause as NodeJS.ErrnoException)?.code ?? "unknown error";
@@ -377,13 +346,7 @@ const TEMPORARY_MS = 60_000;
 
 /** Temporary files whose writer is dead, or that are too old to be in use. */
 export function leftovers(directory: Directory): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(statePath(directory, "tmp"));
-  } catch {
-    return [];
-  }
-  return names.filter((name) => {
+  return attempt(() => readdirSync(statePath(directory, "tmp")), []).filter((name) => {
     if (isOwnTemporary(name)) return false;
     const pid = Number(/^[a-z]+-(\d+)-/.exec(name)?.[1]);
     const stat = lstatSync(statePath(directory, "tmp", name), { throwIfNoEntry: false });

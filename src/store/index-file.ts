@@ -258,15 +258,8 @@ function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: Pag
 
 // --- Replacing them.
 
-interface Prepared {
-  moveMore: () => void;
-  /** Null when it replaced what was expected; else what somebody wrote in between, and whether that is still in place. */
-  swapIndex: () => { text: string | null; inPlace: boolean } | null;
-  discard: () => void;
-}
-
 /** Both pages written aside and flushed. */
-function preparePages(directory: Directory, { index, more }: Pages, expected: Pages): Prepared {
+function preparePages(directory: Directory, { index, more }: Pages, expected: Pages) {
   const path = indexPath(directory);
   const write = (text: string, file: string, kind: string, mark = "") =>
     writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, file), kind, true, mark);
@@ -284,6 +277,7 @@ function preparePages(directory: Directory, { index, more }: Pages, expected: Pa
       if (moreFile) moveInto(moreFile, join(directory.path, OVERFLOW_FILE));
       else if (more === "" && expected.more !== "") removeQuietly(join(directory.path, OVERFLOW_FILE));
     },
+    /** Null when it replaced what was expected; else what somebody wrote in between, and whether that is still in place. */
     swapIndex: () => {
       if (isSame) return null;
       return indexFile === null
@@ -321,7 +315,7 @@ function removeIndex(directory: Directory, path: string, expected: string | null
   return examineReplaced(aside, expected);
 }
 
-function examineReplaced(replaced: string, expected: string | null): { text: string | null; inPlace: boolean } | null {
+function examineReplaced(replaced: string, expected: string | null) {
   const text = isLink(replaced) ? expected : readText(replaced);
   const theirs = text === expected ? null : settle(replaced);
   removeQuietly(replaced);
@@ -343,26 +337,20 @@ export function readOverflow(directory: Directory): string {
   return peekIndex(join(directory.path, OVERFLOW_FILE));
 }
 
-/** Decoded and hashed only where it has to be. */
-interface Overflow {
-  bytes: Buffer;
-  text: () => string;
-  hash: () => string;
-  /** How the file looks on disk; "" when it may change again without looking different. */
-  stamp: string;
-  /** Whether it is what memdir left. */
-  isLeft: boolean;
-}
+type Overflow = ReturnType<typeof openOverflow>;
 
-function openOverflow(directory: Directory, { more, moreStamp }: PageRecord): Overflow {
+/** Decoded and hashed only where it has to be. */
+function openOverflow(directory: Directory, { more, moreStamp }: PageRecord) {
   const path = join(directory.path, OVERFLOW_FILE);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   const isSettled = stat !== undefined && directory.now().getTime() - stat.ctimeMs > TICK_MS;
+  // How the file looks; "" when it may change again without looking different.
   const stamp = isSettled ? [stat.mtimeMs, stat.ctimeMs, stat.size, stat.ino].join(" ") : "";
   const bytes = (stat?.isFile() ? readBytes(path) : null) ?? Buffer.alloc(0);
   const text = lazily(() => bytes.toString("utf8"));
   const known = stamp !== "" && stamp === moreStamp ? more : null;
   const hash = lazily(() => known ?? sha256(text()));
+  // `isLeft`: it is what memdir left.
   return { bytes, text, hash, stamp, isLeft: hash() === more };
 }
 

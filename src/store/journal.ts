@@ -188,12 +188,8 @@ export function findUnfinished(directory: Directory): Entry | null {
 }
 
 export function readImage(directory: Directory, hash: string): Buffer | null {
-  try {
-    const data = readRegular(imagePath(directory, hash));
-    return data && sha256(data) === hash ? data : null;
-  } catch {
-    return null;
-  }
+  const data = attempt(() => readRegular(imagePath(directory, hash)), null);
+  return data && sha256(data) === hash ? data : null;
 }
 
 /**

@@ -50,18 +50,7 @@ export {
   readOverflow,
   restoreIndex,
 } from "./index-file.ts";
-export {
-  CLIENT_LIMITS,
-  fileKey,
-  formatIndexLine,
-  keysOf,
-  names,
-  openListing,
-  type Pages,
-  parseIndexLine,
-  readReferences,
-  targetFor,
-} from "./index-line.ts";
+export * from "./index-line.ts";
 export * from "./index-load.ts";
 export * from "./index-order.ts";
 export {
@@ -77,56 +66,9 @@ export {
   signEntry,
 } from "./journal.ts";
 export * from "./memory.ts";
-export {
-  appendEntries,
-  FEW_FILES,
-  FILE_HEAD_BYTES,
-  LIKELY_FILES,
-  noteInHead,
-  type OpenCache,
-  openCache,
-  ROWS_FILE,
-  readRank,
-  readRowCache,
-} from "./row-cache.ts";
-export {
-  type Age,
-  AT,
-  ageInDays,
-  ageInWords,
-  ageName,
-  agrees,
-  align,
-  type Bulk,
-  countsFrom,
-  DIMENSIONS,
-  encodeEntry,
-  type FileStamp,
-  FLAG,
-  findBulksIn,
-  HEAD_BYTES,
-  isBulkTime,
-  isSoundRow,
-  placeRank,
-  type RowEntry,
-  rowBytesAt,
-  TYPES,
-  VECTOR_BYTES,
-  type Vector,
-  viewEntry,
-  WEIGHT_UNIT,
-} from "./row-entry.ts";
-export {
-  type IndexHead,
-  POSTING_BYTES,
-  RECORD,
-  RECORD_BYTES,
-  RECORD_FLAG,
-  RECORD_MAGIC,
-  readIndex,
-  SIGN_BYTES,
-  writeSigns,
-} from "./row-index.ts";
+export * from "./row-cache.ts";
+export * from "./row-entry.ts";
+export * from "./row-index.ts";
 export * from "./rows.ts";
 export {
   type Kept,

@@ -7,7 +7,7 @@ import { applySeenPlan } from "../learn/dream.ts";
 import { lastDream } from "../learn/dream-gates.ts";
 import { changesOf, namedFiles } from "../learn/dream-plan.ts";
 import type { Proposal } from "../learn/proposal.ts";
-import { addCues } from "../memory/cues.ts";
+import { addCues } from "../memory/edit.ts";
 import { findByRef } from "../memory/memories.ts";
 import { memoriesFor, openLearning } from "../open-learn.ts";
 import { findText, parseMemory, type Store, signEntry, stemOf } from "../store/store.ts";
