@@ -11,17 +11,16 @@ import {
   cleanName,
   fileNameFor,
   findBytes,
-  findName,
   type Gate,
   INDEX_FILE,
   indexPath,
   keepEntries,
   oneLine,
+  openHeaders,
   type PageRequest,
   parseMemory,
   previewPages,
   readBytes,
-  readHeader,
   refuseBroken,
   type Store,
   secretError,
@@ -71,10 +70,7 @@ export async function changeIndex(
   directory: Writer,
   edit: (index: string) => string,
 ): Promise<Pick<SaveResult, "notices" | "undo">> {
-  const find = (file: string) => {
-    const name = findName(directory, file);
-    return name === null ? null : readHeader(directory, name);
-  };
+  const find = openHeaders(directory);
   const plan: PageRequest["plan"] = ({ index, more }) => {
     const { text } = admit({ file: INDEX_FILE, text: edit(index ?? ""), before: index }, { trust: "user" });
     return { pages: { index: keepEntries(text, index ?? "", more, find), more } };

@@ -311,7 +311,7 @@ export function findByRef(directories: readonly Store[], ref: MemoryRef): Found 
   checkGiven(file, "file of a memory");
   const directory = directories[at];
   if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
-  if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };
+  if (scan(directory).some((header) => header.file === file)) return { directory, file };
   const problem = findNameProblem(file);
   const shown = JSON.stringify(file.slice(0, 80));
   if (problem) throw new MemdirError("outside", `the file ${shown} is refused: ${problem}`);
@@ -327,7 +327,7 @@ export async function findMemory(directories: readonly Store[], name: string): P
     /[/\\\0%]|^\.\.?$/.test(wanted) || wanted.normalize("NFKC") !== wanted ? findNameProblem(wanted) : null;
   const all: { directory: Store; header: Header }[] = [];
   for (const directory of directories)
-    for (const { header } of (await scanInPieces(directory)).memories) all.push({ directory, header });
+    for (const header of await scanInPieces(directory)) all.push({ directory, header });
   for (const rule of RULES) {
     const found = all.filter(({ header }) => rule(header, wanted));
     if (found.length > 1) throw ambiguous(wanted, found);

@@ -153,8 +153,7 @@ function isDate(given: unknown): boolean {
 async function referenceNotices(directory: Store, { links = [], supersedes = [] }: SaveRequest): Promise<string[]> {
   if (links.length + supersedes.length === 0) return [];
   const { openDeadReferences } = await import("./references.ts");
-  const headers = scan(directory).memories.map(({ header }) => header);
-  const dead = openDeadReferences(headers, new Set())({ links: [...links], supersedes: [...supersedes] });
+  const dead = openDeadReferences(scan(directory), new Set())({ links: [...links], supersedes: [...supersedes] });
   return dead.map(
     (name) => `no memory here is called "${oneLine(name)}": the reference to it counts once there is one`,
   );
@@ -237,7 +236,7 @@ function filesByTitle(directory: Store, name: string): string[] {
 
 /** Wherever they are: what the user wrote must not be missed because the index does not list it. */
 function filesByName(directory: Store, name: string): string[] {
-  return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
+  return scan(directory).flatMap((header) => (sameName(header.name, name) ? [header.file] : []));
 }
 
 function readIfSame(directory: Store, file: string, type: MemoryType, name: string) {

@@ -260,7 +260,7 @@ function refuseNamesakes(
     after && !(before?.type === after.type && sameName(before.name, after.name)) ? [after] : [],
   );
   if (fresh.length === 0) return;
-  const others = scan(directory).memories.flatMap(({ header }) => (writes.has(header.file) ? [] : [header]));
+  const others = scan(directory).filter(({ file }) => !writes.has(file));
   for (const header of fresh) {
     const twin = others.find(({ file }) => fileKey(file) === fileKey(header.file));
     if (twin) {

@@ -10,6 +10,7 @@ import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTem
 import { runAtOnce } from "../disk/turns.ts";
 import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 import {
   type Directory,
   INDEX_FILE,
@@ -34,9 +35,9 @@ import {
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
-import type { Pages } from "./index-line.ts";
+import { formatIndexLine, type Pages, parseIndexLine, readReferences } from "./index-line.ts";
 import type { Entry, HashedPages, PageHashes } from "./journal.ts";
-import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
+import { type Header, hasFrontmatter, type MemoryType, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
 
 /** What a change means for the index. */
@@ -224,35 +225,40 @@ export function hasLostLines(directory: Directory): boolean {
   return start.index !== readText(path);
 }
 
+/** Headers as they will be after the changes: the new files are not in place yet when the index is written. */
+export function openHeaders(directory: Directory, changes: Iterable<readonly [string, Header | string | null]> = []) {
+  const coming = new Map([...changes].map(([file, content]) => [file.normalize("NFC"), content]));
+  return (file: string): Header | null => {
+    const known = coming.get(file.normalize("NFC"));
+    if (known !== undefined) return typeof known === "string" ? parseHeader(file, known) : known;
+    const name = findName(directory, file);
+    return name === null ? null : readHeader(directory, name);
+  };
+}
+
 function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: PageRequest): ReconcileOptions {
-  // Memories of this change are not on disk yet.
-  const coming = new Map<string, Header | null>();
-  for (const { file, before, after } of changes) {
-    coming.set(file.normalize("NFC"), null);
-    if (before) coming.set(before.file.normalize("NFC"), null);
-    if (after) coming.set(after.file.normalize("NFC"), after);
-  }
+  const gone = changes.flatMap(({ file, before }) => [file, before?.file ?? file]);
+  const coming = [
+    ...gone.map((file) => [file, null] as const),
+    ...changes.flatMap(({ after }) => (after ? [[after.file, after] as const] : [])),
+  ];
+  const find = openHeaders(directory, coming);
   const nowMs = directory.now().getTime();
   return {
     limits: directory.limits,
     saved,
     plan,
     rebuild,
-    find: (file) => {
-      const known = coming.get(file.normalize("NFC"));
-      if (known !== undefined) return known;
-      const name = findName(directory, file);
-      return name === null ? null : readHeader(directory, name);
-    },
+    find,
     ageDays: ({ file, modified }) => {
       const stat = modified ? null : statSync(join(directory.path, file), { throwIfNoEntry: false });
       return ageInDays(modified ? Date.parse(modified) : (stat?.mtimeMs ?? nowMs), nowMs);
     },
     all: () =>
-      walk(directory.path, directory.recursive)
-        .files.filter((file) => coming.get(file.normalize("NFC")) !== null)
-        .map((file) => coming.get(file.normalize("NFC")) ?? readHeader(directory, file))
-        .filter(hasFrontmatter),
+      walk(directory.path, directory.recursive).files.flatMap((file) => {
+        const header = find(file);
+        return header && hasFrontmatter(header) ? [header] : [];
+      }),
   };
 }
 
@@ -422,4 +428,55 @@ function isLink(path: string): boolean {
 /** Blocks this thread: the lock is held, and others wait for it anyway. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+// --- The index in the order of what its lines are worth, and the lines that point to nothing.
+
+/** Files that the index points to but that do not exist. */
+export function findDeadLines(directory: Directory): string[] {
+  const findHeader = openHeaders(directory);
+  return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    return file !== undefined && isDead(line, findHeader) ? [file] : [];
+  });
+}
+
+/**
+ * The index in order: lines that point to nothing go, and every run of lines in our own words is sorted by what they are worth,
+ * as a client that cannot load all of it leaves out the end. What was written by hand stays where it is.
+ */
+export function arrangeIndex(index: string, findHeader: (file: string) => Header | null): string {
+  const lines = splitLines(index).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    const header = file === undefined ? null : findHeader(file);
+    const own = header !== null && formatIndexLine(header) === line.trimEnd() ? header : null;
+    return file !== undefined && header === null && isDead(line, findHeader) ? [] : [{ line, own }];
+  });
+  const arranged: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (lines[end]?.own) end++;
+    const run = lines.slice(at, end) as { line: string; own: Header }[];
+    const sorted = run.map(({ own }) => own).sort(byWorth);
+    // Line ends stay in their places: the last line of a file may have none.
+    arranged.push(...run.map(({ line }, i) => formatIndexLine(sorted[i]!) + line.slice(line.trimEnd().length)));
+    if (end < lines.length) arranged.push(lines[end]!.line);
+    at = end + 1;
+  }
+  return arranged.join("");
+}
+
+/** Whether everything it names is gone; the target of a wiki link is not certain. */
+function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
+}
+
+/** Corrections first: having to repeat one is the most annoying. */
+const WORTH: Record<MemoryType, number> = { feedback: 0, user: 1, project: 2, reference: 3 };
+
+function byWorth(a: Header, b: Header): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  if (a.type !== b.type) return WORTH[a.type] - WORTH[b.type];
+  if ((a.modified ?? "") !== (b.modified ?? "")) return (a.modified ?? "") < (b.modified ?? "") ? 1 : -1;
+  return a.file < b.file ? -1 : 1;
 }

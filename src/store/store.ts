@@ -42,8 +42,11 @@ export {
 } from "./directory.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
 export {
+  arrangeIndex,
+  findDeadLines,
   findName,
   indexPath,
+  openHeaders,
   type PageRequest,
   peekIndex,
   previewPages,
@@ -52,7 +55,6 @@ export {
 } from "./index-file.ts";
 export * from "./index-line.ts";
 export * from "./index-load.ts";
-export * from "./index-order.ts";
 export {
   type Action,
   type Entry,
