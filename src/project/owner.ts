@@ -349,15 +349,9 @@ export function findCollisions(memoryDir: string): string[] {
   return real.size > 1 ? [...real.values()].sort() : [];
 }
 
-interface Abandoned {
-  dir: string;
-  root: string;
-  memories: number;
-}
-
 /** Memory directories of Claude Code whose recorded project is no longer there. Reads one small file for each. */
-export function findAbandoned(claudeDir: string, ownDir: string): Abandoned[] {
-  return projectFolders(claudeDir).flatMap((folder): Abandoned[] => {
+export function findAbandoned(claudeDir: string, ownDir: string) {
+  return projectFolders(claudeDir).flatMap((folder) => {
     const dir = path.join(folder, "memory");
     const roots = dir === ownDir ? [] : (readOwner(dir)?.roots ?? []);
     const [root] = roots;
