@@ -91,9 +91,9 @@ export function filePath({ path }: Pick<Directory, "path">, file: string): strin
 
 /** `.memdir` and its folders, held open. */
 export interface Pins {
-  base: OpenFolder;
-  tmp: OpenFolder;
-  images: OpenFolder;
+  base: Pin;
+  tmp: Pin;
+  images: Pin;
 }
 
 /** The directory with its state folders made and held open: whatever is swapped into their place is not written to. To be closed. */
@@ -104,11 +104,11 @@ export function openPins(directory: Directory): { pinned: Directory; close: () =
       `${directory.path} is a directory of an older layout and only read: take it over with \`memdir adopt\``,
     );
   }
-  const opened: OpenFolder[] = [];
+  const opened: Pin[] = [];
   const close = () => {
     for (const folder of opened) folder.close();
   };
-  const open = (...names: string[]): OpenFolder => {
+  const open = (...names: string[]): Pin => {
     const folder = openFolder({ path: statePath(directory), parents: false }, names);
     opened.push(folder);
     return folder;
@@ -143,7 +143,7 @@ export async function withPins<T>(directory: Directory, work: (pinned: Directory
 /** The user knows the folders by their names, not by the numbers under which they are held. */
 function named({ pins, path }: Directory, error: unknown): MemdirError {
   const { code, message, cause, details } = diskError(error, "write in", path);
-  const folders = Object.entries(pins ?? {}) as [keyof Pins, OpenFolder][];
+  const folders = Object.entries(pins ?? {}) as [keyof Pins, Pin][];
   const shown = folders.reduce(
     (text, [name, pin]) => text.replaceAll(`${pin.path}/`, `${join(path, ".memdir", name === "base" ? "" : name)}/`),
     message,
@@ -454,9 +454,6 @@ export function isIndexAsLeft(directory: Directory): boolean {
 
 // --- A folder of state, held open while it is used: nothing is read or written through a link in its place or on the way to it.
 
-/** `path` stands for the folder in every file call. */
-export type OpenFolder = Pin;
-
 /** A base is made when something is written in it; the folder around it only if `parents` says so. */
 export interface Base {
   path: string;
@@ -479,7 +476,7 @@ export function findFolder(base: Base, names: readonly string[]): string | null 
 }
 
 /** Made when it is not there, and held open. Throws `outside` for a link. */
-export function openFolder(base: Base, names: readonly string[]): OpenFolder {
+export function openFolder(base: Base, names: readonly string[]): Pin {
   const pins: Pin[] = [];
   const close = () => {
     for (const pin of pins) pin.close();
