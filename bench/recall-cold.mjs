@@ -92,7 +92,7 @@ async function bundle(top) {
     `export { refresh } from ${from("recall/refresh.ts")};`,
     `export { rank } from ${from("recall/rank.ts")};`,
     `export { queryTerms } from ${from("recall/score.ts")};`,
-    `export { runAtOnce } from ${from("disk/breathe.ts")};`,
+    `export { runAtOnce } from ${from("disk/turns.ts")};`,
   ].join("\n");
   const outfile = path.join(top, "inside.mjs");
   await build({

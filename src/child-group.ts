@@ -6,6 +6,7 @@
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { attempt } from "./errors.ts";
 import type { Env } from "./world.ts";
 
 export interface ChildCall<Why extends string> {
@@ -52,12 +53,7 @@ export function findProgram(
 }
 
 function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  return attempt(() => accessSync(file, constants.X_OK) === undefined && statSync(file).isFile(), false);
 }
 
 /** Runs a program to its end, in a group of its own. Never rejects. */
@@ -154,30 +150,17 @@ export function endGroup(child: ChildProcess, signal: Signal): void {
 
 /** The processes of a session. */
 function membersOf(session: number): number[] {
-  try {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .filter((pid) => sessionOf(pid) === session);
-  } catch {
-    return [];
-  }
+  const names = attempt(() => readdirSync("/proc"), []).filter((name) => /^\d+$/.test(name));
+  return names.map(Number).filter((pid) => sessionOf(pid) === session);
 }
 
 /** The sixth field; the second is a name in brackets that may contain anything. */
-function sessionOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
-  } catch {
-    return null;
-  }
+function sessionOf(pid: number): number {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"), "");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
 }
 
+/** It may have ended already. */
 function kill(pid: number, signal: Signal): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended already.
-  }
+  attempt(() => process.kill(pid, signal), false);
 }

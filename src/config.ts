@@ -447,13 +447,10 @@ function readClaudeSettings(places: ClaudePlaces, problems: string[]): Record<Se
 /** Documented for administrators: later names win, hidden files are skipped. */
 function listDropIns(managedDir: string): string[] {
   const dir = path.join(managedDir, "managed-settings.d");
-  try {
-    if (!fs.statSync(dir, { throwIfNoEntry: false })) return [];
-    const names = fs.readdirSync(dir).filter((name) => name.endsWith(".json") && !name.startsWith("."));
-    return names.sort().map((name) => path.join(dir, name));
-  } catch {
-    return [];
-  }
+  const isThere = attempt(() => fs.statSync(dir, { throwIfNoEntry: false }) !== undefined, false);
+  const names = isThere ? attempt(() => fs.readdirSync(dir), []) : [];
+  const listed = names.filter((name) => name.endsWith(".json") && !name.startsWith("."));
+  return listed.sort().map((name) => path.join(dir, name));
 }
 
 function pickSettings(file: JsonFile): ClaudeSettings {

@@ -9,12 +9,10 @@ import type { Proposed } from "./learn/apply.ts";
 import type { Wish } from "./learn/proposal.ts";
 import type { AdoptResult } from "./memory/adopt.ts";
 import type { Check } from "./memory/doctor.ts";
-import type { Named } from "./memory/find.ts";
 import type { LintProblem } from "./memory/lint.ts";
-import type { Memories } from "./memory/memories.ts";
+import type { Memories, Named } from "./memory/memories.ts";
 import type { Location } from "./project/locate.ts";
-import type { Orphan } from "./project/orphans.ts";
-import type { Decisions } from "./project/owner.ts";
+import type { Decisions, Orphan } from "./project/owner.ts";
 import type { OlderDirectory } from "./project/scopes.ts";
 import type { Prefetch } from "./recall/prefetch.ts";
 import type { Recalled } from "./recall/recall.ts";
@@ -42,6 +40,8 @@ export interface Memdir extends Memories, Decisions, Pick<Recaller, "recall" | "
   readonly directories: readonly Store[];
   /** What the user should know first; every command shows it. */
   readonly warnings: readonly string[];
+  /** What tools of an agent may do here without asking, for always. */
+  readonly permitted: readonly string[];
 
   /** Every memory that contains the words, best first. This is for people; use `recall` for a model. */
   search(words: string): Promise<SearchHit[]>;

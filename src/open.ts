@@ -1,20 +1,18 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
 import { type Config, type Env, processEnv } from "./config.ts";
-import { waitForTurn, yielding, yieldTurn } from "./disk/breathe.ts";
-import { MemdirError } from "./errors.ts";
+import { waitForTurn, yielding, yieldTurn } from "./disk/turns.ts";
+import { lazily, MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
-import { findNamed } from "./memory/find.ts";
-import { openMemories } from "./memory/memories.ts";
-import { type Location, warningsOf } from "./project/locate.ts";
-import { findOrphans } from "./project/orphans.ts";
-import { claimDirectory, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
+import { findNamed, openMemories } from "./memory/memories.ts";
+import { isRecorded, type Location, trustKey, warningsOf } from "./project/locate.ts";
+import { claimDirectory, findOrphans, findOwnerWarning, identifyProject, openDecisions } from "./project/owner.ts";
 import { findDirectories, findPlace, findTopMemory, mirrorOf, type PlaceOptions } from "./project/scopes.ts";
 import type { AnyEmbed } from "./recall/recall.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
-import { isTakenOver, openStore, repairDirectory, type Store, withoutAdopted } from "./store/store.ts";
+import { isTakenOver, openStore, repairDirectory, type Store } from "./store/store.ts";
 
 /** How a memory is opened, with everything that the process has decided. */
 export interface OpenOptions extends PlaceOptions {
@@ -39,14 +37,14 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
   const { main, directories, older } = openOwn(findStores(options, config, location));
   for (const directory of directories) await repairDirectory(directory);
   const isProject = main.path === location.dir;
-  const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
+  const ownerWarning = isProject && !isRecorded(location) ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...warningsOf(location), ...(ownerWarning ? [ownerWarning] : [])];
 
   const { recaller, note } = openLate({ ...options, findMeaning }, config, env, directories);
   let claimed: Promise<void> | null = null;
   /** A directory is recorded as this project's when something was written into it; by many writers at once only once. */
   const claim = async (directory: Store) => {
-    if (!isProject || directory !== main) return;
+    if (!isProject || directory !== main || isRecorded(location)) return;
     // Only a record of whose the directory is: what was asked for is done.
     claimed ??= claimDirectory(location, env, main)
       .catch((error: Error) => main.log(error.message))
@@ -55,6 +53,9 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
       });
     await claimed;
   };
+  const permitted = [...(config.permitted[trustKey(location.project)] ?? [])];
+  /** Opened with the first decision: reading needs none. */
+  const decisions = lazily(() => openDecisions(location, config, env, main.now, permitted));
   const memories = openMemories(directories, async (directory, file) => {
     await claim(directory);
     note(directory, file);
@@ -79,7 +80,11 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
     directories,
     warnings,
     ...memories,
-    ...openDecisions(location, config, env, main.now),
+    permitted,
+    permit: (kind) => decisions().permit(kind),
+    approveImports: () => decisions().approveImports(),
+    settle: async (way) => decisions().settle(way),
+    trust: (asked) => decisions().trust(asked),
     ...openHealth({ env, location, directories, survey: memories.survey, instructions }),
     search: async (query) => {
       const { openSearchTexts, searchMemories } = await import("./recall/search.ts");
@@ -167,7 +172,7 @@ export function findScope({ config, location, directories }: Opened, scope: stri
 function openOwn({ main, directories, older }: ReturnType<typeof findStores>) {
   return {
     main,
-    directories: withoutAdopted(main, directories),
+    directories: directories.filter((each) => !each.readOnly || isOpen(main, each.path, each.recursive)),
     older: older.filter(({ dir, recursive }) => isOpen(main, dir, recursive)),
   };
 }

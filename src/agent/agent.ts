@@ -8,7 +8,7 @@ import { MemdirError } from "../errors.ts";
 import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
 import { shareSignal, unlessAborted } from "../model/tool.ts";
-import { sessionsFolder } from "../project/sessions-folder.ts";
+import { sessionsFolder } from "../project/scopes.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { openFileHistory, rewindFiles } from "../session/file-history.ts";

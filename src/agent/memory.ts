@@ -2,13 +2,12 @@
 
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
-import { isWithin, realPath } from "../disk/fence.ts";
+import { isWithin, moveInto, PRIVATE_MODE, realPath, writeTemporary } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
 import { proposeToTeam } from "../learn/apply.ts";
 import { wishOfText } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { findByPath } from "../memory/find.ts";
+import { findByPath } from "../memory/memories.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import type { Message, ToolUse } from "../model/ask.ts";
 import { buildNestedInstructions } from "../prompts/conversation.ts";

@@ -4,8 +4,7 @@
 
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { PRIVATE_MODE, replaceSame, writeTemporary } from "../disk/atomic.ts";
-import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
+import { PRIVATE_MODE, readRegular, realPath, replaceSame, resolveInside, writeTemporary } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";

@@ -8,7 +8,7 @@ import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } f
 import { messageOf } from "../errors.ts";
 import { renderInstructions } from "../instructions/file.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
-import { sessionsFolder } from "../project/sessions-folder.ts";
+import { sessionsFolder } from "../project/scopes.ts";
 import { buildEnvironment, buildGitState } from "../prompts/agent.ts";
 import { localDay } from "../text/local-day.ts";
 import type { AgentState } from "./state.ts";

@@ -1,11 +1,15 @@
-/** What a command is and what it is called with; what commands have in common; and a verb as a command. */
+/** What a command is and what it is called with; what commands have in common; a verb as a command; and from arguments to an exit code. */
 
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { MemdirError } from "../errors.ts";
+import { processEnv } from "../config.ts";
+import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { OpenOptions } from "../open.ts";
+import { type OpenOptions, openMemdir } from "../open.ts";
+import { distance } from "../text/distance.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import {
   type Context,
   type Fields,
@@ -18,8 +22,10 @@ import {
   type Verb,
 } from "../verb.ts";
 import type { Row } from "../verbs/table.ts";
-import type { World } from "../world.ts";
-import { print, type Terminal } from "./terminal.ts";
+import type { Env, World } from "../world.ts";
+import { fold, openTerminal, print, type Terminal } from "./terminal.ts";
+
+declare const __MEMDIR_VERSION__: string;
 
 /** A command that is not a verb: it has a conversation, a server or a life of its own. */
 export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about" | "examples"> {
@@ -27,6 +33,18 @@ export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about"
 }
 
 export type CommandRow = Omit<Row, "on" | "load"> & { load(): Promise<Verb | Program> };
+
+/** A module's `start` is loaded when the program is called. */
+export function program(
+  group: CommandRow["group"],
+  name: string,
+  summary: string,
+  load: () => Promise<{ start: Run }>,
+  definition: Partial<Program> & Pick<Program, "examples">,
+): CommandRow {
+  const start: Run = async (call) => (await load()).start(call);
+  return { name, group, summary, load: async () => ({ args: [], input: {}, ...definition, start }) };
+}
 
 /** Without what is given by position. */
 export function ownOptions(definition: Verb | Program): Fields {
@@ -280,4 +298,147 @@ async function findRuleNotices(given: Pick<Context, "cwd" | "env" | "now" | "log
   } catch {
     return []; // an incomplete installation, which `memdir doctor` reports
   }
+}
+
+// --- From arguments to an exit code.
+
+/** Every command, and what prints their help. */
+export interface CommandLine {
+  commands: readonly CommandRow[];
+  printHelp(
+    terminal: Terminal,
+    env: Env,
+    commands: readonly CommandRow[],
+    about: CommandRow | boolean,
+  ): Promise<number>;
+}
+
+/** Tells which command is meant, reads its options and runs it: the one place that catches. */
+export async function runCommandLine(argv: string[], line: CommandLine): Promise<number> {
+  const env = processEnv();
+  const terminal = openTerminal(env);
+  const json = argv.includes("--json");
+  // A reader that closes early (`memdir list | head -1`) is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
+  try {
+    return await dispatch(argv, line, env, terminal);
+  } catch (error) {
+    return report(error, { json, debug: Boolean(env.MEMDIR_DEBUG) }, terminal);
+  }
+}
+
+async function dispatch(
+  argv: string[],
+  { commands, printHelp }: CommandLine,
+  env: Env,
+  terminal: Terminal,
+): Promise<number> {
+  const { name, rest } = splitCommand(argv);
+  const isAsked = (...options: string[]) => name === undefined && rest.some((word) => options.includes(word));
+  if (name === "version" || isAsked("--version", "-v")) {
+    terminal.print(__MEMDIR_VERSION__);
+    return 0;
+  }
+  const help = async (words: readonly string[]) => {
+    const named = words.find((word) => !word.startsWith("-"));
+    const row = named === undefined ? null : findCommand(commands, named);
+    return printHelp(terminal, env, commands, row ?? words.includes("--all"));
+  };
+  if (name === "help" || isAsked("--help", "-h")) return help(rest.filter((word) => !["--help", "-h"].includes(word)));
+  const row = findCommand(commands, name ?? "console");
+  if (row.formerly === name && name !== undefined && !argv.includes("--json"))
+    note({ terminal }, [`\`${name}\` is now \`memdir ${row.name}\``]);
+  const loaded = await row.load();
+  const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
+  const words = readWords({ ...loaded.input, ...COMMON }, rest, `${dash}; see memdir ${row.name} --help`);
+  if (words.flag("help")) return help([row.name]);
+  const { missing, extra } = findArity(loaded, words.args);
+  if (missing !== undefined || extra !== undefined) {
+    const problem = missing ? "an argument is missing" : `"${extra}" is one argument too many`;
+    const usage = `${problem}: the call is \`${usageOf(row.name, loaded)}\`; see memdir ${row.name} --help`;
+    throw new MemdirError("usage", usage);
+  }
+  return ("start" in loaded ? loaded.start : runOf(loaded))(openCall(words, env, terminal));
+}
+
+/** Options that every command takes may stand before it; any other option there belongs to the console. */
+function splitCommand(argv: readonly string[]): { name: string | undefined; rest: string[] } {
+  let at = 0;
+  while (at < argv.length) {
+    const word = argv[at] ?? "";
+    if (!word.startsWith("-") || word === "-")
+      return { name: word, rest: [...argv.slice(0, at), ...argv.slice(at + 1)] };
+    const field = (COMMON as Fields)[word.replace(/^--|=.*$/g, "")];
+    if (!field && word !== "-h" && word !== "-v" && word !== "--version") break;
+    at += field?.value !== undefined && !word.includes("=") ? 2 : 1;
+  }
+  return { name: undefined, rest: [...argv] };
+}
+
+function openCall(words: Words, env: Env, terminal: Terminal): Call {
+  const cwd = resolveCwd(words.value("cwd"));
+  const now = () => new Date();
+  const log = (message: string) => {
+    if (env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
+  };
+  const shown = new Set<string>();
+  return {
+    ...words,
+    ...{ json: words.flag("json"), cwd, env, now, log, terminal },
+    async open({ quiet = false, ...options } = {}) {
+      const asked = { memoryDir: words.value("memory-dir"), scope: words.value("scope") };
+      const memdir = await openMemdir({ cwd, env, now, log, by: "cli", ...asked, ...options });
+      const fresh = quiet ? [] : memdir.warnings.filter((one) => !shown.has(one));
+      warning({ terminal }, fresh);
+      for (const one of fresh) shown.add(one);
+      return memdir;
+    },
+  };
+}
+
+function resolveCwd(given: string | undefined): string {
+  try {
+    if (given === undefined) return process.cwd();
+  } catch (cause) {
+    const message = "the current directory is gone: change to one that exists, or give --cwd DIR";
+    throw new MemdirError("usage", message, { cause });
+  }
+  if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
+  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
+    throw new MemdirError("usage", `--cwd ${JSON.stringify(given)}: there is no such directory`);
+  return given;
+}
+
+function report(error: unknown, options: { json: boolean; debug: boolean }, terminal: Terminal): number {
+  const known = error instanceof MemdirError;
+  const message = known
+    ? error.message
+    : `unexpected failure: ${(error as Error)?.message ?? error}; run it again with MEMDIR_DEBUG=1 and report it`;
+  if (options.json) terminal.warn(JSON.stringify({ error: { code: known ? error.code : "internal", message } }));
+  else terminal.warn(fold(`memdir: ${sanitiseLine(message)}`, terminal.columns, 4));
+  if (options.debug && error instanceof Error) {
+    terminal.warn(error.stack ?? "");
+    if (error.cause) terminal.warn(`caused by: ${(error.cause as Error).stack ?? error.cause}`);
+  }
+  return exitCodeOf(error);
+}
+
+function findCommand(commands: readonly CommandRow[], word: string): CommandRow {
+  const row = commands.find(
+    ({ name, aliases, formerly }) => name === word || formerly === word || aliases?.includes(word),
+  );
+  if (row) return row;
+  throw new MemdirError(
+    "usage",
+    `there is no command "${word}"${nearest(commands, word)}; \`memdir help --all\` lists them`,
+  );
+}
+
+function nearest(commands: readonly CommandRow[], word: string): string {
+  const near = commands
+    .map(({ name }) => ({ name, steps: distance(word.toLowerCase(), name) }))
+    .filter(({ name, steps }) => steps <= Math.max(1, Math.floor(name.length / 3)))
+    .sort((a, b) => a.steps - b.steps)[0];
+  const begun = near ?? commands.find(({ name }) => word.length > 2 && name.startsWith(word.slice(0, 3)));
+  return begun ? ` (did you mean "${begun.name}"?)` : "";
 }

@@ -10,8 +10,8 @@ if (process.argv.length === 3 && (process.argv[2] === "--version" || process.arg
   process.stdout.write(`${__MEMDIR_VERSION__}\n`);
 } else {
   attempt(keepCompiled, null);
-  const { runCommandLine } = await import("./run.ts");
-  process.exitCode = await runCommandLine(process.argv.slice(2));
+  const { COMMAND_LINE, runCommandLine } = await import("./run.ts");
+  process.exitCode = await runCommandLine(process.argv.slice(2), COMMAND_LINE);
 }
 
 /** Compiling what is loaded takes a fifth of a short command. Node 22 and later can keep it, which the types of Node 20 lack. */

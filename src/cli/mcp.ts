@@ -3,11 +3,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { MemdirError } from "../errors.ts";
+import { lazily, MemdirError } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
-import type { McpOptions } from "../mcp/server.ts";
-import { serveStreams } from "../mcp/server.ts";
-import { lazily } from "../text/lazy.ts";
+import { type McpOptions, serveStreams } from "../mcp/server.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 

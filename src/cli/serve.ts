@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { readConfig } from "../config.ts";
-import { PRIVATE_MODE } from "../disk/atomic.ts";
+import { PRIVATE_MODE } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError } from "../errors.ts";
 import { findPersonProblem, readAs, TOKEN_DAYS } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData, RETENTION, type Retention } from "../team/server/data.ts";

@@ -7,7 +7,7 @@ import { isWithin } from "../disk/fence.ts";
 import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
 import type { Instructions } from "../instructions/instructions.ts";
 import type { Location } from "../project/locate.ts";
-import { sessionsFolder } from "../project/sessions-folder.ts";
+import { sessionsFolder } from "../project/scopes.ts";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory.ts";
 import { fitMemories, formatHeader, MAX_SESSION_MEMORY_BYTES } from "../recall/injection.ts";
 import { neutraliseTags, shownContent } from "../recall/neutral.ts";

@@ -3,8 +3,16 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join, relative } from "node:path";
-import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
+import {
+  isWithin,
+  moveInto,
+  readRegular,
+  realPath,
+  resolveInside,
+  SHARED_MODE,
+  statOrNull,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";

@@ -219,7 +219,8 @@ function nameKey({ type, name }: Pick<Said, "type" | "name">): string {
 }
 
 function readKept(directory: Store): Kept[] {
-  return scan(directory).memories.flatMap(({ header, bytes }): Kept[] => {
+  return scan(directory).flatMap((header): Kept[] => {
+    const bytes = lstatSync(join(directory.path, header.file), { throwIfNoEntry: false })?.size ?? 0;
     if (header.unreadable || bytes > MAX_MEMORY_BYTES)
       return [{ ...header, body: "", label: header.file, origin: null }];
     try {

@@ -2,8 +2,15 @@
 
 import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { pinFolder, withRegular } from "../disk/fence.ts";
+import {
+  isAlive,
+  moveInto,
+  PRIVATE_MODE,
+  pinFolder,
+  removeQuietly,
+  withRegular,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
 
 interface Archiving {

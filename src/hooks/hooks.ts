@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import type { Env } from "../config.ts";
-import { lazily } from "../text/lazy.ts";
+import { lazily } from "../errors.ts";
 import { CHILD_VARIABLE } from "../world.ts";
 import {
   type Answer,

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/fence.ts";
 import { openState, quietly, type StateRecord, sessionKey } from "../store/store.ts";
 import type { Host } from "./event.ts";
 

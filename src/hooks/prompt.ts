@@ -6,7 +6,7 @@ import { findDirectories, findPlace } from "../project/scopes.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { openRecaller, type Recaller } from "../recall/recaller.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
-import { type Directory, withoutAdopted } from "../store/store.ts";
+import { type Directory, isTakenOver } from "../store/store.ts";
 import {
   type Answer,
   cwdOf,
@@ -69,7 +69,8 @@ function open(cwd: string, host: Host) {
   const { config, location } = findPlace({ cwd }, host.env);
   if (config.disabled !== null) return null;
   const { main, directories } = findDirectories({ cwd }, config, location);
-  return { config, main, recaller: keepRecaller(withoutAdopted(main, directories), config, host) };
+  const used = directories.filter((each) => !each.readOnly || !isTakenOver(main, each));
+  return { config, main, recaller: keepRecaller(used, config, host) };
 }
 
 /** `main`: the path of the directory that records what the session was shown. `note` does that; nobody needs to wait for it. */

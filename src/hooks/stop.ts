@@ -6,13 +6,13 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Env, LearnConfig } from "../config.ts";
+import { lazily } from "../errors.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { checkBudget, type Ledger, openLedger } from "../learn/ledger.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import type { Directory } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
 import {

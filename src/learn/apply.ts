@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { withCues } from "../memory/cues.ts";
+import { withCues } from "../memory/edit.ts";
 import { type Memories as AllMemories, openMemories } from "../memory/memories.ts";
 import {
   formatSource,

@@ -227,7 +227,7 @@ function findTakenName(op: Op, next: Memory, plan: Plan, directory: Store): stri
   if ([...own.keys()].some((file) => sameName(findMemory(directory, file)?.name ?? "", next.name))) return null;
   const changed = changesOf(plan.ops);
   const others = [
-    ...scan(directory).memories.flatMap(({ header }) => (changed.has(header.file) ? [] : [header])),
+    ...scan(directory).filter(({ file }) => !changed.has(file)),
     ...[...changed].flatMap(([file, text]) => (text === null || own.has(file) ? [] : [parseMemory(file, text)])),
   ];
   return findNamesake(others, next)?.file ?? null;

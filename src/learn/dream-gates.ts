@@ -4,8 +4,7 @@
 
 import { lstatSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/fence.ts";
+import { PRIVATE_MODE, readRegular, removeQuietly, writeTemporary } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { openState, type Store, statePath } from "../store/store.ts";
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { isAlive } from "../disk/atomic.ts";
+import { isAlive } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { readLogs } from "../memory/daily-log.ts";
 import { askTwice, type LoopResult } from "../model/agent-loop.ts";

@@ -3,7 +3,7 @@
  * proposed. A batch that is lost costs nothing but its tokens.
  */
 
-import { type AddedCues, addCues, type Cued, withCues } from "../memory/cues.ts";
+import { type AddedCues, addCues, type Cued, withCues } from "../memory/edit.ts";
 import { addUsage, NO_USAGE, say, textOf, type Usage } from "../model/ask.ts";
 import { countAnswers } from "../model/cost.ts";
 import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";

@@ -1,6 +1,6 @@
 /** Before an extraction: how far the session has been handled, whether the turn that just ended is worth a call, and one process at a time. */
 
-import type { Native } from "../disk/atomic.ts";
+import type { Native } from "../disk/fence.ts";
 import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { LearnMode } from "./proposal.ts";

@@ -54,7 +54,7 @@ export async function findOrigins(memory: string, base: string, said: readonly S
 
 /** What memories say that come from a tool or a document: a text does not become the user's by way of the store. */
 export function readUntold(directory: Store, except: ReadonlySet<string> = new Set()): Spoken[] {
-  return scan(directory).memories.flatMap(({ header: { file, source } }) => {
+  return scan(directory).flatMap(({ file, source }) => {
     const trust = trustOf(source);
     const data = isUntold(trust) && !except.has(file) ? findBytes(directory, file) : null;
     return data ? [{ trust, text: wordsIn(parseMemory(file, data)) }] : [];

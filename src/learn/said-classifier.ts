@@ -1,7 +1,7 @@
 /** Whether a sentence is worth keeping and as what: a network over its meaning and its form, and beside it a weight for each of its words. Trained by training/extraction. */
 
+import { lazily } from "../errors.ts";
 import type { MemoryType } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import type { Sentence } from "../text/speech.ts";
 import { CLASSIFIER } from "./said-weights.ts";
 

@@ -1,7 +1,7 @@
 /** What a program gets: a Memdir with the verbs on memories as typed methods, and the tools for a model. */
 
 import { processEnv } from "../config.ts";
-import { waitForTurn } from "../disk/breathe.ts";
+import { waitForTurn } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
 import type { ToolCall } from "../mcp/tools.ts";
 import type { Memdir } from "../memdir.ts";

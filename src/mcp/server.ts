@@ -13,11 +13,11 @@ import type { Memdir } from "../memdir.ts";
 import { MCP_INSTRUCTIONS } from "../prompts/mcp.ts";
 import type { World } from "../world.ts";
 import { type Changes, type Listener, openChanges } from "./changes.ts";
-import { type Client, openClient, openPreparation } from "./client.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import {
   type Answer,
   type Caller,
+  type Client,
   dressResult,
   failure,
   findMessageProblem,
@@ -26,6 +26,8 @@ import {
   LEGACY_VERSIONS,
   type Message,
   MODERN_VERSION,
+  openClient,
+  openPreparation,
   type Params,
   ProtocolError,
   readCaller,
@@ -404,13 +406,11 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** What was asked for before the input ended is answered, but not forever. */
 const LAST_ANSWERS_MS = 10_000;
 
-interface Streams {
-  input: Readable;
-  output: Writable;
-}
-
 /** Ends when the client does: its end of either stream is closed, and what it asked for is answered. */
-export async function serveStreams(mcp: McpOptions, { input, output }: Streams): Promise<void> {
+export async function serveStreams(
+  mcp: McpOptions,
+  { input, output }: { input: Readable; output: Writable },
+): Promise<void> {
   const waiting = new Set<Promise<void>>();
   let isOver = false;
   const write = (message: unknown): void => {

@@ -5,13 +5,13 @@ import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, filled, flag, type Input, number, readInput, required, text } from "../input.ts";
 import { wishToForget } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { findNamed } from "../memory/find.ts";
+import { findNamed } from "../memory/memories.ts";
 import type { SaveRequest } from "../memory/save.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent, neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { ageInWords, fileNameFor, findAuthor, noteLeft, parseMemory, type Store } from "../store/store.ts";
 import { groupByCause } from "../truth/problems.ts";
-import { type Context, count, countMemories, silent, type Verb, writes } from "../verb.ts";
+import { type Context, count, countMemories, silent, type Verb } from "../verb.ts";
 import { forget, undo } from "../verbs/forget.ts";
 import { list, show } from "../verbs/list.ts";
 import { recall } from "../verbs/recall.ts";
@@ -314,7 +314,7 @@ interface ToolParts<F extends Fields, V extends Fields, R extends object> {
   fields: F;
   /** What of the verb's input it may not choose. */
   fixed?: Input<V>;
-  /** For a verb that writes. */
+  /** For a verb that writes; a tool without them only reads. */
   hints?: { destructiveHint?: boolean; idempotentHint: boolean };
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
@@ -336,7 +336,7 @@ function makeTool<const F extends Fields, V extends Fields, R extends object>(pa
     spec: {
       ...{ name: name as string, title, description, inputSchema: buildSchema(fields, inputs) },
       ...(outputSchema && { outputSchema }),
-      annotations: { ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) }, ...hints },
+      annotations: { ...{ title, openWorldHint: false, readOnlyHint: !parts.hints }, ...hints },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
     /**

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { lazily } from "../text/lazy.ts";
+import { lazily } from "../errors.ts";
 
 export interface Gloss {
   word: string;

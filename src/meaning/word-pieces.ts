@@ -1,6 +1,5 @@
 /** The word pieces of an uncased BERT model: a text in, its tokens out. Words of other languages become mixtures of pieces. */
-import { MemdirError } from "../errors.ts";
-import { lazily } from "../text/lazy.ts";
+import { lazily, MemdirError } from "../errors.ts";
 import type { Glossary } from "./glossary.ts";
 import { VOCABULARY_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";

@@ -2,18 +2,11 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendLines } from "../disk/atomic.ts";
-import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
+import { appendLines, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
-
-export interface LogEntry {
-  path: string;
-  /** As written, without its line break; further lines are indented. */
-  line: string;
-}
 
 export interface DayLog {
   /** YYYY-MM-DD. */
@@ -33,8 +26,11 @@ export function logPath(directory: Store, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
 }
 
-/** Throws if the text is empty, too long or contains a secret; the index is not touched. */
-export async function appendLog(directory: Store, text: string, world: { now: () => Date }): Promise<LogEntry> {
+/**
+ * Throws if the text is empty, too long or contains a secret; the index is not touched. Gives the line as written, without its line
+ * break; further lines are indented.
+ */
+export async function appendLog(directory: Store, text: string, world: { now: () => Date }) {
   const at = world.now();
   const line = formatEntry(text, at);
   refuseSecrets(line);

@@ -2,10 +2,10 @@
 
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
 import { type Env, processEnv } from "../config.ts";
-import { isAlive, loadNative } from "../disk/atomic.ts";
+import { isAlive, loadNative } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
-import { findCollisions, type Orphan } from "../project/orphans.ts";
+import { findCollisions, type Orphan } from "../project/owner.ts";
 import type { OlderDirectory } from "../project/scopes.ts";
 import {
   checkState,
@@ -60,33 +60,23 @@ function examineProject({ warnings, older, orphans, top, instructions }: Surroun
   }
   for (const { dir, memories, recordedRoot, reason, sure } of orphans) {
     const whose = recordedRoot ? `of ${recordedRoot}, which is gone` : "of an unknown project";
-    const why = {
-      "root-commit": "the same first commit",
-      remote: "the same remote",
-      name: "only the same folder name",
-    }[reason];
-    checks.push(
-      check(
-        "orphan",
-        false,
-        `${count(memories, "memory", "memories")} ${whose}, in ${dir} (${why}${sure ? "" : ", not certain"})`,
-        `memdir adopt ${dir}`,
-      ),
-    );
+    const how = `${count(memories, "memory", "memories")} ${whose}, in ${dir} (${AGREEMENTS[reason]}${sure ? "" : ", not certain"})`;
+    checks.push(check("orphan", false, how, `memdir adopt ${dir}`));
   }
   if (orphans.length === 0) checks.push(check("orphan", true, "no memories of a moved project were found", null));
   return checks;
 }
 
+const AGREEMENTS = {
+  "root-commit": "the same first commit",
+  remote: "the same remote",
+  name: "only the same folder name",
+};
+
 function examineLocks(): Check {
-  return loadNative()
-    ? check("locks", true, "kernel locks are available", null)
-    : check(
-        "locks",
-        false,
-        "the native module did not load: slower pid files are used",
-        "reinstall memdir on this platform",
-      );
+  if (loadNative()) return check("locks", true, "kernel locks are available", null);
+  const detail = "the native module did not load: slower pid files are used";
+  return check("locks", false, detail, "reinstall memdir on this platform");
 }
 
 export async function examineModel(env: Env): Promise<Check> {
@@ -114,31 +104,21 @@ async function examineDirectory(directory: Store): Promise<Check[]> {
     const detail = `${names(plain.map(({ path }) => path))}: no frontmatter and not in ${INDEX_FILE}, so not a memory`;
     checks.push(check("other-files", true, `${at}${detail}`, null));
   }
-  if (odd.length > 0)
-    checks.push(
-      check("skipped", false, `${at}${names(odd.map((s) => `${s.path} (${s.reason})`))}`, "move it elsewhere"),
-    );
+  if (odd.length > 0) {
+    const detail = names(odd.map(({ path, reason }) => `${path} (${reason})`));
+    checks.push(check("skipped", false, `${at}${detail}`, "move it elsewhere"));
+  }
   checks.push(...(await examineIndex(directory, rows, at)), ...examineState(directory, at));
   const collisions = findCollisions(directory.path);
-  if (collisions.length > 0)
-    checks.push(
-      check(
-        "collision",
-        false,
-        `${at}${collisions.join(" and ")} have the same folder name, and so the same memories`,
-        "memdir adopt --separate gives this project its own; --share if that is fine",
-      ),
-    );
+  if (collisions.length > 0) {
+    const detail = `${at}${collisions.join(" and ")} have the same folder name, and so the same memories`;
+    const fix = "memdir adopt --separate gives this project its own; --share if that is fine";
+    checks.push(check("collision", false, detail, fix));
+  }
   // Of the team's directory the checks of the repository say it, with the rule.
   if (directory.inRepository && directory.scope !== "team" && (await isIgnored(directory.path))) {
-    checks.push(
-      check(
-        "ignored",
-        false,
-        `${at}${directory.path} is ignored by git: other people will not see these memories`,
-        "take it out of .gitignore",
-      ),
-    );
+    const detail = `${at}${directory.path} is ignored by git: other people will not see these memories`;
+    checks.push(check("ignored", false, detail, "take it out of .gitignore"));
   }
   return checks;
 }
@@ -209,22 +189,15 @@ function whyUnreadable(directory: Store): string | null {
   }
 }
 
-function examineAccess(directory: Store, at: string): Check {
-  try {
-    accessSync(directory.path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return check("directory", true, `${at}${directory.path}`, null);
-  } catch {
-    return check(
-      "directory",
-      false,
-      `${at}${directory.path} cannot be ${isReadable(directory.path) ? "written" : "read"}`,
-      "check its owner and mode, or choose another with --memory-dir",
-    );
-  }
+function examineAccess({ path }: Store, at: string): Check {
+  if (isOpenTo(path, constants.R_OK | constants.W_OK)) return check("directory", true, `${at}${path}`, null);
+  const what = isOpenTo(path, constants.R_OK) ? "written" : "read";
+  const fix = "check its owner and mode, or choose another with --memory-dir";
+  return check("directory", false, `${at}${path} cannot be ${what}`, fix);
 }
 
-function isReadable(path: string): boolean {
-  return attempt(() => accessSync(path, constants.R_OK | constants.X_OK) === undefined, false);
+function isOpenTo(path: string, mode: number): boolean {
+  return attempt(() => accessSync(path, mode | constants.X_OK) === undefined, false);
 }
 
 /** Files that were added by force are seen by others, whatever the rules say. */

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync, readlinkSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
+import { removeQuietly } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import {
   imagePath,
@@ -56,10 +56,7 @@ export async function forgetMemory(
       ...(options.purge ? { purge: true } : {}),
       ...(link === null ? {} : { link }),
     });
-    if (options.purge) {
-      purgeImages(directory, file);
-      purgeTraces(directory, file);
-    }
+    if (options.purge) purgeTraces(directory, file);
     if (link !== null) notices.push(`it was a symbolic link to ${link}: only the link is gone, undo cannot restore it`);
     return { file, action: "removed", undo: options.purge || link !== null ? null : entry.id, notices };
   });
@@ -70,7 +67,6 @@ export async function purgeForgotten(directory: Store, file: string, reason = ""
   return directory.change(async (directory) => {
     const writes = new Map([[file, null]]);
     const { notices } = await directory.apply({ action: "forget", reason: redactSecrets(reason), writes, purge: true });
-    purgeImages(directory, file);
     purgeTraces(directory, file);
     return { file, action: "removed", undo: null, notices };
   });
@@ -90,8 +86,9 @@ function purgeImages(directory: Store, file: string): void {
   }
 }
 
-/** Its row in the cache, its line among those that are remembered. */
+/** Its earlier contents, its row in the cache, its line among those that are remembered. */
 function purgeTraces(directory: Store, file: string): void {
+  purgeImages(directory, file);
   if (!rewriteCache(directory, [], null)) removeQuietly(statePath(directory, ROWS_FILE));
   const keys = keysOf({ file, name: file });
   const record = readRecord(directory);
@@ -145,21 +142,16 @@ export async function pruneMemories(directory: Store, request: PruneRequest): Pr
   });
 }
 
-interface Wish {
-  isMeant: (row: Row) => boolean;
-  reason: string;
-}
-
-function aged({ type, olderThanDays }: AgeRequest): Wish {
+function aged({ type, olderThanDays }: AgeRequest) {
   return {
-    isMeant: (row) => row.type === type && row.ageDays > olderThanDays,
+    isMeant: (row: Row) => row.type === type && row.ageDays > olderThanDays,
     reason: `${type} memories older than ${olderThanDays} days`,
   };
 }
 
-function chosen({ files }: ChosenRequest): Wish {
+function chosen({ files }: ChosenRequest) {
   const reasons = new Map(files.map(({ file, reason }) => [file, reason]));
   const all = files.map(({ file, reason }) => `${file}: ${reason}`).join("; ");
   const reason = all.length > MAX_REASON_CHARS ? `${all.slice(0, MAX_REASON_CHARS).toWellFormed()}…` : all;
-  return { isMeant: (row) => reasons.has(row.file), reason };
+  return { isMeant: (row: Row) => reasons.has(row.file), reason };
 }

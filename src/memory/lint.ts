@@ -100,7 +100,7 @@ function linesAbove(text: string): number {
 
 function lintIndex(directory: Store): LintProblem[] {
   const text = peekIndex(indexPath(directory));
-  const files = new Set(scan(directory).memories.map(({ header }) => fileKey(header.file)));
+  const files = new Set(scan(directory).map(({ file }) => fileKey(file)));
   const found: LintProblem[] = [];
   let prose = 0;
   for (const [at, line] of splitLines(blankComments(text)).entries()) {

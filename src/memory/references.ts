@@ -23,16 +23,16 @@ const FIELDS = ["links", "supersedes"] as const;
 
 /** The texts of memories that name `from`, itself included, with `to` in its place. Dates stay: the memories say what they said. */
 export function retarget(directory: Store, from: Known, to: Known): Map<string, string> {
-  const { memories } = scan(directory);
+  const headers = scan(directory);
   // Where several have the name, the first is meant, as recall reads it.
   const meant = new Map<string, string>();
-  for (const { header } of memories.toReversed()) for (const key of keysOf(header)) meant.set(key, header.file);
+  for (const header of headers.toReversed()) for (const key of keysOf(header)) meant.set(key, header.file);
   const isMeant = (reference: string) => meant.get(keyOf(reference)) === from.file;
   const follow = (link: Reference) => (isMeant(link.target) ? targetFor(link, from, to) : null);
   const texts = new Map<string, string>();
-  for (const { header } of memories) {
-    const data = attempt(() => findBytes(directory, header.file), null);
-    const memory = data && parseMemory(header.file, data);
+  for (const { file } of headers) {
+    const data = attempt(() => findBytes(directory, file), null);
+    const memory = data && parseMemory(file, data);
     if (!memory || memory.broken) continue;
     const text = data.toString("utf8");
     const lists = FIELDS.filter((field) => memory[field].some(isMeant)).map((field) => {
@@ -44,7 +44,7 @@ export function retarget(directory: Store, from: Known, to: Known): Map<string, 
     const { bodyStart } = parseDocument(text);
     const linked = text.slice(0, bodyStart) + retargetLinks(text.slice(bodyStart), follow);
     const changed = Object.keys(fields).length === 0 ? linked : editFields(linked, fields);
-    if (changed !== text) texts.set(header.file, changed);
+    if (changed !== text) texts.set(file, changed);
   }
   return texts;
 }

@@ -153,8 +153,7 @@ function isDate(given: unknown): boolean {
 async function referenceNotices(directory: Store, { links = [], supersedes = [] }: SaveRequest): Promise<string[]> {
   if (links.length + supersedes.length === 0) return [];
   const { openDeadReferences } = await import("./references.ts");
-  const headers = scan(directory).memories.map(({ header }) => header);
-  const dead = openDeadReferences(headers, new Set())({ links: [...links], supersedes: [...supersedes] });
+  const dead = openDeadReferences(scan(directory), new Set())({ links: [...links], supersedes: [...supersedes] });
   return dead.map(
     (name) => `no memory here is called "${oneLine(name)}": the reference to it counts once there is one`,
   );
@@ -198,18 +197,14 @@ function lineNotices(directory: Store, header: Header): string[] {
   return [`the index line has ${length} characters: a description under 150 leaves room for other memories`];
 }
 
-interface Place {
-  file: string;
-  /** The memory that is there, or null for a free name. */
-  old: Buffer | null;
-  notices: string[];
-}
-
 /** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
 const NUMBERS = 10;
 
-/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
-function findPlace(directory: Store, { type, name, replace }: SaveRequest): Place {
+/**
+ * The file that holds this name and type already, wherever another writer put it, or the first free file name. `old` is the memory that is
+ * there, null for a free name.
+ */
+function findPlace(directory: Store, { type, name, replace }: SaveRequest) {
   const notices = sameNameElsewhere(directory, type, name);
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
   const unlisted = replace === undefined ? [] : filesByName(directory, name);
@@ -241,16 +236,10 @@ function filesByTitle(directory: Store, name: string): string[] {
 
 /** Wherever they are: what the user wrote must not be missed because the index does not list it. */
 function filesByName(directory: Store, name: string): string[] {
-  return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
+  return scan(directory).flatMap((header) => (sameName(header.name, name) ? [header.file] : []));
 }
 
-interface Namesake {
-  file: string;
-  name: string;
-  data: Buffer;
-}
-
-function readIfSame(directory: Store, file: string, type: MemoryType, name: string): Namesake | null {
+function readIfSame(directory: Store, file: string, type: MemoryType, name: string) {
   if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
   const data = findBytes(directory, file);
   if (!data) return null;

@@ -337,3 +337,43 @@ const MAX_BYTES = 64 * 1024;
 function readSmall(file: string): string | null {
   return attempt(() => readRegular(file, { follow: true, maxBytes: MAX_BYTES })?.toString("utf8") ?? null, null);
 }
+
+// --- Whose a directory is: `.memdir/project.json`, so that a collision or a move is noticed.
+
+export interface Owner {
+  /** Every root the directory served, the latest first. */
+  roots: string[];
+  rootCommit: string | null;
+  remote: string | null;
+  /** The user allowed several projects to use it. */
+  shared: boolean;
+  /** When this was written, ISO. */
+  at: string;
+}
+
+export function ownerFile(dir: string): string {
+  return path.join(dir, ".memdir", "project.json");
+}
+
+/** Null when there is no record or it cannot be read; that is not an error. */
+export function readOwner(dir: string): Owner | null {
+  const { roots, rootCommit, remote, shared, at } =
+    attempt(() => JSON.parse(fs.readFileSync(ownerFile(dir), "utf8")), null) ?? {};
+  if (!Array.isArray(roots)) return null;
+  return {
+    roots: roots.filter((root) => typeof root === "string"),
+    rootCommit: textOrNull(rootCommit),
+    remote: textOrNull(remote),
+    shared: shared === true,
+    at: textOrNull(at) ?? "",
+  };
+}
+
+/** Whether the record names this project, or there is no need of one: only a computed directory can be shared by accident. */
+export function isRecorded({ dir, source, project }: Location): boolean {
+  return source !== "computed" || readOwner(dir)?.roots.includes(project.root) === true;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

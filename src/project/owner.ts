@@ -1,24 +1,34 @@
-/** Which project a memory directory belongs to: `.memdir/project.json`, so that a collision or a move is noticed. */
+/** Which project a memory directory belongs to, so that a collision or a move is noticed, and what the user decides about it. */
 
-import fs, { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
-import { moveInto, PRIVATE_MODE, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { lstatOrNull, pinFolder, realPath } from "../disk/fence.ts";
-import { MemdirError, onDisk } from "../errors.ts";
+import {
+  lstatOrNull,
+  moveInto,
+  PRIVATE_MODE,
+  pinFolder,
+  readPart,
+  realPath,
+  statOrNull,
+  withRegular,
+  writeCacheFile,
+  writeTemporary,
+} from "../disk/fence.ts";
+import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
-import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
-
-export interface Owner {
-  /** Every root the directory served, the latest first. */
-  roots: string[];
-  rootCommit: string | null;
-  remote: string | null;
-  /** The user allowed several projects to use it. */
-  shared: boolean;
-  /** When this was written, ISO. */
-  at: string;
-}
+import {
+  type Location,
+  locate,
+  type Owner,
+  ownerFile,
+  type Project,
+  readOwner,
+  sha256Key,
+  slugOf,
+  trustKey,
+} from "./locate.ts";
+import { countMemories, listEntries } from "./scopes.ts";
 
 /** What stays the same when a project is moved or cloned again. */
 export interface Identity {
@@ -32,27 +42,6 @@ export interface Identity {
  * abandoned: the recorded root is gone and its repository is unknown. collision: another existing project uses it.
  */
 export type Ownership = "same" | "moved" | "collision" | "abandoned" | "unknown";
-
-export function ownerFile(dir: string): string {
-  return path.join(dir, ".memdir", "project.json");
-}
-
-/** Null when there is no record or it cannot be read; that is not an error. */
-export function readOwner(dir: string): Owner | null {
-  try {
-    const { roots, rootCommit, remote, shared, at } = JSON.parse(fs.readFileSync(ownerFile(dir), "utf8"));
-    if (!Array.isArray(roots)) return null;
-    return {
-      roots: roots.filter((root) => typeof root === "string"),
-      rootCommit: textOrNull(rootCommit),
-      remote: textOrNull(remote),
-      shared: shared === true,
-      at: textOrNull(at) ?? "",
-    };
-  } catch {
-    return null;
-  }
-}
 
 export function compareOwner(owner: Owner | null, identity: Identity, exists: (path: string) => boolean): Ownership {
   if (owner === null || owner.roots.length === 0) return "unknown";
@@ -148,13 +137,8 @@ async function askGit(root: string, env: Env, args: string[]): Promise<string | 
   return (await readGit(git, args, { timeoutMs: GIT_TIMEOUT_MS }))?.toString("utf8").trim() || null;
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** Null when all is well. Only a computed directory can be shared by accident. */
+/** Null when all is well. */
 export async function findOwnerWarning(location: Location, env: Env): Promise<string | null> {
-  if (location.source !== "computed") return null;
   const owner = readOwner(location.dir);
   // Git is asked only when the record does not name this root already.
   if (owner === null || owner.shared || owner.roots.includes(location.project.root)) return null;
@@ -214,14 +198,11 @@ function readObject(file: string): Record<string, unknown> {
 }
 
 /** What the user decides about a project, kept in their own settings file or in the directory's record. */
-export function openDecisions(location: Location, config: Config, env: Env, now: () => Date) {
+export function openDecisions(location: Location, config: Config, env: Env, now: () => Date, permitted: string[]) {
   const { root } = location.project;
   const key = trustKey(location.project);
-  const permitted = [...(config.permitted[key] ?? [])];
   return {
-    /** What tools of an agent may do here without asking, for always. */
-    permitted: permitted as readonly string[],
-    /** Adds to it. */
+    /** Adds to `permitted`. */
     permit: (kind: string): void => {
       if (!permitted.includes(kind)) permitted.push(kind);
       setUserEntry(config, "permitted", key, permitted);
@@ -298,4 +279,107 @@ export async function claimDirectory(
   if (!options.force && (ownership === "collision" || ownership === "abandoned")) return;
   const next = mergeOwner(owner, identity, { at: options.now().toISOString(), shared: options.shared });
   writeOwner(location.dir, `${JSON.stringify(next, null, 2)}\n`);
+}
+
+// --- Memory directories whose project was moved, renamed or removed, and those that two projects share.
+
+export interface Orphan {
+  dir: string;
+  memories: number;
+  recordedRoot: string | null;
+  reason: "root-commit" | "remote" | "name";
+  /** False if only the names are similar: then the user has to confirm it. */
+  sure: boolean;
+}
+
+/** A home with more project folders than this is not one person's. */
+const MAX_FOLDERS = 2000;
+
+/** The most certain first, then the largest. Skips what cannot be read. */
+export function findOrphans(options: { config: Config; identity: Identity; dir: string }): Orphan[] {
+  const ours = realPath(options.dir);
+  const orphans: Orphan[] = [];
+  for (const folder of projectFolders(options.config.claudeDir)) {
+    for (const [dir, recursive] of [[path.join(folder, "memory"), true] as const, [folder, false] as const]) {
+      if (realPath(dir) === ours) continue;
+      const orphan = examine(dir, folder, recursive, options.identity);
+      if (orphan) orphans.push(orphan);
+    }
+  }
+  return orphans.sort((a, b) => Number(b.sure) - Number(a.sure) || b.memories - a.memories);
+}
+
+function projectFolders(claudeDir: string): string[] {
+  const projects = path.join(claudeDir, "projects");
+  const entries = listEntries(projects).slice(0, MAX_FOLDERS);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(projects, name));
+}
+
+function examine(dir: string, folder: string, recursive: boolean, identity: Identity): Orphan | null {
+  if (countMemories(dir, { recursive, limit: 1 }) === 0) return null;
+  const owner = readOwner(dir);
+  const transcriptRoot = owner && owner.roots.length > 0 ? null : (findSessionRoots(folder, 1)[0] ?? null);
+  const roots = transcriptRoot === null ? (owner?.roots ?? []) : [transcriptRoot];
+  if (roots.some((root) => existsSync(root))) return null;
+  const recordedRoot = roots[0] ?? null;
+  const agreed = owner ? agreement(owner, identity) : null;
+  const named = recordedRoot !== null && lastPart(recordedRoot) === lastPart(identity.root);
+  const reason = agreed ?? (named ? "name" : null);
+  if (reason === null) return null;
+  return { dir, memories: countMemories(dir, { recursive }), recordedRoot, reason, sure: reason !== "name" };
+}
+
+function lastPart(root: string): string {
+  return root.split(/[/\\]/).filter(Boolean).at(-1) ?? "";
+}
+
+/**
+ * Existing roots whose paths lead to the name of this folder, such as `/a/b-c` and `/a/b/c`. From the record of the directory's
+ * owner and from the sessions next to it; [] when the directory is elsewhere, or the user wants it shared.
+ */
+export function findCollisions(memoryDir: string): string[] {
+  const folder = path.dirname(memoryDir);
+  const slug = path.basename(folder);
+  const owner = readOwner(memoryDir);
+  if (owner?.shared) return [];
+  const roots = new Set([...(owner?.roots ?? []), ...findSessionRoots(folder)]);
+  const same = [...roots].filter((root) => slugOf(root) === slug && statOrNull(root)?.isDirectory());
+  // Two names of one folder are one project.
+  const real = new Map(same.map((root) => [realpathSync(root), root]));
+  return real.size > 1 ? [...real.values()].sort() : [];
+}
+
+/** Memory directories of Claude Code whose recorded project is no longer there. Reads one small file for each. */
+export function findAbandoned(claudeDir: string, ownDir: string) {
+  return projectFolders(claudeDir).flatMap((folder) => {
+    const dir = path.join(folder, "memory");
+    const roots = dir === ownDir ? [] : (readOwner(dir)?.roots ?? []);
+    const [root] = roots;
+    if (root === undefined || roots.some((each) => existsSync(each))) return [];
+    const memories = countMemories(dir, { recursive: true });
+    return memories > 0 ? [{ dir, root, memories }] : [];
+  });
+}
+
+/** The newest sessions are enough. */
+const MAX_TRANSCRIPTS = 30;
+
+/** Where the newest sessions next to a memory directory were run. */
+function findSessionRoots(folder: string, limit = MAX_TRANSCRIPTS): string[] {
+  const transcripts = listEntries(folder)
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
+    .map((entry) => path.join(folder, entry.name))
+    .map((file) => ({ file, mtimeMs: statOrNull(file)?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.mtimeMs - a.mtimeMs);
+  return transcripts.slice(0, limit).flatMap(({ file }) => findCwd(file) ?? []);
+}
+
+/** Sessions name their working directory in the first lines. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Lines are not parsed: a head may end within one. */
+function findCwd(file: string): string | null {
+  const head = attempt(() => withRegular(file, (fd) => readPart(fd, 0, HEAD_BYTES), { follow: true }), null);
+  const quoted = /"cwd":("(?:[^"\\]|\\.){1,4096}")/.exec(head?.toString("utf8") ?? "")?.[1];
+  return attempt(() => (quoted === undefined ? null : (JSON.parse(quoted) as string)), null);
 }

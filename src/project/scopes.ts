@@ -66,7 +66,7 @@ export function findDirectories(options: PlaceOptions, config: Config, location:
     options.withOlder !== false && main.path === location.dir && location.source === "computed"
       ? findOlderDirectories({ config, project: location.project, dir: location.dir })
       : [];
-  const olderScope = { scope: "project", insideRepository: false, committable: false };
+  const olderScope = { scope: "project", committable: false };
   const directories = [
     main,
     ...others.filter((directory) => directory.path !== main.path),
@@ -79,7 +79,6 @@ export interface ScopeDirectory {
   /** As the user may name it again: `agent:NAME@user`, never the short form. */
   scope: string;
   dir: string;
-  insideRepository: boolean;
   /** Meant to be committed: file times there are those of the clone and say nothing about age (C15). */
   committable: boolean;
 }
@@ -96,7 +95,7 @@ const SCOPE_NAMES = "user, project, team, agent:NAME, agent:NAME@user, agent:NAM
 export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirectory {
   const { config } = context;
   if (scope === "project") return projectDirectory(context);
-  if (scope === "user") return { scope, dir: userMemoryDir(config), insideRepository: false, committable: false };
+  if (scope === "user") return { scope, dir: userMemoryDir(config), committable: false };
   if (scope === "team") return findMirror(context) ?? teamInRepository(context);
   if (scope.startsWith("agent:")) return agentDirectory(scope.slice("agent:".length), context);
   throw new MemdirError("usage", `there is no scope ${JSON.stringify(scope)}; choose one of ${SCOPE_NAMES}`);
@@ -155,7 +154,7 @@ function findMirror({ config, project, dir }: ScopeContext): ScopeDirectory | nu
       `${mirror} is a link, but must be a directory of the team's memories: remove the link`,
     );
   }
-  return { scope: "team", dir: mirror, insideRepository: false, committable: false };
+  return { scope: "team", dir: mirror, committable: false };
 }
 
 function teamInRepository({ project }: ScopeContext): ScopeDirectory {
@@ -170,7 +169,7 @@ function projectDirectory({ config, project, dir }: ScopeContext): ScopeDirector
   // If the home directory is a repository, `~/.claude` is inside it and still private.
   const isPrivate = isWithin(realPath(config.claudeDir), realPath(dir));
   const inside = project.insideGit && !isPrivate && isWithin(repositoryOf(project), realPath(dir));
-  return { scope: "project", dir, insideRepository: inside, committable: inside };
+  return { scope: "project", dir, committable: inside };
 }
 
 function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
@@ -191,7 +190,7 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
     return { ...shared, scope };
   }
   const dir = agentDirectories(name, config, repository)[agentScope];
-  if (agentScope === "user") return { scope, dir, insideRepository: false, committable: false };
+  if (agentScope === "user") return { scope, dir, committable: false };
   return inRepository(scope, dir, project, agentScope === "project");
 }
 
@@ -202,7 +201,7 @@ function inRepository(scope: string, dir: string, project: Project, committable:
     const remedy = "replace the link by a directory, or name the target with --memory-dir";
     throw new MemdirError("outside", `${dir} is a link that leads out of ${repository}; ${remedy}`);
   }
-  return { scope, dir, insideRepository: project.insideGit, committable: project.insideGit && committable };
+  return { scope, dir, committable: project.insideGit && committable };
 }
 
 function listAgentScopes({ config, project }: ScopeContext): string[] {
@@ -345,10 +344,35 @@ function isLogs(folder: string, name: string): boolean {
 
 /** The entries of a folder in a fixed order; none if it cannot be read. */
 export function listEntries(folder: string): fs.Dirent[] {
-  try {
-    if (!fs.statSync(folder, { throwIfNoEntry: false })) return [];
-    return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
+  // Asked first: an error takes far longer to make than an answer.
+  const entries = statOrNull(folder) ? attempt(() => fs.readdirSync(folder, { withFileTypes: true }), []) : [];
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+// --- Where a project's sessions are: in Claude Code's folder for the working directory, unlike memories, which a repository shares.
+
+export function sessionsFolder(config: Config, { cwd }: Project): string {
+  return path.join(projectsFolder(config), slugOf(cwd));
+}
+
+/** The folders of all projects. */
+function projectsFolder({ claudeDir }: Config): string {
+  return path.join(claudeDir, "projects");
+}
+
+/** The folders in which sessions are looked for: this project's, or those of all, and seed 001's folder. */
+export function sessionPlaces(config: Config, project: Project, all = false): { dirs: string[]; older: string } {
+  const projects = projectsFolder(config);
+  const names = all ? attempt(() => fs.readdirSync(projects), []) : [slugOf(project.cwd)];
+  const dirs = names.map((name) => path.join(projects, name));
+  return { dirs, older: path.join(config.claudeDir, "sessions") };
+}
+
+/** Seed 001's layout keeps the sessions of all projects together: those of other projects are left out. */
+export function isSessionHere(
+  session: { path: string; cwd: string | null },
+  config: Config,
+  project: Project,
+): boolean {
+  return session.cwd === null || session.cwd === project.cwd || isWithin(projectsFolder(config), session.path);
 }

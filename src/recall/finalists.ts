@@ -1,8 +1,8 @@
 /** The memories that may be shown for a prompt, out of all: compiled code finds words and meaning in the rows' bytes, and weighs them as score.ts says. */
 
 import { closeSync } from "node:fs";
+import { lazily } from "../errors.ts";
 import { AT, align, DIMENSIONS, FLAG, openIndexNames, POSTING_BYTES, RECORD, RECORD_MAGIC } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import {
   compareSigns,
   MAX_VECTOR_BYTES,

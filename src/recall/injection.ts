@@ -2,7 +2,7 @@
 
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { checkGivenType } from "../errors.ts";
+import { checkGivenType, lazily } from "../errors.ts";
 import {
   ageInDays,
   ageInWords,
@@ -12,7 +12,6 @@ import {
   readStart,
   type Source,
 } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import {
   CHECKED_OPENING,

@@ -1,6 +1,6 @@
 /** Text from a file as it may be shown. Harmless: it cannot close the fence it is shown in, speak as another, or hide anything. And cut to what one file may take. */
 
-import { lazily } from "../text/lazy.ts";
+import { lazily } from "../errors.ts";
 
 /** How our own remarks around a memory begin; a memory's text may not begin a line with them. */
 export const PROVENANCE_OPENING = "Provenance:";

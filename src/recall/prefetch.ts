@@ -1,7 +1,6 @@
 /** Recall beside the conversation: started when the prompt comes in, looked at between steps, and never waited for. */
 
-import { messageOf } from "../errors.ts";
-import { lazily } from "../text/lazy.ts";
+import { lazily, messageOf } from "../errors.ts";
 import type { RecallSession } from "./injection.ts";
 
 export interface Prefetching<M extends { path: string }> {

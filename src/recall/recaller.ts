@@ -1,6 +1,6 @@
 /** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
-import { runAtOnce, runInPieces, waitForTurn } from "../disk/breathe.ts";
+import { runAtOnce, runInPieces, waitForTurn } from "../disk/turns.ts";
 import type { MeaningState } from "../meaning/meaning.ts";
 import type { Check } from "../memory/doctor.ts";
 import {

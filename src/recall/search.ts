@@ -1,10 +1,9 @@
 /** Every memory that holds the words, best first, each with the line that shows it. */
 
 import { join } from "node:path";
-import { openBreath } from "../disk/breathe.ts";
-import { MemdirError } from "../errors.ts";
+import { openBreath } from "../disk/turns.ts";
+import { lazily, MemdirError } from "../errors.ts";
 import { type Directory, findBytes, type Memory, parseMemory, type Row, readRows } from "../store/store.ts";
-import { lazily } from "../text/lazy.ts";
 import { termsOf } from "../text/terms.ts";
 
 /** A memory that a search found. The best have the highest `score`; `line` is the line that matches best, trimmed. */

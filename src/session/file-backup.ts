@@ -14,8 +14,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
-import { isWithin } from "../disk/fence.ts";
+import { isWithin, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
 import { isRecord, textOrNull } from "./transcript-line.ts";

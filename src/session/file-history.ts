@@ -2,8 +2,7 @@
 
 import { rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
-import { realPath } from "../disk/fence.ts";
+import { realPath, removeQuietly } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, messageOf } from "../errors.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";

@@ -3,8 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
-import { lazily } from "../text/lazy.ts";
+import { attempt, lazily } from "../errors.ts";
 import { excerptAround } from "../text/sanitise.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";

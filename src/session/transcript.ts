@@ -2,8 +2,7 @@
 
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
-import { openToAppend } from "../disk/fence.ts";
+import { openToAppend, PRIVATE_MODE, syncDirectory } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import type { Message } from "../model/ask.ts";
 import type { World } from "../world.ts";

@@ -3,10 +3,16 @@
 import { closeSync, fsync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { loadNative, moveInto, openTemporary, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { runAtOnce } from "../disk/breathe.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { acquireLock, tryLock } from "../disk/lock.ts";
+import {
+  loadNative,
+  moveInto,
+  openTemporary,
+  removeQuietly,
+  resolveInside,
+  syncDirectory,
+  writeTemporary,
+} from "../disk/fence.ts";
+import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
@@ -16,10 +22,12 @@ import {
   fileMode,
   findBytes,
   isMemoryFile,
+  keepRecord,
   leftovers,
   MAX_DEPTH,
   modeFor,
   readHeader,
+  readRecord,
   statePath,
   withPins,
 } from "./directory.ts";
@@ -31,6 +39,7 @@ import {
   type PageRequest,
   readText,
   restoreIndex,
+  type WrittenPages,
   writePages,
 } from "./index-file.ts";
 import { fileKey, formatIndexLine, openListing, type Pages, parseIndexLine } from "./index-line.ts";
@@ -43,7 +52,6 @@ import {
   findUnfinished,
   keepPages,
   readImage,
-  readRecord,
   thinImages,
 } from "./journal.ts";
 import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
@@ -193,7 +201,7 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
     yield;
-    const { hashes, notices } = yield* writePages(
+    const { hashes, notices, record } = yield* writePages(
       directory,
       { changes, saved, plan, rebuild },
       {
@@ -205,8 +213,8 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
         },
       },
     );
-    yield;
     closeEntry(directory, entry.id, "done", hashes);
+    keepRecord(directory, record);
     thinImages(directory, entry);
     return { entry: { ...entry, pages: hashes }, notices };
   } catch (error) {
@@ -252,7 +260,7 @@ function refuseNamesakes(
     after && !(before?.type === after.type && sameName(before.name, after.name)) ? [after] : [],
   );
   if (fresh.length === 0) return;
-  const others = scan(directory).memories.flatMap(({ header }) => (writes.has(header.file) ? [] : [header]));
+  const others = scan(directory).filter(({ file }) => !writes.has(file));
   for (const header of fresh) {
     const twin = others.find(({ file }) => fileKey(file) === fileKey(header.file));
     if (twin) {
@@ -345,6 +353,7 @@ function finish(directory: Directory, entry: Entry): void {
   }
   if (!complete && !isEdited)
     for (const change of happened.toSorted((a, b) => moveRank(b) - moveRank(a))) moveBack(directory, change);
+  let written: WrittenPages | null = null;
   if (happened.length > 0) {
     const read = ({ before }: FileChange) => (before === null ? null : readImage(directory, before));
     const befores = new Map(happened.map((change) => [change.file, read(change)]));
@@ -352,9 +361,10 @@ function finish(directory: Directory, entry: Entry): void {
       happened.map(({ file }) => [file, isFile(directory, file) ? findBytes(directory, file) : null]),
     );
     const renames = new Map(complete ? entry.renames : []);
-    runAtOnce(writePages(directory, { changes: headerChanges(now, befores, renames) }));
+    written = runAtOnce(writePages(directory, { changes: headerChanges(now, befores, renames) }));
   }
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
+  keepRecord(directory, written?.record ?? readRecord(directory));
 }
 
 function moveBack(directory: Directory, { file, before }: FileChange): void {
@@ -392,13 +402,9 @@ function rescueLines(directory: Directory, path: string): void {
   const lost = splitLines(theirs)
     .map((line) => line.trimEnd())
     .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
-  if (lost.length > 0)
-    runAtOnce(
-      writePages(directory, {
-        changes: [],
-        plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
-      }),
-    );
+  if (lost.length === 0) return;
+  const plan = (pages: Pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) });
+  keepRecord(directory, runAtOnce(writePages(directory, { changes: [], plan })).record);
 }
 
 /** Somebody's words for a memory take the place of ours; other text goes to the end. */

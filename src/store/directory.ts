@@ -4,19 +4,27 @@ import {
   closeSync,
   constants,
   type Dirent,
-  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   type Stats,
   statSync,
 } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { isAlive, isOwnTemporary, PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
-import { type Pin, pinFolder, readPart, withRegular } from "../disk/fence.ts";
+import {
+  isAlive,
+  isOwnTemporary,
+  type Pin,
+  PRIVATE_MODE,
+  pinFolder,
+  readPart,
+  readRegular,
+  SHARED_MODE,
+  withRegular,
+  writeCacheFile,
+} from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
 
@@ -83,9 +91,9 @@ export function filePath({ path }: Pick<Directory, "path">, file: string): strin
 
 /** `.memdir` and its folders, held open. */
 export interface Pins {
-  base: OpenFolder;
-  tmp: OpenFolder;
-  images: OpenFolder;
+  base: Pin;
+  tmp: Pin;
+  images: Pin;
 }
 
 /** The directory with its state folders made and held open: whatever is swapped into their place is not written to. To be closed. */
@@ -96,11 +104,11 @@ export function openPins(directory: Directory): { pinned: Directory; close: () =
       `${directory.path} is a directory of an older layout and only read: take it over with \`memdir adopt\``,
     );
   }
-  const opened: OpenFolder[] = [];
+  const opened: Pin[] = [];
   const close = () => {
     for (const folder of opened) folder.close();
   };
-  const open = (...names: string[]): OpenFolder => {
+  const open = (...names: string[]): Pin => {
     const folder = openFolder({ path: statePath(directory), parents: false }, names);
     opened.push(folder);
     return folder;
@@ -135,7 +143,7 @@ export async function withPins<T>(directory: Directory, work: (pinned: Directory
 /** The user knows the folders by their names, not by the numbers under which they are held. */
 function named({ pins, path }: Directory, error: unknown): MemdirError {
   const { code, message, cause, details } = diskError(error, "write in", path);
-  const folders = Object.entries(pins ?? {}) as [keyof Pins, OpenFolder][];
+  const folders = Object.entries(pins ?? {}) as [keyof Pins, Pin][];
   const shown = folders.reduce(
     (text, [name, pin]) => text.replaceAll(`${pin.path}/`, `${join(path, ".memdir", name === "base" ? "" : name)}/`),
     message,
@@ -248,11 +256,7 @@ function visit(
   }
 }
 
-// --- Reading its files: whole, or only as much as the header needs.
-
-/** Frontmatter is short; more is read only when its end was not found. */
-const HEAD_BYTES = 8 * 1024;
-const MAX_HEAD_BYTES = 256 * 1024;
+// --- Reading its files.
 
 /** Links are not followed, and a fifo does not hold us up. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -306,21 +310,10 @@ export function readStart(directory: Pick<Directory, "path">, file: string, maxB
 
 /** Never throws: a file that cannot be read is a header that says so. */
 export function readHeader(directory: Directory, file: string): Header {
-  let fd: number | undefined;
   try {
-    fd = openSync(join(directory.path, file), OPEN_FLAGS);
-    const size = fstatSync(fd).size;
-    for (let want = HEAD_BYTES; ; want *= 8) {
-      const data = Buffer.alloc(Math.min(size, want));
-      const length = readSync(fd, data, 0, data.length, 0);
-      const head = data.subarray(0, length);
-      const header = parseHeader(file, length < size ? wholeCharacters(head) : head);
-      if (length >= size || want >= MAX_HEAD_BYTES || !isUnclosed(header)) return header;
-    }
+    return parseHeader(file, readBytes(directory, file));
   } catch (error) {
     return unreadable(file, errnoOf(error));
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -341,20 +334,6 @@ export function refuseBroken(header: Header): void {
   );
 }
 
-function isUnclosed(header: Header): boolean {
-  return header.problems.some((p) => p.includes("has no closing"));
-}
-
-/** A head may end in the middle of a character: up to three bytes of it are left out. */
-function wholeCharacters(data: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(4, data.length); back++) {
-    const byte = data[data.length - back] as number;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return data.subarray(0, data.length - back);
-  }
-  return data;
-}
-
 export function errnoOf(error: unknown): string {
   const cause = error instanceof MemdirError ? error.cause : error;
   return (cause as NodeJS.ErrnoException)?.code ?? "unknown error";
@@ -367,13 +346,7 @@ const TEMPORARY_MS = 60_000;
 
 /** Temporary files whose writer is dead, or that are too old to be in use. */
 export function leftovers(directory: Directory): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(statePath(directory, "tmp"));
-  } catch {
-    return [];
-  }
-  return names.filter((name) => {
+  return attempt(() => readdirSync(statePath(directory, "tmp")), []).filter((name) => {
     if (isOwnTemporary(name)) return false;
     const pid = Number(/^[a-z]+-(\d+)-/.exec(name)?.[1]);
     const stat = lstatSync(statePath(directory, "tmp", name), { throwIfNoEntry: false });
@@ -384,10 +357,102 @@ export function leftovers(directory: Directory): string[] {
   });
 }
 
-// --- A folder of state, held open while it is used: nothing is read or written through a link in its place or on the way to it.
+// --- How memdir left a directory: that separates what others wrote from what is ours, and tells whether anything is to be repaired.
 
-/** `path` stands for the folder in every file call. */
-export type OpenFolder = Pin;
+export function journalPath(directory: Directory): string {
+  return statePath(directory, "journal.jsonl");
+}
+
+/** A line and where it was, so that it can go back there. */
+export interface PlacedLine {
+  /** With its line break, if it had one. */
+  text: string;
+  at: number;
+  /** The line before it, without trailing space; null for the first. */
+  after: string | null;
+}
+
+/** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
+export interface PageRecord {
+  text: string | null;
+  /** The overflow page, by hash, and how the file looked. */
+  more: string | null;
+  moreStamp: string;
+  hidden: HiddenLine[];
+  retired: string[];
+  /** How long the journal was once the change had ended. */
+  journal: number;
+}
+
+interface HiddenLine extends PlacedLine {
+  /** When, in milliseconds. */
+  since: number;
+}
+
+/** Longer than a program holds a text that it has read before it writes it back. */
+const HIDDEN_MS = 10_000;
+
+/** Enough for what one open editor can have missed. */
+const MAX_RETIRED = 200;
+
+export function readRecord(directory: Directory): PageRecord {
+  try {
+    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
+    const newline = data.indexOf("\n");
+    const head = JSON.parse(data.slice(0, newline)) as Partial<PageRecord> & { none?: boolean };
+    const nowMs = directory.now().getTime();
+    return {
+      text: head.none ? null : data.slice(newline + 1),
+      more: head.more ?? null,
+      moreStamp: head.moreStamp ?? "",
+      hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
+      retired: head.retired ?? [],
+      journal: head.journal ?? 0,
+    };
+  } catch {
+    return { text: null, more: null, moreStamp: "", hidden: [], retired: [], journal: 0 };
+  }
+}
+
+/**
+ * Once a change has ended. Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and
+ * nothing else.
+ */
+export function keepRecord(directory: Directory, { text, retired, ...rest }: Omit<PageRecord, "journal">): void {
+  const none = text === null ? { none: true } : {};
+  const head = JSON.stringify({
+    ...rest,
+    retired: retired.slice(-MAX_RETIRED),
+    journal: journalSize(directory),
+    ...none,
+  });
+  try {
+    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "index.base"), `${head}\n${text ?? ""}`);
+  } catch (error) {
+    directory.log(`index.base was not written: ${(error as Error).message}`);
+  }
+}
+
+function journalSize(directory: Directory): number {
+  return look(journalPath(directory))?.size ?? 0;
+}
+
+/** Whether every change has ended and MEMORY.md is as memdir left it: then nothing is to be repaired. Asked at every opening. */
+export function isAsLeft(directory: Directory): boolean {
+  return readRecord(directory).journal === journalSize(directory) && isIndexAsLeft(directory);
+}
+
+/** Whether MEMORY.md is as memdir left it, or nothing that it would restore. */
+export function isIndexAsLeft(directory: Directory): boolean {
+  const path = join(directory.path, INDEX_FILE);
+  const stat = look(path);
+  const { text } = readRecord(directory);
+  if (!stat) return !text;
+  if (!stat.isFile() || text === null) return true;
+  return text === onDisk("read", path, () => readRegular(path))?.toString("utf8");
+}
+
+// --- A folder of state, held open while it is used: nothing is read or written through a link in its place or on the way to it.
 
 /** A base is made when something is written in it; the folder around it only if `parents` says so. */
 export interface Base {
@@ -411,7 +476,7 @@ export function findFolder(base: Base, names: readonly string[]): string | null 
 }
 
 /** Made when it is not there, and held open. Throws `outside` for a link. */
-export function openFolder(base: Base, names: readonly string[]): OpenFolder {
+export function openFolder(base: Base, names: readonly string[]): Pin {
   const pins: Pin[] = [];
   const close = () => {
     for (const pin of pins) pin.close();

@@ -6,19 +6,22 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { runAtOnce } from "../disk/breathe.ts";
-import { readRegular } from "../disk/fence.ts";
-import { attempt, MemdirError, onDisk } from "../errors.ts";
+import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTemporary } from "../disk/fence.ts";
+import { runAtOnce } from "../disk/turns.ts";
+import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { lazily } from "../text/lazy.ts";
+import { splitLines } from "../text/lines.ts";
 import {
   type Directory,
   INDEX_FILE,
+  isIndexAsLeft,
   isMemoryFile,
+  keepRecord,
   modeFor,
   OVERFLOW_FILE,
+  type PageRecord,
   readHeader,
+  readRecord,
   statePath,
   walk,
 } from "./directory.ts";
@@ -32,17 +35,9 @@ import {
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
-import type { Pages } from "./index-line.ts";
-import {
-  type Entry,
-  type HashedPages,
-  isIndexAsLeft,
-  keepRecord,
-  type PageHashes,
-  type PageRecord,
-  readRecord,
-} from "./journal.ts";
-import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
+import { formatIndexLine, type Pages, parseIndexLine, readReferences } from "./index-line.ts";
+import type { Entry, HashedPages, PageHashes } from "./journal.ts";
+import { type Header, hasFrontmatter, type MemoryType, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
 
 /** What a change means for the index. */
@@ -60,6 +55,8 @@ export interface WrittenPages {
   /** Where the change began, and what it left. */
   hashes: NonNullable<Entry["pages"]>;
   notices: string[];
+  /** To be kept once the change has ended. */
+  record: Parameters<typeof keepRecord>[1];
 }
 
 /** What the caller does while the pages are being written. */
@@ -83,16 +80,16 @@ export function* writePages(
 ): Generator<void, WrittenPages> {
   const path = indexPath(directory);
   refuseOtherEncoding(path);
-  const record = readRecord(directory);
+  const former = readRecord(directory);
   const link = isLink(path) ? readlinkSync(path) : null;
-  const hidden = [...record.hidden];
-  let source = readSettled(path, record.text);
+  const hidden = [...former.hidden];
+  let source = readSettled(path, former.text);
   let expected = source;
-  let known = record.text;
+  let known = former.text;
   let commit = steps.commit ?? (() => {});
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const overflow = openOverflow(directory, record);
-    const left: Left = { text: known, sameMore: overflow.isLeft, retired: record.retired, hidden };
+    const overflow = openOverflow(directory, former);
+    const left: Left = { text: known, sameMore: overflow.isLeft, retired: former.retired, hidden };
     const { more, ...next } = reconcileWith(overflow, source, left, request, optionsFor(directory, request));
     const before = hashed(next.start, more, overflow);
     const after = hashed(next.pages, more, overflow);
@@ -111,10 +108,10 @@ export function* writePages(
     const theirs = prepared.swapIndex();
     if (theirs === null) {
       const moreStamp = after.more === before.more ? overflow.stamp : "";
-      keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired: next.retired });
+      const record = { text: next.pages.index, more: after.more, moreStamp, hidden, retired: next.retired };
       const hashes = { before: { ...hashesOf(before), ...(link === null ? {} : { link }) }, after: hashesOf(after) };
       const isReplaced = link !== null && next.pages.index !== null;
-      return { hashes, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
+      return { hashes, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices], record };
     }
     source = theirs.text;
     expected = theirs.inPlace ? theirs.text : next.pages.index;
@@ -215,7 +212,7 @@ export function previewPages(directory: Directory, request: PageRequest): Reconc
 
 /** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
 export function restoreIndex(directory: Directory): void {
-  if (hasLostLines(directory)) runAtOnce(writePages(directory, { changes: [] }));
+  if (hasLostLines(directory)) keepRecord(directory, runAtOnce(writePages(directory, { changes: [] })).record);
 }
 
 /** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */
@@ -228,49 +225,47 @@ export function hasLostLines(directory: Directory): boolean {
   return start.index !== readText(path);
 }
 
+/** Headers as they will be after the changes: the new files are not in place yet when the index is written. */
+export function openHeaders(directory: Directory, changes: Iterable<readonly [string, Header | string | null]> = []) {
+  const coming = new Map([...changes].map(([file, content]) => [file.normalize("NFC"), content]));
+  return (file: string): Header | null => {
+    const known = coming.get(file.normalize("NFC"));
+    if (known !== undefined) return typeof known === "string" ? parseHeader(file, known) : known;
+    const name = findName(directory, file);
+    return name === null ? null : readHeader(directory, name);
+  };
+}
+
 function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: PageRequest): ReconcileOptions {
-  // Memories of this change are not on disk yet.
-  const coming = new Map<string, Header | null>();
-  for (const { file, before, after } of changes) {
-    coming.set(file.normalize("NFC"), null);
-    if (before) coming.set(before.file.normalize("NFC"), null);
-    if (after) coming.set(after.file.normalize("NFC"), after);
-  }
+  const gone = changes.flatMap(({ file, before }) => [file, before?.file ?? file]);
+  const coming = [
+    ...gone.map((file) => [file, null] as const),
+    ...changes.flatMap(({ after }) => (after ? [[after.file, after] as const] : [])),
+  ];
+  const find = openHeaders(directory, coming);
   const nowMs = directory.now().getTime();
   return {
     limits: directory.limits,
     saved,
     plan,
     rebuild,
-    find: (file) => {
-      const known = coming.get(file.normalize("NFC"));
-      if (known !== undefined) return known;
-      const name = findName(directory, file);
-      return name === null ? null : readHeader(directory, name);
-    },
+    find,
     ageDays: ({ file, modified }) => {
       const stat = modified ? null : statSync(join(directory.path, file), { throwIfNoEntry: false });
       return ageInDays(modified ? Date.parse(modified) : (stat?.mtimeMs ?? nowMs), nowMs);
     },
     all: () =>
-      walk(directory.path, directory.recursive)
-        .files.filter((file) => coming.get(file.normalize("NFC")) !== null)
-        .map((file) => coming.get(file.normalize("NFC")) ?? readHeader(directory, file))
-        .filter(hasFrontmatter),
+      walk(directory.path, directory.recursive).files.flatMap((file) => {
+        const header = find(file);
+        return header && hasFrontmatter(header) ? [header] : [];
+      }),
   };
 }
 
 // --- Replacing them.
 
-interface Prepared {
-  moveMore: () => void;
-  /** Null when it replaced what was expected; else what somebody wrote in between, and whether that is still in place. */
-  swapIndex: () => { text: string | null; inPlace: boolean } | null;
-  discard: () => void;
-}
-
 /** Both pages written aside and flushed. */
-function preparePages(directory: Directory, { index, more }: Pages, expected: Pages): Prepared {
+function preparePages(directory: Directory, { index, more }: Pages, expected: Pages) {
   const path = indexPath(directory);
   const write = (text: string, file: string, kind: string, mark = "") =>
     writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, file), kind, true, mark);
@@ -288,6 +283,7 @@ function preparePages(directory: Directory, { index, more }: Pages, expected: Pa
       if (moreFile) moveInto(moreFile, join(directory.path, OVERFLOW_FILE));
       else if (more === "" && expected.more !== "") removeQuietly(join(directory.path, OVERFLOW_FILE));
     },
+    /** Null when it replaced what was expected; else what somebody wrote in between, and whether that is still in place. */
     swapIndex: () => {
       if (isSame) return null;
       return indexFile === null
@@ -325,7 +321,7 @@ function removeIndex(directory: Directory, path: string, expected: string | null
   return examineReplaced(aside, expected);
 }
 
-function examineReplaced(replaced: string, expected: string | null): { text: string | null; inPlace: boolean } | null {
+function examineReplaced(replaced: string, expected: string | null) {
   const text = isLink(replaced) ? expected : readText(replaced);
   const theirs = text === expected ? null : settle(replaced);
   removeQuietly(replaced);
@@ -347,26 +343,20 @@ export function readOverflow(directory: Directory): string {
   return peekIndex(join(directory.path, OVERFLOW_FILE));
 }
 
-/** Decoded and hashed only where it has to be. */
-interface Overflow {
-  bytes: Buffer;
-  text: () => string;
-  hash: () => string;
-  /** How the file looks on disk; "" when it may change again without looking different. */
-  stamp: string;
-  /** Whether it is what memdir left. */
-  isLeft: boolean;
-}
+type Overflow = ReturnType<typeof openOverflow>;
 
-function openOverflow(directory: Directory, { more, moreStamp }: PageRecord): Overflow {
+/** Decoded and hashed only where it has to be. */
+function openOverflow(directory: Directory, { more, moreStamp }: PageRecord) {
   const path = join(directory.path, OVERFLOW_FILE);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   const isSettled = stat !== undefined && directory.now().getTime() - stat.ctimeMs > TICK_MS;
+  // How the file looks; "" when it may change again without looking different.
   const stamp = isSettled ? [stat.mtimeMs, stat.ctimeMs, stat.size, stat.ino].join(" ") : "";
   const bytes = (stat?.isFile() ? readBytes(path) : null) ?? Buffer.alloc(0);
   const text = lazily(() => bytes.toString("utf8"));
   const known = stamp !== "" && stamp === moreStamp ? more : null;
   const hash = lazily(() => known ?? sha256(text()));
+  // `isLeft`: it is what memdir left.
   return { bytes, text, hash, stamp, isLeft: hash() === more };
 }
 
@@ -438,4 +428,55 @@ function isLink(path: string): boolean {
 /** Blocks this thread: the lock is held, and others wait for it anyway. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+// --- The index in the order of what its lines are worth, and the lines that point to nothing.
+
+/** Files that the index points to but that do not exist. */
+export function findDeadLines(directory: Directory): string[] {
+  const findHeader = openHeaders(directory);
+  return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    return file !== undefined && isDead(line, findHeader) ? [file] : [];
+  });
+}
+
+/**
+ * The index in order: lines that point to nothing go, and every run of lines in our own words is sorted by what they are worth,
+ * as a client that cannot load all of it leaves out the end. What was written by hand stays where it is.
+ */
+export function arrangeIndex(index: string, findHeader: (file: string) => Header | null): string {
+  const lines = splitLines(index).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    const header = file === undefined ? null : findHeader(file);
+    const own = header !== null && formatIndexLine(header) === line.trimEnd() ? header : null;
+    return file !== undefined && header === null && isDead(line, findHeader) ? [] : [{ line, own }];
+  });
+  const arranged: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (lines[end]?.own) end++;
+    const run = lines.slice(at, end) as { line: string; own: Header }[];
+    const sorted = run.map(({ own }) => own).sort(byWorth);
+    // Line ends stay in their places: the last line of a file may have none.
+    arranged.push(...run.map(({ line }, i) => formatIndexLine(sorted[i]!) + line.slice(line.trimEnd().length)));
+    if (end < lines.length) arranged.push(lines[end]!.line);
+    at = end + 1;
+  }
+  return arranged.join("");
+}
+
+/** Whether everything it names is gone; the target of a wiki link is not certain. */
+function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
+}
+
+/** Corrections first: having to repeat one is the most annoying. */
+const WORTH: Record<MemoryType, number> = { feedback: 0, user: 1, project: 2, reference: 3 };
+
+function byWorth(a: Header, b: Header): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  if (a.type !== b.type) return WORTH[a.type] - WORTH[b.type];
+  if ((a.modified ?? "") !== (b.modified ?? "")) return (a.modified ?? "") < (b.modified ?? "") ? 1 : -1;
+  return a.file < b.file ? -1 : 1;
 }

@@ -374,12 +374,9 @@ export function withoutBreak(line: string): string {
 /** What Claude Code 2.1 was observed to load: lines, and UTF-16 units, after frontmatter and block comments are gone. */
 export const CLIENT_LIMITS: IndexLimits = { maxLines: 200, maxChars: 25_000 };
 
-export interface IndexSize {
-  lines: number;
-  chars: number;
-}
+export type IndexSize = ReturnType<typeof measureIndex>;
 
-export function measureIndex(text: string): IndexSize {
+export function measureIndex(text: string) {
   const seen = stripForClient(text).trim();
   return { lines: seen === "" ? 0 : seen.split("\n").length, chars: seen.length };
 }

@@ -2,7 +2,7 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { exchange, removeQuietly, writeTemporary } from "../disk/fence.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
 import {

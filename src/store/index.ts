@@ -4,7 +4,7 @@
  */
 
 import { blankComments, eolOf, splitLines } from "../text/lines.ts";
-import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
+import { INDEX_FILE, OVERFLOW_FILE, type PlacedLine } from "./directory.ts";
 import {
   type CapOptions,
   cleanOverflow,
@@ -45,15 +45,6 @@ export interface Left {
   retired: readonly string[];
   /** Lines by hand that were out of sight for a moment, because memdir's text was in their place. */
   hidden: readonly PlacedLine[];
-}
-
-/** A line and where it was, so that it can go back there. */
-export interface PlacedLine {
-  /** With its line break, if it had one. */
-  text: string;
-  at: number;
-  /** The line before it, without trailing space; null for the first. */
-  after: string | null;
 }
 
 /** A memory before and after; null where there is none. Another file afterwards: it was renamed. */

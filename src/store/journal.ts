@@ -1,16 +1,22 @@
 /**
  * The journal: what changed, when, by whom, with what it was before. An intent line is on disk before the change is made and
- * an end line follows it; a last intent without an end belongs to a writer that died. And how the index was left.
+ * an end line follows it; a last intent without an end belongs to a writer that died.
  */
 
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { appendLines, moveInto, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { findNameProblem, readPart, readRegular, withRegular } from "../disk/fence.ts";
+import {
+  appendLines,
+  findNameProblem,
+  moveInto,
+  readPart,
+  readRegular,
+  removeQuietly,
+  withRegular,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, findBytes, INDEX_FILE, look, statePath, walk } from "./directory.ts";
-import type { PlacedLine } from "./index.ts";
+import { type Directory, findBytes, journalPath, statePath, walk } from "./directory.ts";
 import type { Pages } from "./index-line.ts";
 
 export type Action =
@@ -182,12 +188,8 @@ export function findUnfinished(directory: Directory): Entry | null {
 }
 
 export function readImage(directory: Directory, hash: string): Buffer | null {
-  try {
-    const data = readRegular(imagePath(directory, hash));
-    return data && sha256(data) === hash ? data : null;
-  } catch {
-    return null;
-  }
+  const data = attempt(() => readRegular(imagePath(directory, hash)), null);
+  return data && sha256(data) === hash ? data : null;
 }
 
 /**
@@ -254,10 +256,6 @@ export function describeKept(directory: Directory, entries: readonly Entry[]): s
 
 export function imagePath(directory: Directory, hash: string): string {
   return statePath(directory, "images", hash);
-}
-
-function journalPath(directory: Directory): string {
-  return statePath(directory, "journal.jsonl");
 }
 
 function append(directory: Directory, line: Entry | End, flush: boolean): void {
@@ -329,67 +327,6 @@ function isHash(value: unknown): boolean {
   return value === null || (typeof value === "string" && /^[0-9a-f]{64}$/.test(value));
 }
 
-// --- The index and its overflow page as memdir left them: that separates what others wrote from what is ours.
-
-/** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
-export interface PageRecord {
-  text: string | null;
-  /** The overflow page, by hash, and how the file looked. */
-  more: string | null;
-  moreStamp: string;
-  hidden: HiddenLine[];
-  retired: string[];
-}
-
-interface HiddenLine extends PlacedLine {
-  /** When, in milliseconds. */
-  since: number;
-}
-
-/** Longer than a program holds a text that it has read before it writes it back. */
-const HIDDEN_MS = 10_000;
-
-/** Enough for what one open editor can have missed. */
-const MAX_RETIRED = 200;
-
-export function readRecord(directory: Directory): PageRecord {
-  try {
-    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
-    const newline = data.indexOf("\n");
-    const head = JSON.parse(data.slice(0, newline)) as Partial<PageRecord> & { none?: boolean };
-    const nowMs = directory.now().getTime();
-    return {
-      text: head.none ? null : data.slice(newline + 1),
-      more: head.more ?? null,
-      moreStamp: head.moreStamp ?? "",
-      hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
-      retired: head.retired ?? [],
-    };
-  } catch {
-    return { text: null, more: null, moreStamp: "", hidden: [], retired: [] };
-  }
-}
-
-/** Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and nothing else. */
-export function keepRecord(directory: Directory, { text, retired, ...rest }: PageRecord): void {
-  const head = JSON.stringify({ ...rest, retired: retired.slice(-MAX_RETIRED), ...(text === null && { none: true }) });
-  try {
-    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "index.base"), `${head}\n${text ?? ""}`);
-  } catch (error) {
-    directory.log(`index.base was not written: ${(error as Error).message}`);
-  }
-}
-
-/** Whether MEMORY.md is as memdir left it, or nothing that it would restore. Asked at every opening. */
-export function isIndexAsLeft(directory: Directory): boolean {
-  const path = join(directory.path, INDEX_FILE);
-  const stat = look(path);
-  const { text } = readRecord(directory);
-  if (!stat) return !text;
-  if (!stat.isFile() || text === null) return true;
-  return text === onDisk("read", path, () => readRegular(path))?.toString("utf8");
-}
-
 // --- The journals of several directories as one: each entry's id says whose it is.
 
 /**
@@ -442,11 +379,6 @@ export function findJournal<D extends Directory>(
 }
 
 // --- Whether another directory's memories have all been adopted: then it is neither listed nor offered again.
-
-/** The directories without those of older layouts whose memories `main` has all adopted. */
-export function withoutAdopted<T extends Directory>(main: T, directories: readonly T[]): T[] {
-  return directories.filter((each) => !each.readOnly || !isTakenOver(main, each));
-}
 
 /** By the content that was adopted: it stays taken over when the copy here is edited later, not when the adoption is undone. */
 export function isTakenOver(directory: Directory, from: Pick<Directory, "path" | "recursive">): boolean {

@@ -16,8 +16,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openTemporary, PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
-import { runAtOnce } from "../disk/breathe.ts";
+import { openTemporary, PRIVATE_MODE, removeQuietly } from "../disk/fence.ts";
+import { runAtOnce } from "../disk/turns.ts";
 import { type Directory, openPins, statePath } from "./directory.ts";
 import {
   ALIGNMENT,

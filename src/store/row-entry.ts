@@ -111,13 +111,10 @@ export const AT = {
   strings: HEAD_BYTES,
 } as const;
 
-export interface Encoded {
-  row: Buffer;
-  rank: Buffer;
-}
+const DOUBLES = ["mtimeMs", "ctimeMs", "ino", "size", "saidMs", "createdMs", "commitMs"] as const;
 
 /** The row part expects the ranking part right behind it; `placeRank` says otherwise. */
-export function encodeEntry(entry: RowEntry): Encoded {
+export function encodeEntry(entry: RowEntry): { row: Buffer; rank: Buffer } {
   const row = encodeRow(entry);
   const rank = encodeRank(entry.ranking, row);
   placeRank(row, row.length);
@@ -131,17 +128,10 @@ export function encodeRow(entry: RowEntry): Buffer {
   );
   const row = Buffer.alloc(align(HEAD_BYTES + strings.reduce((sum, part) => sum + part.length, 0)));
   const u32 = (value: number, at: number) => row.writeUInt32LE(value, at);
-  const f64 = (value: number, at: number) => row.writeDoubleLE(value, at);
   u32(MAGIC, AT.magic);
   u32(row.length, AT.rowBytes);
   u32(entry.hash, AT.hash);
-  f64(entry.mtimeMs, AT.mtimeMs);
-  f64(entry.ctimeMs, AT.ctimeMs);
-  f64(entry.ino, AT.ino);
-  f64(entry.size, AT.size);
-  f64(entry.saidMs, AT.saidMs);
-  f64(entry.createdMs, AT.createdMs);
-  f64(entry.commitMs, AT.commitMs);
+  for (const name of DOUBLES) row.writeDoubleLE(entry[name], AT[name]);
   [AT.fileBytes, AT.linkBytes, AT.nameBytes, AT.jsonBytes].forEach((at, i) => {
     u32((strings[i] as Buffer).length, at);
   });

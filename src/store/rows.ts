@@ -2,8 +2,8 @@
 
 import { existsSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular, statOrNull } from "../disk/fence.ts";
+import { runAtOnce, runInPieces } from "../disk/turns.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
 import { hashOf } from "../text/hash.ts";
@@ -123,11 +123,6 @@ export interface Skipped {
   isPlain?: true;
 }
 
-/** Without dates, for callers that cannot wait for git. */
-export interface Scan {
-  memories: { header: Header; bytes: number }[];
-}
-
 /** A cache for a handful of files, where there is no state folder yet, is not worth making one. */
 const WORTH_MAKING = 20;
 /** Rewritten when this much of it was appended. */
@@ -193,18 +188,17 @@ function rowByStat(directory: Directory, header: Header): Row {
   return rowOf(directory, header, { bytes: stat?.isFile() ? stat.size : 0, fromMs });
 }
 
-/** For callers that hold the lock, or cannot wait. */
-export function scan(directory: Directory): Scan {
-  return scanOf(runAtOnce(lookAt(directory, { everyFile: true })));
+/** Every memory without its date: for callers that hold the lock, or cannot wait for git. */
+export function scan(directory: Directory): Header[] {
+  return headersOf(runAtOnce(lookAt(directory, { everyFile: true })));
 }
 
-export async function scanInPieces(directory: Directory): Promise<Scan> {
-  return scanOf(await runInPieces(lookAt(directory, { everyFile: true })));
+export async function scanInPieces(directory: Directory): Promise<Header[]> {
+  return headersOf(await runInPieces(lookAt(directory, { everyFile: true })));
 }
 
-function scanOf({ entries, unreadable: broken }: Found): Scan {
-  const memories = entries.map(({ details: { header }, size }) => ({ header, bytes: size }));
-  return { memories: [...memories, ...broken.map((header) => ({ header, bytes: 0 }))] };
+function headersOf({ entries, unreadable: broken }: Found): Header[] {
+  return [...entries.map(({ details }) => details.header), ...broken];
 }
 
 /** Every memory with what ranking needs, for those who only look: nothing is written. */

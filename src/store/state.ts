@@ -18,12 +18,13 @@ import {
   loadNative,
   moveInto,
   type Native,
+  openRegular,
   PRIVATE_MODE,
+  readRegularText,
   removeQuietly,
   writeTemporary,
-} from "../disk/atomic.ts";
-import { openRegular, readRegularText } from "../disk/fence.ts";
-import { acquireLock, tryLock } from "../disk/lock.ts";
+} from "../disk/fence.ts";
+import { acquireLock, tryLock } from "../disk/turns.ts";
 import { attempt, diskError, onDisk } from "../errors.ts";
 import { hashOf } from "../text/hash.ts";
 import { type Base, findFolder, inFolder, look, notOurs, openFolder } from "./directory.ts";
@@ -506,10 +507,6 @@ function* chunksBackwards(fd: number, size: number, maxBytes: number): Generator
 /** Nothing for what is no value: torn by a power cut, of a later version, or edited by hand. */
 function parseLine<T>(line: string, parse: (value: unknown) => T | null): T[] {
   if (!line.includes("{")) return [];
-  try {
-    const value = parse(JSON.parse(line.replace(/^\uFEFF/, "")));
-    return value === null ? [] : [value];
-  } catch {
-    return [];
-  }
+  const value = attempt(() => parse(JSON.parse(line.replace(/^\uFEFF/, ""))), null);
+  return value === null ? [] : [value];
 }

@@ -1,11 +1,11 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
 import { existsSync } from "node:fs";
-import { runInPieces } from "../disk/breathe.ts";
+import { runInPieces } from "../disk/turns.ts";
 import type { Change, Changed, Staged, Writes } from "./change.ts";
-import { checkState, type Directory, leftovers, readMemory, statePath, withPins } from "./directory.ts";
+import { checkState, type Directory, isAsLeft, leftovers, readMemory, statePath, withPins } from "./directory.ts";
 import { hasLostLines } from "./index-file.ts";
-import { type Entry, findUnfinished, isIndexAsLeft, readJournal } from "./journal.ts";
+import { type Entry, findUnfinished, readJournal } from "./journal.ts";
 import type { Memory } from "./memory.ts";
 import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
@@ -26,12 +26,14 @@ export {
   isDailyLog,
   isMemoryFile,
   isShared,
+  keepRecord,
   MAX_DEPTH,
   OVERFLOW_FILE,
   prepareDirectory,
   readBytes,
   readHeader,
   readMemory,
+  readRecord,
   readStart,
   refuseBroken,
   statePath,
@@ -40,28 +42,19 @@ export {
 } from "./directory.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
 export {
+  arrangeIndex,
+  findDeadLines,
   findName,
   indexPath,
+  openHeaders,
   type PageRequest,
   peekIndex,
   previewPages,
   readOverflow,
   restoreIndex,
 } from "./index-file.ts";
-export {
-  CLIENT_LIMITS,
-  fileKey,
-  formatIndexLine,
-  keysOf,
-  names,
-  openListing,
-  type Pages,
-  parseIndexLine,
-  readReferences,
-  targetFor,
-} from "./index-line.ts";
+export * from "./index-line.ts";
 export * from "./index-load.ts";
-export * from "./index-order.ts";
 export {
   type Action,
   type Entry,
@@ -69,65 +62,15 @@ export {
   findJournal,
   imagePath,
   isTakenOver,
-  keepRecord,
   lastUndoable,
   readImage,
   readJournals,
-  readRecord,
   signEntry,
-  withoutAdopted,
 } from "./journal.ts";
 export * from "./memory.ts";
-export {
-  appendEntries,
-  FEW_FILES,
-  FILE_HEAD_BYTES,
-  LIKELY_FILES,
-  noteInHead,
-  type OpenCache,
-  openCache,
-  ROWS_FILE,
-  readRank,
-  readRowCache,
-} from "./row-cache.ts";
-export {
-  type Age,
-  AT,
-  ageInDays,
-  ageInWords,
-  ageName,
-  agrees,
-  align,
-  type Bulk,
-  countsFrom,
-  DIMENSIONS,
-  encodeEntry,
-  type FileStamp,
-  FLAG,
-  findBulksIn,
-  HEAD_BYTES,
-  isBulkTime,
-  isSoundRow,
-  placeRank,
-  type RowEntry,
-  rowBytesAt,
-  TYPES,
-  VECTOR_BYTES,
-  type Vector,
-  viewEntry,
-  WEIGHT_UNIT,
-} from "./row-entry.ts";
-export {
-  type IndexHead,
-  POSTING_BYTES,
-  RECORD,
-  RECORD_BYTES,
-  RECORD_FLAG,
-  RECORD_MAGIC,
-  readIndex,
-  SIGN_BYTES,
-  writeSigns,
-} from "./row-index.ts";
+export * from "./row-cache.ts";
+export * from "./row-entry.ts";
+export * from "./row-index.ts";
 export * from "./rows.ts";
 export {
   type Kept,
@@ -231,6 +174,6 @@ export async function repairDirectory(directory: Directory): Promise<void> {
 
 /** Cheap: is there anything to repair? Asked without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  const isLost = () => !isIndexAsLeft(directory) && hasLostLines(directory);
-  return findUnfinished(directory) !== null || isLost() || leftovers(directory).length > 0;
+  const isLost = () => findUnfinished(directory) !== null || hasLostLines(directory);
+  return leftovers(directory).length > 0 || (!isAsLeft(directory) && isLost());
 }

@@ -1,6 +1,6 @@
 /** Undoing a journal entry, whole: refused if any of its files changed since. */
 
-import { runInPieces } from "../disk/breathe.ts";
+import { runInPieces } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";

@@ -3,8 +3,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
-import { moveInto, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/fence.ts";
+import { moveInto, readRegular, writeTemporary } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
 import { openStateIn } from "../store/store.ts";

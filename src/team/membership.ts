@@ -4,8 +4,7 @@ import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readdirSync, read
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import type { Config } from "../config.ts";
-import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { realPath, withRegular } from "../disk/fence.ts";
+import { moveInto, PRIVATE_MODE, realPath, removeQuietly, withRegular, writeTemporary } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import type { Project } from "../project/locate.ts";
 import { setUserEntry } from "../project/owner.ts";

@@ -3,8 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { readRegular, resolveInside } from "../disk/fence.ts";
+import { moveInto, readRegular, resolveInside, SHARED_MODE, writeTemporary } from "../disk/fence.ts";
 import { type Git, runGit } from "../project/git.ts";
 import { parseIndexLine } from "../store/store.ts";
 import { pickChanged } from "../text/diff.ts";

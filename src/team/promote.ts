@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { Found } from "../memory/find.ts";
+import type { Found } from "../memory/memories.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   fileNameFor,
@@ -108,7 +108,7 @@ const NUMBERS = 100;
  * move was stopped half-way, and only its end is left to do.
  */
 function findTarget(to: Store, memory: Memory, text: string): { target: string; isThere: boolean } {
-  const there = scan(to).memories.map(({ header }) => header);
+  const there = scan(to);
   // A memory is known by its type and name together.
   const isSame = ({ type, name }: Header) => type === memory.type && sameName(name, memory.name);
   const same = there.filter((header) => !header.unreadable && isSame(header));
@@ -134,25 +134,25 @@ function findTarget(to: Store, memory: Memory, text: string): { target: string; 
 /** Others would follow these into nothing. */
 function findPrivateLinks({ from, to, file, text }: Move): string[] {
   const memory = parseMemory(file, text);
-  const own = scan(from).memories.filter(({ header }) => header.file !== file && pointsTo(memory, header));
+  const own = scan(from).filter((header) => header.file !== file && pointsTo(memory, header));
   if (own.length === 0) return [];
-  const shared = scan(to).memories.map(({ header }) => header);
+  const shared = scan(to);
   const isNamedLike = (one: Header, other: Header) =>
     sameName(one.name, other.name) || stemOf(one.file) === stemOf(other.file);
-  const left = own.filter(({ header }) => !shared.some((other) => isNamedLike(other, header)));
+  const left = own.filter((header) => !shared.some((other) => isNamedLike(other, header)));
   const stays = "which stays private: others will not find it";
-  return left.map(({ header: { name, file } }) => `it links to "${oneLine(name)}" (${file}), ${stays}`);
+  return left.map(({ name, file }) => `it links to "${oneLine(name)}" (${file}), ${stays}`);
 }
 
 /** What stays with the team and points to what leaves it. */
 function findLeftLinks({ from, file, text }: Move): string[] {
   const memory = parseMemory(file, text);
-  const others = scan(from).memories.filter(({ header }) => header.file !== file && !header.unreadable);
-  const linking = others.filter(({ header }) => {
+  const others = scan(from).filter((header) => header.file !== file && !header.unreadable);
+  const linking = others.filter((header) => {
     const data = findBytes(from, header.file);
     return data !== null && pointsTo(parseMemory(header.file, data), memory);
   });
-  return linking.map(({ header }) => `${header.file} of the team still links to it: others will not find it`);
+  return linking.map((header) => `${header.file} of the team still links to it: others will not find it`);
 }
 
 /** By a field or by a link in the body: `[[name]]`, `[words](file.md)`. */

@@ -3,8 +3,7 @@
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { readRegular, resolveInside } from "../disk/fence.ts";
+import { moveInto, readRegular, resolveInside, SHARED_MODE, writeTemporary } from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import { type Check, check, names } from "../memory/doctor.ts";
 import { editIndex } from "../memory/edit.ts";

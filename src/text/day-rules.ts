@@ -1,5 +1,6 @@
 /** The patterns by which a day is named, in the languages in which memdir understands what people say, each with the day it means. */
 
+import { lazily } from "../errors.ts";
 import {
   dayIn,
   dayOfMonth,
@@ -18,7 +19,6 @@ import {
   weekday,
   yearOf,
 } from "./calendar.ts";
-import { lazily } from "./lazy.ts";
 
 /** The named parts of a pattern. A name may occur only once in it: for the other order of words `day` is called `_day`. */
 type Parts = Record<string, string>;

@@ -1,6 +1,6 @@
 /** Finds days until which something holds, or on which something is due; not days on which something happened. */
 
-import { lazily } from "./lazy.ts";
+import { lazily } from "../errors.ts";
 
 export interface Deadline {
   /** As it is written. */

@@ -1,6 +1,6 @@
 /** What a credential looks like: a value judged on its own, whether it is a placeholder or a reference instead, and the formats that are known. */
 
-import { lazily } from "./lazy.ts";
+import { lazily } from "../errors.ts";
 
 /** As much of a value as is needed to judge it. */
 export const JUDGED = 96;

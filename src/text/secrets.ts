@@ -1,7 +1,6 @@
 /** Finds and redacts credentials in a text: by format, by the name of a value, and by the words around it. */
 
-import { checkGivenType } from "../errors.ts";
-import { lazily } from "./lazy.ts";
+import { checkGivenType, lazily } from "../errors.ts";
 import {
   FORMATS,
   holdsName,

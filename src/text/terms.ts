@@ -1,6 +1,6 @@
 /** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as characters and pairs of them. */
 
-import { lazily } from "./lazy.ts";
+import { lazily } from "../errors.ts";
 
 /** Words with what joins them into identifiers, paths and versions: `max_retry_count`, `src/db/pool.ts`, `v1.2`. */
 const ASCII_COMPOUND = /[A-Za-z0-9]+(?:[._/\\@#:'-]+[A-Za-z0-9]+)*/g;

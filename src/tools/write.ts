@@ -2,7 +2,7 @@
 
 import { accessSync, chmodSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { replaceSame, writeTemporary } from "../disk/atomic.ts";
+import { replaceSame, writeTemporary } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";

@@ -16,7 +16,7 @@ export async function lintStore(directory: Store, instructions: readonly Instruc
   const format = await lintDirectory(directory);
   const wording = lintMemories(readAll(directory), instructions, termsOf);
   const files = [...new Set([...format, ...wording].map(({ file }) => file))];
-  const known = new Set(scan(directory).memories.map(({ header }) => header.file));
+  const known = new Set(scan(directory).map(({ file }) => file));
   const inOrder = [...files.filter((file) => known.has(file)).sort(), ...files.filter((file) => !known.has(file))];
   const all = new Map<string, LintProblem[]>(inOrder.map((file) => [file, []]));
   for (const problem of [...format, ...wording]) all.get(problem.file)?.push(problem);
@@ -54,7 +54,7 @@ function restatedMessage({ path, line }: { path: string; line: number }): string
 }
 
 function readAll(directory: Store): { memory: Memory; text: string }[] {
-  return scan(directory).memories.flatMap(({ header: { file } }) => {
+  return scan(directory).flatMap(({ file }) => {
     // One that cannot be read is reported by the format check.
     const data = attempt(() => readBytes(directory, file), null);
     return data === null ? [] : [{ memory: parseMemory(file, data), text: data.toString("utf8") }];

@@ -1,6 +1,6 @@
 /** Whether a line reads like a record of past work, in any language: a weighted sum over the meaning of the sentence and of what it is under. Trained by training/records. */
 
-import { lazily } from "../text/lazy.ts";
+import { lazily } from "../errors.ts";
 import type { Passage } from "./passages.ts";
 import { WEIGHTS } from "./past-work-weights.ts";
 

@@ -3,9 +3,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { givenFileError, MemdirError } from "../errors.ts";
-import type { SaveResult } from "../memory/save.ts";
 import { MEMORY_TYPES } from "../store/store.ts";
-import { type Context, choice, dim, flag, notes, type Reader, type Said, text } from "../verb.ts";
+import { type Context, choice, flag, text } from "../verb.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
 export const REDACT = flag("mask secrets instead of refusing");
@@ -31,11 +30,6 @@ export function isBlind({ ask }: Context, { "dry-run": isDry, yes }: Consent): b
 
 export function needsYes(): MemdirError {
   return new MemdirError("usage", "nothing was changed: there is no terminal to ask on; --yes does it");
-}
-
-export function saySaved({ action, file, undo, notices }: SaveResult, { call }: Pick<Reader, "call">): Said {
-  const hint = undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
-  return [[`${action} ${file}`, ...hint], ...notes(notices)];
 }
 
 /** What the file holds that the user named with `option`. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import type { Memdir } from "../memdir.ts";
 import type { Check, Mend } from "../memory/doctor.ts";
 import { countTokens } from "../model/cost.ts";
-import { findAbandoned } from "../project/orphans.ts";
+import { findAbandoned } from "../project/owner.ts";
 import {
   bold,
   type Context,

@@ -1,7 +1,7 @@
 /** `dream`: memories are tidied up by a plan that a person sees first. */
 
 import type { LearnMode } from "../config.ts";
-import { isAlive } from "../disk/atomic.ts";
+import { isAlive } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
 import { checkDreamGates, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
@@ -11,7 +11,7 @@ import { checkBudget } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import { sessionsFolder } from "../project/sessions-folder.ts";
+import { sessionsFolder } from "../project/scopes.ts";
 import { findFiles, type SessionFile } from "../session/sessions.ts";
 import type { Store } from "../store/store.ts";
 import { bad, type Context, count, dim, flag, good, type Line, text, verb } from "../verb.ts";

@@ -9,7 +9,7 @@ import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { findProject } from "../project/locate.ts";
-import { sessionsFolder } from "../project/sessions-folder.ts";
+import { sessionsFolder } from "../project/scopes.ts";
 import type { HeardSession } from "../session/session-reader.ts";
 import { findTranscripts, readTranscript, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, flag, notes, type Said, text, verb } from "../verb.ts";

@@ -1,7 +1,8 @@
 /** `forget` and `rename`: a memory goes, or gets another name; `history` and `undo`: the journal of changes, and a change undone as a whole. */
 
 import { dim, flag, notes, text, verb } from "../verb.ts";
-import { NAME, REASON, saySaved } from "./common.ts";
+import { NAME, REASON } from "./common.ts";
+import { saySaved } from "./save.ts";
 
 export const forget = verb({
   args: ["name"],

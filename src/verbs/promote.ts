@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type Found, findByRef, findMemory, type Named } from "../memory/find.ts";
+import { type Found, findByRef, findMemory, type Named } from "../memory/memories.ts";
 import { findTeam, isMirror } from "../open.ts";
 import { repositoryOf } from "../project/scopes.ts";
 import { findEnforced, type Store, signEntry } from "../store/store.ts";

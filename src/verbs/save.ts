@@ -12,9 +12,21 @@ import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { type Context, choice, dim, flag, type Input, list, text, verb } from "../verb.ts";
+import {
+  type Context,
+  choice,
+  dim,
+  flag,
+  type Input,
+  list,
+  notes,
+  type Reader,
+  type Said,
+  text,
+  verb,
+} from "../verb.ts";
 import type { World } from "../world.ts";
-import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
+import { NAME, REASON, REDACT, TYPE } from "./common.ts";
 
 const INPUT = {
   text: text("the memory in a sentence or two; - for standard input", "TEXT"),
@@ -67,6 +79,11 @@ export const save = verb({
     return [...saved, dim(`    Saved as ${type}, "${name}". To change that: ${change}, or --type and --name.`)];
   },
 });
+
+export function saySaved({ action, file, undo, notices }: SaveResult, { call }: Pick<Reader, "call">): Said {
+  const hint = undo === null ? [] : [dim(`   (${call(`undo ${undo}`)})`)];
+  return [[`${action} ${file}`, ...hint], ...notes(notices)];
+}
 
 type SaveInput = Input<typeof INPUT>;
 

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
+import { isSessionHere, sessionPlaces } from "../project/scopes.ts";
 import {
   findSession,
   listSessions,

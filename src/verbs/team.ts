@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { MemdirError, onDisk } from "../errors.ts";
-import { findMemory } from "../memory/find.ts";
+import { findMemory } from "../memory/memories.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
 import type { Network } from "../team/http.ts";

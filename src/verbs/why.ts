@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findNamed, type Named } from "../memory/find.ts";
+import { findNamed, type Named } from "../memory/memories.ts";
 import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { ageInDays, ageInWords, stemOf } from "../store/store.ts";
 import { bold, dim, type Line, verb } from "../verb.ts";

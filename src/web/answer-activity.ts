@@ -6,7 +6,7 @@ import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
+import { isSessionHere, sessionPlaces } from "../project/scopes.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
 import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";

@@ -7,7 +7,7 @@ import { MemdirError } from "../errors.ts";
 import { group, type Input, required, text } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { examineEdit } from "../memory/edit.ts";
-import { findByRef } from "../memory/find.ts";
+import { findByRef } from "../memory/memories.ts";
 import type { SaveResult } from "../memory/save.ts";
 import { findBytes, isMemoryFile, parseMemory, readBytes, type Store, sameName, signEntry } from "../store/store.ts";
 import { findCompeting, settleText } from "../team/merge.ts";

@@ -1,6 +1,6 @@
 /** Memories as a map: what links to what, what is similar, and which belong together. */
 
-import { yieldTurn } from "../disk/breathe.ts";
+import { yieldTurn } from "../disk/turns.ts";
 import type { Memdir } from "../memdir.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";

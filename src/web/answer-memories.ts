@@ -1,10 +1,10 @@
 /** Memories as rows: found by words and by meaning, filtered, sorted, a page at a time; and what is done to several at once. */
 
 import { join } from "node:path";
-import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
+import { openBreath } from "../disk/turns.ts";
 import { choice, flag, list, number, required, text } from "../input.ts";
-import { findByRef } from "../memory/find.ts";
+import { findByRef } from "../memory/memories.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import { findLine, fold, openSearchTexts, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";

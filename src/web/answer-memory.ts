@@ -2,7 +2,7 @@
 
 import { attempt } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findByRef } from "../memory/find.ts";
+import { findByRef } from "../memory/memories.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {

@@ -5,8 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { diskError, MemdirError } from "../errors.ts";
-import { lazily } from "../text/lazy.ts";
+import { diskError, lazily, MemdirError } from "../errors.ts";
 
 interface Asset {
   type: string;

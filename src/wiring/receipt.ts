@@ -6,9 +6,8 @@
 import { readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/fence.ts";
-import { acquireLock, type Lock } from "../disk/lock.ts";
+import { moveInto, PRIVATE_MODE, readRegular, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { acquireLock, type Lock } from "../disk/turns.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { claudeFolder } from "./clients.ts";

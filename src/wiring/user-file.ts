@@ -2,8 +2,15 @@
 
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isAlive, PRIVATE_MODE, removeQuietly, replaceSame, writeTemporary } from "../disk/atomic.ts";
-import { readRegular, realPath } from "../disk/fence.ts";
+import {
+  isAlive,
+  PRIVATE_MODE,
+  readRegular,
+  realPath,
+  removeQuietly,
+  replaceSame,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { MemdirError, onDisk } from "../errors.ts";
 
 export interface UserFile {

@@ -8,7 +8,7 @@ import { type Call, runOf } from "../../src/cli/command.ts";
 import type { Check } from "../../src/memory/doctor.ts";
 import { openLearning } from "../../src/open-learn.ts";
 import { slugOf } from "../../src/project/locate.ts";
-import { findCollisions } from "../../src/project/orphans.ts";
+import { findCollisions } from "../../src/project/owner.ts";
 import { makeDoctor, type Prove } from "../../src/verbs/doctor.ts";
 import { putFakeClient } from "../model/fake-client.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { type PageOptions, start as showPage } from "../../src/cli/ui.ts";
-import { isAlive } from "../../src/disk/atomic.ts";
+import { isAlive } from "../../src/disk/fence.ts";
 import { openPty } from "../pty.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENT } from "../until.ts";

@@ -12,7 +12,7 @@ import {
   syncDirectory,
   writeCacheFile,
   writeTemporary,
-} from "../../src/disk/atomic.ts";
+} from "../../src/disk/fence.ts";
 import { bundleWorker, type Worker } from "./worker.ts";
 
 let worker: Worker;

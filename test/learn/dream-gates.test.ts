@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { isAlive } from "../../src/disk/atomic.ts";
+import { isAlive } from "../../src/disk/fence.ts";
 import {
   checkDreamGates,
   type DreamGates,

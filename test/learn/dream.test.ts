@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isAlive } from "../../src/disk/atomic.ts";
+import { isAlive } from "../../src/disk/fence.ts";
 import { type DreamOptions, dream, planDream } from "../../src/learn/dream.ts";
 import { applyPlan } from "../../src/learn/dream-check.ts";
 import { LOCK_FILE, lastDream } from "../../src/learn/dream-gates.ts";

@@ -6,7 +6,7 @@ import { acceptProposal } from "../../src/learn/apply.ts";
 import { type Enriching, enrich, findPoor } from "../../src/learn/enrich.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
-import { addCues } from "../../src/memory/cues.ts";
+import { addCues } from "../../src/memory/edit.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { readCues } from "../../src/prompts/learning.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";

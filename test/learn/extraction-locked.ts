@@ -1,6 +1,6 @@
 /** A process that takes the lock of an extraction: says whether it has it, and keeps it until it is ended or hears a word. */
 
-import { loadNative, type Native } from "../../src/disk/atomic.ts";
+import { loadNative, type Native } from "../../src/disk/fence.ts";
 import { takeExtractionLock } from "../../src/learn/extraction-gates.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byName } from "../../src/mcp/client.ts";
+import { byName } from "../../src/mcp/protocol.ts";
 
 describe("what a client is called", () => {
   it.each([

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { expect, it } from "vitest";
-import { findOrphans } from "../../src/project/orphans.ts";
+import { findOrphans } from "../../src/project/owner.ts";
 import { makeFixture } from "./fixture.ts";
 
 const record = (root: string, more: object = {}) => ({ roots: [root], rootCommit: null, remote: null, ...more });

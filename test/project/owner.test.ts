@@ -1,16 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { findProject } from "../../src/project/locate.ts";
+import { findProject, type Owner, ownerFile, readOwner } from "../../src/project/locate.ts";
 import {
   cleanRemote,
   compareOwner,
   type Identity,
   identifyProject,
   mergeOwner,
-  type Owner,
-  ownerFile,
-  readOwner,
   setUserEntry,
 } from "../../src/project/owner.ts";
 import { makeWorld } from "../world.ts";

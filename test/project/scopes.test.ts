@@ -24,13 +24,13 @@ describe("scopeDirectory", () => {
     const root = f.repository("repo");
     f.git(root, "worktree", "add", "-q", f.at("wt"));
     const context = contextOf(f, f.at("wt/a"));
-    const outside = { insideRepository: false, committable: false };
+    const outside = { committable: false };
     expect(scopeDirectory("user", context)).toEqual({ scope: "user", dir: f.at("home/.claude/memory"), ...outside });
     expect(scopeDirectory("project", context)).toEqual({ scope: "project", dir: context.dir, ...outside });
-    const team = { scope: "team", dir: f.at("wt/.claude/memory"), insideRepository: true, committable: true };
+    const team = { scope: "team", dir: f.at("wt/.claude/memory"), committable: true };
     expect(scopeDirectory("team", context)).toEqual(team);
     const inside = contextOf(f, root, { CLAUDE_MEMORY_DIR: f.at("repo/notes") });
-    expect(scopeDirectory("project", inside)).toMatchObject({ insideRepository: true, committable: true });
+    expect(scopeDirectory("project", inside)).toMatchObject({ committable: true });
   });
 
   it("B9.1 B9.2 the team's directory and a file in it by type and name", () => {
@@ -56,8 +56,8 @@ describe("scopeDirectory", () => {
     expect(dirOf("agent:rev@project")).toBe(f.at("repo/.claude/agent-memory/rev"));
     expect(dirOf("agent:rev@local")).toBe(f.at("repo/.claude/agent-memory-local/rev"));
     expect(dirOf("agent:plug:rev@user")).toBe(f.at("home/.claude/agent-memory/plug-rev"));
-    expect(scopeDirectory("agent:rev@project", context)).toMatchObject({ insideRepository: true, committable: true });
-    expect(scopeDirectory("agent:rev@local", context)).toMatchObject({ insideRepository: true, committable: false });
+    expect(scopeDirectory("agent:rev@project", context)).toMatchObject({ committable: true });
+    expect(scopeDirectory("agent:rev@local", context)).toMatchObject({ committable: false });
   });
 
   it("B9.6 without a place: the definition's memory line, else where it has memories, else the project", () => {

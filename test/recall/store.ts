@@ -1,6 +1,6 @@
 /** Memories for tests of recall: as texts, as entries without a disk, and a deterministic stand-in for the model of meaning. */
 
-import { runAtOnce } from "../../src/disk/breathe.ts";
+import { runAtOnce } from "../../src/disk/turns.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
 import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arrangeIndex } from "../../src/store/index-order.ts";
+import { arrangeIndex } from "../../src/store/index-file.ts";
 import { parseHeader } from "../../src/store/memory.ts";
 import { memoryText } from "../learn/dream-mess.ts";
 

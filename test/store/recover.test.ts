@@ -48,6 +48,17 @@ describe("after a writer was killed, opening", () => {
     expect((await memdir.history()).map(({ id }) => id)).toEqual(["1", "2"]);
   });
 
+  it("reads the journal only where it went on since the last change ended", async () => {
+    const { world } = await start();
+    const recorded = () => JSON.parse(world.read(".memdir/index.base").split("\n", 1)[0] ?? "").journal;
+    const size = () => fs.statSync(world.path(".memdir/journal.jsonl")).size;
+    expect(recorded()).toBe(size());
+    intend(world, "save", { "user_c.md": { before: null, after: text("c", "d") } });
+    expect(recorded()).toBeLessThan(size());
+    await world.open();
+    expect(recorded()).toBe(size());
+  });
+
   it("finishes a save whose file was moved: the line follows", async () => {
     const { world } = await start();
     world.write("user_c.md", text("c", "d"));

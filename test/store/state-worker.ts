@@ -1,6 +1,6 @@
 /** A process that uses the state of a directory: appends lines, replaces a record, or holds a lock until it is ended. */
 
-import { loadNative } from "../../src/disk/atomic.ts";
+import { loadNative } from "../../src/disk/fence.ts";
 import { openState } from "../../src/store/state.ts";
 import { any } from "./state-values.ts";
 

@@ -2,8 +2,7 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { moveInto, SHARED_MODE, writeTemporary } from "../../src/disk/atomic.ts";
-import { readRegular } from "../../src/disk/fence.ts";
+import { moveInto, readRegular, SHARED_MODE, writeTemporary } from "../../src/disk/fence.ts";
 import { MemdirError } from "../../src/errors.ts";
 import { sha256 } from "../../src/text/hash.ts";
 

@@ -3,8 +3,8 @@
 import { linkSync, lstatSync, readFileSync, renameSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { removeQuietly, writeTemporary } from "../../src/disk/atomic.ts";
-import { acquireLock } from "../../src/disk/lock.ts";
+import { removeQuietly, writeTemporary } from "../../src/disk/fence.ts";
+import { acquireLock } from "../../src/disk/turns.ts";
 import { MemdirError } from "../../src/errors.ts";
 
 /** No call takes this long: a file that was not touched for so long is a dead machine's. */

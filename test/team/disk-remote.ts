@@ -3,8 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../../src/disk/atomic.ts";
-import { readRegular, resolveInside } from "../../src/disk/fence.ts";
+import {
+  moveInto,
+  readRegular,
+  removeQuietly,
+  resolveInside,
+  SHARED_MODE,
+  writeTemporary,
+} from "../../src/disk/fence.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
 import { walk } from "../../src/store/directory.ts";
 import { findEntryProblem, LIMITS, type RemoteEntry } from "../../src/team/protocol.ts";

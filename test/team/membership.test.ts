@@ -79,7 +79,6 @@ describe("the scope team", () => {
     expect(scopeDirectory("team", context)).toEqual({
       scope: "team",
       dir: mirror,
-      insideRepository: false,
       committable: false,
     });
     fs.mkdirSync(mirror, { recursive: true });

@@ -1,6 +1,6 @@
 /** Promotion and demotion as one call, and a place to stop between their two steps. */
 
-import { findMemory } from "../../src/memory/find.ts";
+import { findMemory } from "../../src/memory/memories.ts";
 import type { Store } from "../../src/store/store.ts";
 import { carryOut, planDemotion, planPromotion } from "../../src/team/promote.ts";
 

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Memdir } from "../../memdir.ts";
-import { sessionsFolder } from "../../project/sessions-folder.ts";
+import { sessionsFolder } from "../../project/scopes.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";

@@ -9,7 +9,7 @@ import type { ResumedSession } from "../../session/session-reader.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import { count } from "../../verb.ts";
-import { saySaved } from "../../verbs/common.ts";
+import { saySaved } from "../../verbs/save.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print, type Terminal } from "../terminal.ts";
 import { runSlash } from "./slash-commands.ts";

@@ -2,8 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { appendLines } from "../../disk/atomic.ts";
-import { readTail } from "../../disk/fence.ts";
+import { appendLines, readTail } from "../../disk/fence.ts";
 import { attempt } from "../../errors.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Extensions } from "@electric-sql/pglite";
-import { acquireLock, type Lock } from "../../disk/lock.ts";
+import { acquireLock, type Lock } from "../../disk/turns.ts";
 import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";

@@ -1,16 +1,93 @@
-/**
- * One writer at a time, between processes: a kernel lock that dies with its holder, plus a pid file.
- *
- * The kernel lock is taken first where the native module loads. The pid file is always taken too, so that a process without
- * the module is excluded as well. Whoever holds the kernel lock knows that a pid file of another kernel-locking process is a
- * dead one's and takes it over at once; a pid file of a process without the module counts while that process lives.
- */
+/** Whose turn it is: long work in short pieces, so that the host's timers, requests and Ctrl-C are not held up, and one writer at a time. */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { diskError, MemdirError, onDisk } from "../errors.ts";
-import { isAlive, loadNative, type Native, removeQuietly } from "./atomic.ts";
-import { yieldTurn } from "./breathe.ts";
+import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
+import { isAlive, loadNative, type Native, removeQuietly } from "./fence.ts";
+
+/** Longer than this at a time would be noticed in a host that answers others meanwhile. */
+const PIECE_MS = 2;
+
+/** Everything of this process that wants to go on, the longest waiting first. */
+const begun: (() => void)[] = [];
+/** What has not begun. Of hundreds of calls at once most stay here, hold nothing, and wait for no lock. */
+const others: (() => void)[] = [];
+let isGoing = false;
+
+/** Lets everything else that waits have its turn. One of ours goes on in each round of the event loop, however many there are: together they would hold it up. */
+export function yieldTurn(): Promise<void> {
+  return queueUp(begun);
+}
+
+/** The same for what begins, and for what nobody waits for: after what has begun. */
+export function waitForTurn(): Promise<void> {
+  return queueUp(others);
+}
+
+function queueUp(queue: (() => void)[]): Promise<void> {
+  return new Promise((done) => {
+    queue.push(done);
+    if (!isGoing) setImmediate(goOn);
+    isGoing = true;
+  });
+}
+
+function goOn(): void {
+  (begun.shift() ?? others.shift())?.();
+  isGoing = begun.length + others.length > 0;
+  if (isGoing) setImmediate(goOn);
+}
+
+/** However short a call is, before and after it the host's timers and requests have their turn. */
+export function yielding<T extends object>(calls: T): T {
+  const wrapped = Object.entries(calls).map(([name, call]) => {
+    // Those that answer at once have nothing to wait for.
+    if (call?.constructor !== AsyncFunction) return [name, call];
+    const run = async (...given: unknown[]) => {
+      await waitForTurn();
+      return call(...given).finally(yieldTurn);
+    };
+    return [name, run];
+  });
+  return Object.fromEntries(wrapped);
+}
+
+const AsyncFunction = (async () => {}).constructor;
+
+/** To be called between pieces of work: yields when the last turn is long enough ago. */
+export function openBreath(ticks: () => number = () => performance.now()): () => Promise<void> | undefined {
+  let last = ticks();
+  return () => {
+    if (ticks() - last < PIECE_MS) return undefined;
+    return yieldTurn().then(() => {
+      last = ticks();
+    });
+  };
+}
+
+/** Runs steps to their end, a piece at a time. */
+export async function runInPieces<T>(steps: Generator<void, T>): Promise<T> {
+  const breathe = openBreath();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    const turn = breathe();
+    if (turn) await turn;
+  }
+}
+
+/** Runs them at once, for callers that cannot wait. */
+export function runAtOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+// --- One writer at a time, between processes: a kernel lock that dies with its holder, plus a pid file. The kernel lock is taken first
+// where the native module loads. The pid file is always taken too, so that a process without the module is excluded as well. Whoever
+// holds the kernel lock knows that a pid file of another kernel-locking process is a dead one's and takes it over at once; a pid file
+// of a process without the module counts while that process lives.
 
 export interface Lock {
   release(): void;
@@ -192,26 +269,18 @@ function createPidFile(path: string, line: string): boolean {
   return true;
 }
 
-interface Holder {
-  line: string;
-  pid: number;
-  kernelLocked: boolean;
-  ageMs: number;
-}
-
-function readHolder(path: string): Holder | null {
-  try {
+function readHolder(path: string) {
+  const read = () => {
     const line = readFileSync(path, "utf8").trim();
     const [pid, kind] = line.split(" ");
     // File times are wall-clock times, so their age is too.
     const ageMs = performance.timeOrigin + performance.now() - statSync(path).mtimeMs;
     return { line, pid: Number(pid), kernelLocked: kind === "kernel", ageMs };
-  } catch {
-    return null;
-  }
+  };
+  return attempt(read, null);
 }
 
-function isDead(holder: Holder): boolean {
+function isDead(holder: NonNullable<ReturnType<typeof readHolder>>): boolean {
   if (holder.ageMs > TOO_OLD_MS) return true;
   // A holder that died between creating and filling the file.
   if (!Number.isInteger(holder.pid) || holder.pid <= 0) return holder.ageMs > 1000;
