@@ -5,34 +5,20 @@ import { sanitise } from "../../text/sanitise.ts";
 import { type Input, type InputOptions, PROMPT } from "./input-view.ts";
 
 export function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
-  const lines: string[] = [];
-  const listeners = new Set<() => void>();
-  let ended = false;
-  let reading: ((line: string | null) => void) | null = null;
-  const serve = () => {
-    if (!reading || (lines.length === 0 && !ended)) return;
-    const resolve = reading;
-    reading = null;
-    resolve(lines.shift() ?? null);
-  };
   const source = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
-  source.on("line", (line) => {
-    lines.push(sanitise(line, "\t"));
-    serve();
-  });
-  source.on("close", () => {
-    ended = true;
-    serve();
-  });
-  const read = () =>
-    new Promise<string | null>((resolve) => {
-      screen.live([PROMPT], null);
-      reading = resolve;
-      serve();
-    });
+  const lines = source[Symbol.asyncIterator]();
+  const listeners = new Set<() => void>();
+  let isReading = false;
+  const read = async () => {
+    screen.live([PROMPT], null);
+    isReading = true;
+    const { done, value } = await lines.next();
+    isReading = false;
+    return done ? null : sanitise(value, "\t");
+  };
   const endSignal = onSignal?.(() => {
     // With nothing to interrupt there is nothing to wait for either.
-    if (reading) source.close();
+    if (isReading) source.close();
     else for (const listener of [...listeners]) listener();
   });
   return {
