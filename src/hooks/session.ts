@@ -118,12 +118,10 @@ const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
   const now = directory.now();
-  const found = readForHooks(directory, deadline.isOver, { windowAt: now.getTime() }).flatMap(
-    ({ details: { header, day } }) => {
-      if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
-      return [{ name: short(header.name), file: short(header.file), date: day }];
-    },
-  );
+  const found = readForHooks(directory, deadline.isOver, now.getTime()).flatMap(({ details: { header, day } }) => {
+    if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
+    return [{ name: short(header.name), file: short(header.file), date: day }];
+  });
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));

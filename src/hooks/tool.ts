@@ -31,7 +31,7 @@ import {
 } from "./event.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { expectChange, IN_FORCE, openConsent, openKeptRules, type Rule, readRules } from "./rules.ts";
+import { expectChange, IN_FORCE, openConsent, type Rule, readRules } from "./rules.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
@@ -88,7 +88,7 @@ function denyBroken(open: Open): string {
   const { input, config, location, host } = open;
   if (!config.hooks.enforce) return "";
   const { all } = directoriesOf(open);
-  const rules = readRules(all, host.deadline.isMissed, host.keep("rules", openKeptRules));
+  const rules = readRules(all, host.deadline.isMissed);
   failOpen(() => expectChanges(open, all), undefined, host);
   const late = host.deadline.missed;
   if (late > 0) host.onFault(new Error("time was up before all rules were read"));

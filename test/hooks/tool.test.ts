@@ -269,7 +269,7 @@ describe("the rules", () => {
 
     it("hold from the start of the next session, and a tool call compares no other memory", () => {
       const world = makeKnown(40);
-      const found = readForHooks(directoryOf(world), () => false, { windowAt: 0 });
+      const found = readForHooks(directoryOf(world), () => false, 0);
       expect(found.map(({ file }) => file)).toEqual(["m20.md"]);
       expect(read(world)).toEqual(["m20.md"]);
     });
@@ -296,7 +296,7 @@ describe("the rules", () => {
     it("hold after some sessions where there are many memories: each start compares a part of them", () => {
       const world = makeKnown(1200);
       const starts = Array.from({ length: 10 }, (_, i) =>
-        readForHooks(directoryOf(world), () => false, { windowAt: (i + 1) * 1000 }),
+        readForHooks(directoryOf(world), () => false, (i + 1) * 1000),
       );
       expect(starts[0]).toEqual([]);
       expect(read(world)).toEqual(["m20.md"]);
