@@ -179,7 +179,6 @@ export function portOf(call: Call): number | undefined {
 interface Manner {
   /** Another verb's call, as one would type it here. */
   call(words: string): string;
-  columns?: number | undefined;
   /** Cancels it; without one, Ctrl-C does. */
   signal?: AbortSignal | undefined;
   conversation?: Context["conversation"];
@@ -212,7 +211,7 @@ function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
 async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, conversation, signal: given }: Manner,
+  { call: spell, conversation, signal: given }: Manner,
   signal: AbortSignal,
 ): Promise<number> {
   const input = readVerbInput(verb, call);
@@ -221,10 +220,10 @@ async function runVerb<F extends Fields, R>(
   const { progress } = terminal;
   const show = (said: Said, value?: unknown) => {
     terminal.endProgress();
-    if (!json) print(terminal, said, columns);
+    if (!json) print(terminal, said);
     else if (value !== undefined) terminal.print(JSON.stringify(value));
     // They are for people beside a JSON answer, too.
-    else if (!verb.hasWarnings) print(terminal, said.filter(isWarning), columns);
+    else if (!verb.hasWarnings) print(terminal, said.filter(isWarning));
   };
   try {
     const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);

@@ -8,17 +8,18 @@ import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";
 import { type Call, note } from "../command.ts";
-import { openInput } from "./input.ts";
+import type { Terminal } from "../terminal.ts";
+import { askBy, openInput } from "./input.ts";
 import type { Completion, Input } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
 import { openScreen, RESET, rowsAround, type Screen } from "./screen.ts";
 import { completeLine } from "./slash-commands.ts";
 import type { Console } from "./slash-memory.ts";
-import { FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
+import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
 
 /** Where the console is: what differs between a terminal and a pipe. */
-interface Place extends Pick<Console, "terminal" | "columns" | "choose" | "release" | "suggest"> {
+interface Place extends Pick<Console, "terminal" | "release" | "suggest"> {
   /** Shows what is going on, and gives it up on Ctrl-C, where there is a terminal. */
   during<T>(status: Status, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
@@ -33,9 +34,7 @@ export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
   const { answerAll } = await openConversation(call, memdir, null);
   const during: Place["during"] = (_, work) => work(new AbortController().signal);
   return answerAll(createInterface({ input: process.stdin, terminal: false }), {
-    ...{ terminal, choose: null, release: null, suggest: () => {}, during },
-    // For output whose width is not known.
-    columns: () => 100,
+    ...{ terminal: { ...terminal, columns: DEFAULT_COLUMNS }, release: null, suggest: () => {}, during },
   });
 }
 
@@ -73,8 +72,8 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   ];
   try {
     await answerAll(readLines(), {
-      ...{ terminal, columns: screen.columns, choose: input.question, release: input.release },
-      ...{ suggest: input.suggest, during: (status, work) => spinDuring(opened, status, work) },
+      ...{ terminal, release: input.release, suggest: input.suggest },
+      during: (status, work) => spinDuring(opened, status, work),
     });
   } finally {
     input.close();
@@ -100,8 +99,7 @@ async function openConversation(call: Call, memdir: Memdir, ask: PermissionOptio
     const talk = async (words: string) => {
       const { lexer } = await import("marked");
       const { cwd } = memdir.location.project;
-      const { terminal, columns } = place;
-      const view = openTurnView({ print: terminal.print, paint: terminal.color, columns, cwd, lexer });
+      const view = openTurnView({ terminal: place.terminal, cwd, lexer });
       const result = await during(view.status, (signal) => agent.say(words, { signal, onEvent: view.show }));
       view.end(result);
       if (result.ended === "error") code = 3;
@@ -196,11 +194,16 @@ function openStage(
   });
   // Prints above the input line.
   const { print } = screen;
-  const terminal = {
+  const terminal: Terminal = {
     ...call.terminal,
     print,
-    warn: (text: string) => print(paint.yellow(text)),
+    get columns() {
+      return screen.columns();
+    },
+    warn: (text) => print(paint.yellow(text)),
     progress: () => () => {},
+    choose: input.question,
+    ask: askBy(input.question),
   };
   return { screen, input, terminal };
 }

@@ -70,6 +70,18 @@ export function openInput(options: InputOptions): Input {
   };
 }
 
+/** A question with yes or no; null when the person wants neither. */
+export function askBy(question: Input["question"]) {
+  const choices = [
+    { key: "y", label: "yes" },
+    { key: "n", label: "no" },
+  ];
+  return async (text: string): Promise<boolean | null> => {
+    const key = await question(text, choices);
+    return key === null ? null : key === "y";
+  };
+}
+
 /** Listens to the keyboard; returns what ends it. */
 function attach(typing: Typing): () => void {
   const { stdin, setTimer, onResize, onSignal } = typing.options;

@@ -14,7 +14,7 @@ import { count } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
 import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
-import { type Paint, print } from "../terminal.ts";
+import { type Paint, print, type Terminal } from "../terminal.ts";
 
 import type { Console, SlashCommand } from "./slash-memory.ts";
 import { formatBytes, formatTokens } from "./turn-view.ts";
@@ -47,9 +47,9 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "model", usage: "[PROVIDER/NAME]", help: "Show or change the model", run: switchModel },
 ];
 
-async function showContext(_: string, { agent, terminal, columns }: Console): Promise<void> {
+async function showContext(_: string, { agent, terminal }: Console): Promise<void> {
   const view = await agent.window();
-  terminal.print(drawWindow(view, { columns: columns(), color: terminal.color }));
+  terminal.print(drawWindow(view, { columns: terminal.columns ?? MAX_COLUMNS, color: terminal.color }));
   if (!view.isCounted) terminal.print(terminal.color.dim("tokens are estimated: the model has not counted them yet"));
 }
 
@@ -82,7 +82,7 @@ async function resumeSession(rest: string, console: Console): Promise<void> {
   terminal.print(describeSession(session, terminal.color));
 }
 
-async function chooseSession({ agent, memdir, choose, terminal, now }: Console): Promise<string | null> {
+async function chooseSession({ agent, memdir, terminal, now }: Console): Promise<string | null> {
   const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId).slice(0, 9);
   if (rows.length === 0) {
     terminal.print("There are no earlier sessions here.");
@@ -90,8 +90,8 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Console):
   }
   const label = ({ at, title, messages }: (typeof rows)[number]) =>
     `${agoInWords(at, now())}, ${messages} messages: ${sanitise(title)}`;
-  if (choose) {
-    const key = await choose(
+  if (terminal.interactive) {
+    const key = await terminal.choose(
       "Which session?",
       rows.map((row, i) => ({ key: String(i + 1), label: label(row) })),
     );
@@ -105,7 +105,7 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Console):
 const WHATS: Readonly<Record<string, RewindWhat>> = { c: "code", t: "conversation", b: "both" };
 
 async function rewindSession(rest: string, console: Console): Promise<void> {
-  const { agent, choose, terminal } = console;
+  const { agent, terminal } = console;
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
   if (points.length === 0) return terminal.print("There is nothing to go back to: no prompt was given yet.");
@@ -114,19 +114,20 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
     key: String(i + 1),
     label: `${agoInWords(at, console.now())}, ${count(files, "file")} changed since: ${cutLine(label, 60)}`,
   }));
-  const key = number !== "" ? number : choose ? await choose("Back to before which prompt?", rows) : null;
+  const key =
+    number !== "" ? number : terminal.interactive ? await terminal.choose("Back to before which prompt?", rows) : null;
   if (key === null) {
-    if (!choose) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
+    if (!terminal.interactive) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
     return;
   }
   const point = recent[Number(key) - 1];
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
-  const chosen = what === "" ? await chooseWhat(console) : what;
+  const chosen = what === "" ? await chooseWhat(terminal) : what;
   if (chosen === null) return;
   const meant = Object.values(WHATS).find((one) => one === chosen);
   if (!meant) throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${Object.values(WHATS).join(", ")}`);
   const { files, prompt } = await agent.rewind(point.id, meant);
-  print(terminal, sayRewound(files), console.columns());
+  print(terminal, sayRewound(files));
   if (prompt !== null) {
     terminal.print(
       "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",
@@ -135,9 +136,9 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   }
 }
 
-async function chooseWhat({ choose }: Console): Promise<string | null> {
-  if (!choose) return "both";
-  const key = await choose("What goes back?", [
+async function chooseWhat(terminal: Terminal): Promise<string | null> {
+  if (!terminal.interactive) return "both";
+  const key = await terminal.choose("What goes back?", [
     { key: "b", label: "files and conversation" },
     { key: "c", label: "files only" },
     { key: "t", label: "conversation only" },
