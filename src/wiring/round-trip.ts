@@ -1,8 +1,7 @@
 /** One question to a hook, a plugin or a server, asked exactly as a client would: started, asked, and ended in time. */
 
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import { endGroup } from "../child-group.ts";
+import { type ChildCall, runChild } from "../child-group.ts";
 import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
 import type { Server } from "./parts.ts";
@@ -23,11 +22,9 @@ export type Outcome = string | null;
 
 /** `command` is a line for a shell, as clients take it. */
 export function askHook(command: string, event: string, asked: Asked): Promise<Outcome> {
-  return talk(command, [], { shell: true }, asked, (child, heard) => {
-    const { prompt, session, cwd } = asked;
-    child.stdin?.end(JSON.stringify({ session_id: session, transcript_path: "", cwd, hook_event_name: event, prompt }));
-    return () => judge(heard(), asked);
-  });
+  const { prompt, session, cwd } = asked;
+  const input = JSON.stringify({ session_id: session, transcript_path: "", cwd, hook_event_name: event, prompt });
+  return talk(command, [], asked, { input, shell: true });
 }
 
 /** OpenCode's plugin, loaded by Node in the place of OpenCode. */
@@ -39,7 +36,7 @@ export function askPlugin(node: string, file: string, asked: Asked): Promise<Out
     await hooks["chat.message"]({ sessionID: process.argv[3] }, { parts });
     process.stdout.write(parts.slice(1).map((part) => part.text).join("\\n"));`;
   const args = ["--input-type=module", "--no-warnings", "-e", script, file, asked.prompt, asked.session];
-  return talk(node, args, {}, asked, (_child, heard) => () => judge(heard(), asked));
+  return talk(node, args, asked);
 }
 
 /** An MCP server on its standard streams: greeted, then asked to recall, or, with an event, as a client's hook asks it. */
@@ -52,69 +49,57 @@ export function askServer(
   const call = event
     ? { name: "hook", arguments: { hook_event_name: event, session_id: session, cwd, prompt } }
     : { name: "recall", arguments: { prompt } };
-  return talk(command, args, {}, asked, (child, heard, done) => {
-    const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-    const clientInfo = { name: "memdir-doctor", version: "1" };
-    send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
-    let isGreeted = false;
-    child.stdout?.on("data", () => {
-      const replies = parseLines(heard());
-      if (!isGreeted && replies.some(({ id, result }) => id === 1 && result !== undefined)) {
-        isGreeted = true;
-        send({ method: "notifications/initialized" });
-        send({ id: 2, method: "tools/call", params: call });
-      }
-      const reply = replies.find(({ id }) => id === 2);
-      if (reply) done(judge(JSON.stringify(reply.result ?? reply), asked));
-    });
-    return () => (isGreeted ? "it ended before it answered" : "it ended before it said hello");
+  const clientInfo = { name: "memdir-doctor", version: "1" };
+  const messages = [
+    { id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/call", params: call },
+  ];
+  const input = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const replyIn = (out: string) => parseLines(out).find(({ id }) => id === 2);
+  return talk(command, args, asked, {
+    input,
+    isAnswered: (out) => replyIn(out) !== undefined,
+    judge(out) {
+      const reply = replyIn(out);
+      if (reply) return judge(JSON.stringify(reply.result ?? reply), asked);
+      const isGreeted = parseLines(out).some(({ id, result }) => id === 1 && result !== undefined);
+      return isGreeted ? "it ended before it answered" : "it ended before it said hello";
+    },
   });
 }
 
-type Begin = (child: ChildProcess, heard: () => string, done: (outcome: Outcome) => void) => () => Outcome;
+interface Talk extends Pick<ChildCall<never>, "input" | "shell"> {
+  /** Whether what was heard is enough; without it the end is waited for. */
+  isAnswered?(out: string): boolean;
+  judge?(out: string): Outcome;
+}
 
-/** Ends with what `begin` makes of it: by `done`, or, when the process has ended, by what it returned. */
-function talk(
-  command: string,
-  args: readonly string[],
-  how: SpawnOptions,
-  asked: Asked,
-  begin: Begin,
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const { cwd, env, deadlineMs } = asked;
-    // A group of its own, so that what a shell has started ends with it.
-    const child = spawn(command, [...args], {
-      ...how,
-      cwd,
-      env,
-      detached: process.platform !== "win32",
-      windowsHide: true,
-      stdio: "pipe",
-    });
-    let out = "";
-    let complaint = "";
-    const decoder = new StringDecoder("utf8");
-    const finish = (outcome: Outcome) => {
-      clearTimeout(timer);
-      endGroup(child, "SIGKILL");
-      resolve(outcome);
-    };
-    const timer = setTimeout(() => finish(`it did not answer within ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
-    child.on("error", (error) => finish(`it cannot be started: ${error.message}`));
-    child.stdin?.on("error", () => {});
-    child.stdout?.on("data", (bytes: Buffer) => {
+/** For what a process that has ended left in its pipes. */
+const DRAIN_MS = 1_000;
+
+async function talk(program: string, args: readonly string[], asked: Asked, how: Talk = {}): Promise<Outcome> {
+  const { cwd, env, deadlineMs } = asked;
+  const { input, shell, isAnswered = () => false, judge: judgeAll = (text: string) => judge(text, asked) } = how;
+  let out = "";
+  let complaint = "";
+  const decoder = new StringDecoder("utf8");
+  const { code, cut, problem } = await runChild<"answered">(program, args, {
+    ...{ cwd, env, input, shell, timeoutMs: deadlineMs, graceMs: 0, drainMs: DRAIN_MS },
+    onOut(bytes, stop) {
       out += decoder.write(bytes);
-    });
-    child.stderr?.on("data", (bytes: Buffer) => {
+      if (isAnswered(out)) stop("answered");
+    },
+    onErr(bytes) {
       if (complaint.length < 500) complaint += bytes.toString("utf8");
-    });
-    const whenEnded = begin(child, () => out, finish);
-    child.on("close", (code) => {
-      const said = complaint.trim().split("\n")[0] ?? "";
-      finish(code === 0 || whenEnded() === null ? whenEnded() : `it ended with code ${code}${said && `: ${said}`}`);
-    });
+    },
   });
+  if (cut === "not started") return `it cannot be started: ${problem}`;
+  if (cut === "timeout") return `it did not answer within ${Math.round(deadlineMs / 1000)} s`;
+  const outcome = judgeAll(out);
+  if (cut === "answered" || code === 0 || outcome === null) return outcome;
+  const said = complaint.trim().split("\n")[0] ?? "";
+  return `it ended with code ${code}${said && `: ${said}`}`;
 }
 
 function judge(answer: string, { word }: Asked): Outcome {
