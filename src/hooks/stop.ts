@@ -4,7 +4,6 @@
  */
 
 import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
 import type { Env, LearnConfig } from "../config.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { checkBudget, type Ledger, openLedger } from "../learn/ledger.ts";
@@ -15,17 +14,7 @@ import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
-import {
-  type Answer,
-  cwdOf,
-  type EventInput,
-  eventOf,
-  failOpen,
-  formatContinuation,
-  type Host,
-  sessionOf,
-  tell,
-} from "./event.ts";
+import { type Answer, type Event, failOpen, formatContinuation, type Host, tell } from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
@@ -37,16 +26,6 @@ import {
   type TurnTail,
 } from "./turn-tail.ts";
 
-/** What Claude Code passes at the end of a turn; everything else is ignored. */
-export interface StopInput extends EventInput {
-  /** The turn continued because of a hook. */
-  stop_hook_active?: unknown;
-  /** In a sub-agent. */
-  agent_id?: unknown;
-  /** What the transcript should end with; it is written a little later. */
-  last_assistant_message?: unknown;
-}
-
 /**
  * `start`: what the background process is given, with the mark of the last message (`markOf`), "" if it is not known; `ask`:
  * what the agent is asked before it stops.
@@ -56,14 +35,14 @@ export type StopAnswer =
   | { ask: string }
   | { skipped: string };
 
-export function answerStop(input: StopInput, host: Host): Answer {
+export function answerStop(event: Event, host: Host): Answer {
   const { env } = host;
   const log = (text: string) => {
     if (env.MEMDIR_DEBUG) tell(text);
   };
   // A turn that cannot be judged is still archived.
   const unknown: StopAnswer = { skipped: "it could not be judged" };
-  const answer = failOpen(() => decide(input, { env, now: () => new Date(), log }), unknown, host);
+  const answer = failOpen(() => decide(event, { env, now: () => new Date(), log }), unknown, host);
   if ("skipped" in answer) log(`extraction skipped: ${answer.skipped}`);
   return {
     out: "ask" in answer ? formatContinuation(answer.ask) : "",
@@ -73,26 +52,23 @@ export function answerStop(input: StopInput, host: Host): Answer {
         host.start(["extract-hook", "--transcript", transcript, "--mark", mark], cwd);
       }
       // Sub-agents stop far more often than a memory is written.
-      if (!isNamed(input.agent_id)) syncBeside(input, host);
-      if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
+      if (!event.isSubAgent) syncBeside(event, host);
+      if (event.kind !== "Stop") archive(event, env);
     },
   };
 }
 
 /** Archives the transcript, which the host will remove some day. */
-function archive(input: StopInput, env: Env): void {
-  const { transcript_path: transcript } = input;
-  if (typeof transcript !== "string" || !isAbsolute(transcript)) return;
-  const cwd = cwdOf(input);
+function archive({ transcript, cwd }: Event, env: Env): void {
+  if (transcript === null) return;
   const { hooks, claudeDir } = findPlace({ cwd }, env).config;
   if (hooks.archive) archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir });
 }
 
 /** Records a skip in the ledger, if there is a memory directory; if not, nothing is created. */
-export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log">): StopAnswer {
-  const { transcript_path: transcript, last_assistant_message: last } = input;
-  if (typeof transcript !== "string" || !isAbsolute(transcript)) return { skipped: "the host named no transcript" };
-  const cwd = cwdOf(input);
+export function decide(event: Event, world: Pick<World, "env" | "now" | "log">): StopAnswer {
+  const { transcript, cwd, isSubAgent, lastMessage } = event;
+  if (transcript === null) return { skipped: "the host named no transcript" };
   const { config, location } = findPlace({ cwd }, world.env);
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
   if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
@@ -101,32 +77,26 @@ export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log
   const isAsking = config.hooks.stop === "continue";
   // Asking costs the agent's tokens, not our budget.
   const hasModel = !isAsking && config.learn.model !== null;
-  const session = nameSession(input, transcript);
-  const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
-  const mark = isMarked ? markOf(last) : "";
-  const isSubAgent = isNamed(input.agent_id);
+  const session = nameSession(event, transcript);
+  const mark = lastMessage.trim() !== "" && !isForeign(transcript) ? markOf(lastMessage) : "";
   const stop: Stop = { hasModel, directory, learn: config.learn, transcript, session, cwd, mark, isSubAgent };
-  if (isAsking) return askOnce(input, stop);
+  if (isAsking) return askOnce(event, stop);
   const skipped = findReason(stop);
   return skipped === null ? { start: { transcript, cwd, mark } } : { skipped };
 }
 
 /** As the background process determines it: Claude Code names its files by it, others write it into them. */
-function nameSession(input: StopInput, transcript: string): string {
-  const told = isForeign(transcript) ? sessionOf(input) : null;
+function nameSession({ session }: Event, transcript: string): string {
+  const told = isForeign(transcript) ? session : null;
   return told !== null && PLAIN_ID.test(told) ? told : sessionIdOf(transcript);
 }
 
 const PLAIN_ID = /^[\w.-]{1,128}$/;
 
-function isNamed(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
 /** Once per turn: after the agent was asked, the turn counts as handled, whether or not it saved anything. */
-function askOnce(input: StopInput, stop: Stop): StopAnswer {
-  if (eventOf(input.hook_event_name) !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
-  if (input.stop_hook_active !== true) {
+function askOnce({ kind, isContinued }: Event, stop: Stop): StopAnswer {
+  if (kind !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
+  if (!isContinued) {
     const skipped = findReason(stop);
     return skipped === null ? { ask: buildLookBack(stop.directory.path) } : { skipped };
   }

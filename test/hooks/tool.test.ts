@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findBroken } from "../../src/hooks/enforcement.ts";
+import { readEvent } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
@@ -22,7 +23,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
   const { host, faults } = makeHost(world, { env });
   const ask = (tool_name: unknown, tool_input: unknown, more: object = {}) => {
     const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input };
-    const { out } = answerTool({ ...input, ...more }, host());
+    const { out } = answerTool(readEvent({ ...input, ...more }), host());
     return out === "" ? null : JSON.parse(out);
   };
   const reason = (...call: Parameters<typeof ask>): string | null =>
