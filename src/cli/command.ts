@@ -170,7 +170,12 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
 }
 
 export function portOf(call: Call): number | undefined {
-  return readInput({ port: number("", { max: 65_535 }) }, { port: call.value("port") }, () => "--port").port;
+  return numberOf(call, "port", { max: 65_535 });
+}
+
+/** A whole number that an option of a program gives; as days and as seconds a million is too many. */
+export function numberOf(call: Call, name: string, { min = 0, max = 999_999 } = {}): number | undefined {
+  return readInput({ [name]: number("", { min, max }) }, { [name]: call.value(name) }, () => `--${name}`)[name];
 }
 
 // --- A verb as a command: its input read from the call, run, and its result printed.

@@ -4,13 +4,12 @@
  */
 
 import { existsSync } from "node:fs";
-import type { Env, LearnConfig } from "../config.ts";
+import type { Env } from "../config.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { checkBudget, type Ledger, openLedger } from "../learn/ledger.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
@@ -67,22 +66,32 @@ function archive({ transcript, cwd }: Event, env: Env): void {
 
 /** Records a skip in the ledger, if there is a memory directory; if not, nothing is created. */
 export function decide(event: Event, world: Pick<World, "env" | "now" | "log">): StopAnswer {
+  const stop = openStop(event, world);
+  if (stop.skipped !== undefined) return { skipped: stop.skipped };
+  if (stop.isAsking) return askOnce(event, stop);
+  const skipped = findReason(stop);
+  const { transcript, cwd, mark } = stop;
+  return skipped === null ? { start: { transcript, cwd, mark } } : { skipped };
+}
+
+type Stop = Exclude<ReturnType<typeof openStop>, { skipped: string }>;
+
+function openStop(event: Event, { env, now, log }: Pick<World, "env" | "now" | "log">) {
   const { transcript, cwd, isSubAgent, lastMessage } = event;
   if (transcript === null) return { skipped: "the host named no transcript" };
-  const { config, location } = findPlace({ cwd }, world.env);
+  const { config, location } = findPlace({ cwd }, env);
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
   if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
-  const { now, log } = world;
-  const directory = findDirectories({ cwd, now, log, withOlder: false }, config, location).main;
+  const { learn } = config;
   const isAsking = config.hooks.stop === "continue";
-  // Asking costs the agent's tokens, not our budget.
-  const hasModel = !isAsking && config.learn.model !== null;
-  const session = nameSession(event, transcript);
-  const mark = lastMessage.trim() !== "" && !isForeign(transcript) ? markOf(lastMessage) : "";
-  const stop: Stop = { hasModel, directory, learn: config.learn, transcript, session, cwd, mark, isSubAgent };
-  if (isAsking) return askOnce(event, stop);
-  const skipped = findReason(stop);
-  return skipped === null ? { start: { transcript, cwd, mark } } : { skipped };
+  return {
+    ...{ learn, transcript, cwd, isSubAgent, isAsking, session: nameSession(event, transcript) },
+    directory: findDirectories({ cwd, now, log, withOlder: false }, config, location).main,
+    /** Whether a model would be asked; asking the agent costs its own tokens, not our budget. */
+    hasModel: !isAsking && learn.model !== null,
+    /** The mark of the host's last message, "" if it is not known. */
+    mark: lastMessage.trim() !== "" && !isForeign(transcript) ? markOf(lastMessage) : "",
+  };
 }
 
 /** As the background process determines it: Claude Code names its files by it, others write it into them. */
@@ -116,19 +125,6 @@ function advance({ directory, session }: Stop, cursor: Cursor | null, tail: Turn
   } catch (error) {
     directory.log(`the cursor could not be moved: ${(error as Error).message}`);
   }
-}
-
-interface Stop {
-  /** Whether a model would be asked. */
-  hasModel: boolean;
-  directory: Directory;
-  learn: LearnConfig;
-  transcript: string;
-  session: string;
-  cwd: string;
-  /** The mark of the host's last message, "" if it is not known. */
-  mark: string;
-  isSubAgent: boolean;
 }
 
 /** Why nothing is started; null if something is. */
