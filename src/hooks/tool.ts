@@ -9,7 +9,7 @@ import { basename, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
-import { type Candidate, fitMemories, openEntryPresenter } from "../recall/injection.ts";
+import { fitMemories, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { type Directory, findAuthor, readEntry } from "../store/store.ts";
@@ -122,7 +122,10 @@ function addFound(open: Open, session: string): string {
   for (const path of nested.paths) surfaced.surfaced.add(path);
   // If it cannot be recorded that they were shown, they would come with every call.
   const instructions = writeSurfaced(main.path, session, surfaced) ? nested.text : "";
-  if (memories.length > 0) logFound(open, session, { main, all, memories });
+  // The prompt is known to the process that found them, not here.
+  const why = ["found beside the turn"];
+  const logged = memories.map(({ file, scope }) => ({ file, scope, why }));
+  logSurfaced(main.path, { at: open.host.now(), session, door: "hook", prompt: "", memories: logged });
   const added = [instructions, memories.length > 0 ? text : ""].filter((part) => part !== "").join("\n\n");
   return added === "" ? "" : formatContext(open.event.name, added);
 }
@@ -149,19 +152,6 @@ function innermost(directories: readonly Directory[], isIn: (each: Directory) =>
   return directories.filter(isIn).sort((a, b) => b.path.length - a.path.length)[0];
 }
 
-function logFound(
-  { host }: Open,
-  session: string,
-  { main, all, memories }: ReturnType<typeof directoriesOf> & { memories: readonly Candidate[] },
-): void {
-  const logged = memories.flatMap(({ path }) => {
-    const found = ownerOf(path, all);
-    return found ? [{ file: found.file, scope: found.owner.scope, why: ["found beside the turn"] }] : [];
-  });
-  // The prompt is known to the process that found them, not here.
-  logSurfaced(main.path, { at: host.now(), session, door: "hook", prompt: "", memories: logged });
-}
-
 /** Memories that the call names: it may write a rule into one. */
 function expectChanges({ event }: Open, directories: readonly Directory[]): void {
   for (const name of namedFiles(event.call.input)) {
@@ -172,11 +162,13 @@ function expectChanges({ event }: Open, directories: readonly Directory[]): void
 }
 
 /** Only files of our directories, whatever the other process wrote. */
-function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
+function readFound(path: string, directories: readonly Directory[], now: Date) {
   const at = path.endsWith(".md") ? ownerOf(path, directories) : null;
   try {
     const found = at && readEntry(at.owner, at.file);
-    return found ? [openEntryPresenter(at.owner, now)(found.entry, lstatSync(path), found.fromMs)] : [];
+    if (!at || !found) return [];
+    const shown = openEntryPresenter(at.owner, now)(found.entry, lstatSync(path), found.fromMs);
+    return [{ ...shown, file: at.file, scope: at.owner.scope }];
   } catch {
     return []; // deleted meanwhile
   }
