@@ -165,6 +165,21 @@ export interface ToolCall {
   input: Readonly<Record<string, unknown>>;
 }
 
+/** Claude Code's tools with their names in other hosts, in lower case. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Bash: ["run_shell_command", "shell", "local_shell", "exec_command", "bash"],
+  Write: ["write_file", "write"],
+  Edit: ["replace", "edit", "apply_patch"],
+  Read: ["read_file", "read"],
+};
+
+/** A tool by Claude Code's name for it. */
+export function usualName(name: string): string {
+  return Object.keys(OTHER_NAMES).find((usual) => OTHER_NAMES[usual]?.includes(name.toLowerCase())) ?? name;
+}
+
+export const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);
+
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
 /** The files that a call reads or changes, as written in its input or in a patch. */

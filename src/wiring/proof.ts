@@ -7,7 +7,7 @@ import { openMemdir } from "../open.ts";
 import { CLIENTS, type Client } from "./clients.ts";
 import { canCall, findForms, findVersion, type HookWish } from "./hook-form.ts";
 import type { Machine } from "./machine.ts";
-import { commandsOf, type Endpoint, kindOf, type Part, type Server } from "./parts.ts";
+import { commandsOf, type Endpoint, kindOf, type Part } from "./parts.ts";
 import { readReceipt } from "./receipt.ts";
 import { type Asked, askHook, askPlugin, askServer, type Outcome } from "./round-trip.ts";
 import { readPlain } from "./user-file.ts";
@@ -65,23 +65,14 @@ async function saveProbe(machine: Machine, folder: string, deadlineMs: number): 
   return { prompt: PROMPT, session: "memdir-doctor", word: WORD, cwd, env, deadlineMs };
 }
 
-function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): Promise<Outcome> {
-  switch (endpoint.kind) {
-    case "hook":
-      return askHook(endpoint.command, endpoint.event, asked);
-    case "plugin":
-      return askPlugin(machine.node, endpoint.file, asked);
-    case "tool":
-      if (endpoint.server === null) return Promise.resolve("it calls memdir's server, which is not wired");
-      return askServer(endpoint.server, withEnv(asked, endpoint.server), endpoint.event);
-    case "server":
-      return askServer(endpoint, withEnv(asked, endpoint));
-  }
-}
-
-/** The environment of a server's entry counts, but not about which store the probe is in. */
-function withEnv(asked: Asked, { env }: Server): Asked {
-  return { ...asked, env: { ...asked.env, ...env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR } };
+async function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): Promise<Outcome> {
+  if (endpoint.kind === "hook") return askHook(endpoint.command, endpoint.event, asked);
+  if (endpoint.kind === "plugin") return askPlugin(machine.node, endpoint.file, asked);
+  const server = endpoint.kind === "tool" ? endpoint.server : endpoint;
+  if (server === null) return "it calls memdir's server, which is not wired";
+  // The environment of a server's entry counts, but not about which store the probe is in.
+  const env = { ...asked.env, ...server.env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR };
+  return askServer(server, { ...asked, env }, endpoint.kind === "tool" ? endpoint.event : undefined);
 }
 
 /** Clients that the receipt names or whose files have something of memdir's. */
@@ -90,18 +81,13 @@ function findWired(machine: Machine) {
   return CLIENTS.flatMap((client) => {
     const parts = client.parts(machine);
     const known = commandsOf([...parts, ...entries.flatMap((entry) => entry.parts)]);
-    const read = parts.map((part) => ({ file: part.file, endpoint: readPart(part, known) }));
-    const server = read
-      .map(({ endpoint }) => endpoint)
-      .find((each) => typeof each === "object" && each.kind === "server");
-    const found = read.map(({ file, endpoint }) => {
-      const isTool = typeof endpoint === "object" && endpoint.kind === "tool";
-      return { file, endpoint: isTool ? { ...endpoint, server: (server ?? null) as Server | null } : endpoint };
-    });
-    const missing = found.flatMap(({ endpoint }) => (typeof endpoint === "string" ? [endpoint] : []));
+    const read = parts.map((part) => ({ file: part.file, found: readPart(part, known) }));
+    const missing = read.flatMap(({ found }) => (typeof found === "string" ? [found] : []));
     const isWired = missing.length < parts.length || entries.some((entry) => entry.client === client.name);
     if (!isWired) return [];
-    const endpoints = found.flatMap(({ file, endpoint }) => (typeof endpoint === "object" ? [{ file, endpoint }] : []));
+    const endpoints = read.flatMap(({ file, found }) => (typeof found === "object" ? [{ file, endpoint: found }] : []));
+    const server = endpoints.map(({ endpoint }) => endpoint).find((each) => each.kind === "server") ?? null;
+    for (const { endpoint } of endpoints) if (endpoint.kind === "tool") endpoint.server = server;
     return [{ client, endpoints, other: client.findOther?.(machine) ?? null, missing }];
   });
 }
@@ -122,17 +108,17 @@ async function proveClient(
   ask: (endpoint: Endpoint) => Promise<Outcome>,
 ): Promise<Check[]> {
   const again = `memdir init --agent ${client.name}`;
-  const outcomes = await Promise.all(endpoints.map(({ endpoint }) => ask(endpoint)));
+  const proved = endpoints.map(async ({ file, endpoint }) => {
+    const what = `${client.title}: the ${WORDS[endpoint.kind]} in ${file}`;
+    const problem = await ask(endpoint);
+    return problem === null ? check(`${what} works`, null) : check(`${what} does not work: ${problem}`, again);
+  });
   return [
     ...missing.map((problem) => check(`${client.title}: ${problem}`, again)),
     ...(other === null
       ? []
       : [check(`${client.title}: ${other} does the same again`, `memdir uninstall --agent ${client.name}`)]),
-    ...endpoints.map(({ file, endpoint }, index) => {
-      const what = `${client.title}: the ${WORDS[endpoint.kind]} in ${file}`;
-      const problem = outcomes[index] ?? null;
-      return problem === null ? check(`${what} works`, null) : check(`${what} does not work: ${problem}`, again);
-    }),
+    ...(await Promise.all(proved)),
   ];
 }
 
@@ -142,29 +128,26 @@ const WORDS = { hook: "hook", tool: "server's hook", plugin: "plugin", server: "
 function examineForm(machine: Machine, client: Client, wish: HookWish): Check[] {
   const again = `memdir init --agent ${client.name}`;
   const forms = findForms(machine, client);
-  const byTool = [...forms].filter(([, form]) => form === "mcp_tool").map(([event]) => event);
-  const version = byTool.length > 0 ? findVersion(machine, client) : null;
-  const can = canCall(client, version);
-  const disabled = byTool.length > 0 ? (client.findDisabled?.(machine) ?? null) : null;
-  if (byTool.length > 0 && can === false) {
-    const needs = `its entries of type mcp_tool need ${client.calls?.since}`;
-    return [check(`${client.title}: version ${version} ignores every hook of its settings: ${needs}`, again)];
+  const byTool = [...forms.keys()].filter((event) => forms.get(event) === "mcp_tool");
+  if (byTool.length > 0) {
+    const version = findVersion(machine, client);
+    const can = canCall(client, version);
+    if (can === false) {
+      const needs = `its entries of type mcp_tool need ${client.calls?.since}`;
+      return [check(`${client.title}: version ${version} ignores every hook of its settings: ${needs}`, again)];
+    }
+    const found: Check[] = [];
+    const disabled = client.findDisabled?.(machine) ?? null;
+    if (disabled !== null) {
+      const detail = `${client.title}: its hooks call memdir's server, which is switched off in ${disabled}`;
+      found.push(check(detail, `switch it on there, or ${again} --hooks command`));
+    }
+    if (wish.hasRules && byTool.includes("PreToolUse"))
+      found.push(check(`${client.title}: enforced rules do not hold when memdir's server is switched off`, again));
+    // Where the version cannot be told, what works is left alone.
+    if (found.length > 0 || can === null) return found;
   }
-  const found = [
-    ...(disabled === null
-      ? []
-      : [
-          check(
-            `${client.title}: its hooks call memdir's server, which is switched off in ${disabled}`,
-            `switch it on there, or ${again} --hooks command`,
-          ),
-        ]),
-    ...(wish.hasRules && byTool.includes("PreToolUse")
-      ? [check(`${client.title}: enforced rules do not hold when memdir's server is switched off`, again)]
-      : []),
-  ];
-  // Where the version cannot be told, what works is left alone.
-  if (found.length > 0 || forms.size === 0 || (byTool.length > 0 && can === null)) return found;
+  if (forms.size === 0) return [];
   const [plan] = planWiring(machine, [client], wish);
   const file = client.parts(machine).find(({ kind }) => kind === "hooks")?.file;
   const isOther = plan?.changes.some((change) => change.file === file && change.before !== null) === true;
