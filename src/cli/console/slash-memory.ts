@@ -10,6 +10,9 @@ import { type Row, VERBS } from "../../verbs/table.ts";
 import { type Call, findArity, readWords, runOf, type Words } from "../command.ts";
 import { print } from "../terminal.ts";
 
+/** What is going on, asked for again and again; with the tokens that were written, if they are known. */
+export type Status = () => { label: string; tokens: number | null };
+
 /** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
 export interface Console extends Call {
   memdir: Memdir;
@@ -18,8 +21,8 @@ export interface Console extends Call {
   offline: boolean;
   /** Gives the terminal to another program, such as an editor, until the work ends; null where there is no terminal. */
   release: (<T>(work: () => Promise<T>) => Promise<T>) | null;
-  /** Long work on a terminal: its signal is aborted by Ctrl-C. */
-  working<T>(label: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Long work: where there is a terminal, it shows what is going on, and Ctrl-C aborts the signal. */
+  working<T>(status: string | Status, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Puts words into the input line, to be changed and sent. */
   suggest(text: string): void;
 }
