@@ -179,18 +179,20 @@ const FILLS = ["█", "▓", "▒", "░", "▚", "▤", "▥", "▨", "▦", "�
 export function drawWindow(view: WindowView, options: { columns: number; color: Paint }): string {
   const columns = Math.max(MIN_COLUMNS, Math.min(options.columns, MAX_COLUMNS));
   const { color } = options;
-  const { parts, windowTokens, totalTokens, freeTokens, isCounted } = view;
-  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
-  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
-  const lines = [cut(color.bold(summary), columns), stackedBar(view, columns, color)];
-  const free = { name: "free", bytes: null, tokens: freeTokens, share: Math.max(0, 1 - view.share) };
-  const rows = [...parts, free].map(({ name, bytes, tokens, share }, index) => ({
-    fill: index < parts.length ? fillOf(index) : FREE,
-    tint: index < parts.length ? tintOf(index, color) : color.dim,
-    name,
-    share,
-    cells: [bytes === null ? "" : formatBytes(bytes), `${isCounted ? "" : "~"}${formatTokens(tokens)}`, percent(share)],
+  const { windowTokens, totalTokens, freeTokens, isCounted } = view;
+  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
+  const parts = view.parts.map((part, at) => ({
+    ...part,
+    fill: FILLS[at % FILLS.length] ?? FREE,
+    tint: tints[at % tints.length] ?? color.dim,
   }));
+  const share = Math.max(0, 1 - view.share);
+  const free = { name: "free", bytes: null, tokens: freeTokens, share, fill: FREE, tint: color.dim };
+  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+  const rows = [...parts, free].map((part) => {
+    const tokens = `${isCounted ? "" : "~"}${formatTokens(part.tokens)}`;
+    return { ...part, cells: [part.bytes === null ? "" : formatBytes(part.bytes), tokens, percent(part.share)] };
+  });
   const cellWidths = [0, 1, 2].map((cell) => Math.max(...rows.map((row) => widthOf(row.cells[cell] ?? ""))));
   const numbers = cellWidths.reduce((sum, width) => sum + width + 1, 0);
   const longest = Math.max(...rows.map((row) => widthOf(row.name)));
@@ -198,37 +200,24 @@ export function drawWindow(view: WindowView, options: { columns: number; color: 
   const barWidth = Math.max(0, Math.min(MAX_BAR, columns - numbers - 2 - nameWidth - 1));
   // The largest fills its bar: in a narrow terminal shares of the window could not be told apart.
   const largest = Math.max(...rows.map((row) => row.share));
-  for (const row of rows) {
-    const filled = row.share > 0 ? Math.min(barWidth, Math.max(1, Math.round((row.share / largest) * barWidth))) : 0;
-    const cells = row.cells.map((cell, index) => ` ${pad(cell, cellWidths[index] ?? 0, "right")}`).join("");
-    const bar = `${row.tint(row.fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
-    lines.push(cut(`${row.tint(row.fill)} ${pad(cut(row.name, nameWidth), nameWidth)} ${bar}${cells}`, columns));
-  }
-  return lines.join("\n");
-}
-
-/** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
-function stackedBar({ parts, windowTokens, totalTokens }: WindowView, columns: number, color: Paint): string {
+  const lines = rows.map(({ name, share, fill, tint, cells }) => {
+    const filled = share > 0 ? Math.min(barWidth, Math.max(1, Math.round((share / largest) * barWidth))) : 0;
+    const bar = `${tint(fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
+    const figures = cells.map((cell, at) => ` ${pad(cell, cellWidths[at] ?? 0, "right")}`).join("");
+    return cut(`${tint(fill)} ${pad(cut(name, nameWidth), nameWidth)} ${bar}${figures}`, columns);
+  });
+  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
+  // Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free.
   const whole = Math.max(windowTokens, totalTokens);
-  let bar = "";
+  const shown = parts.filter(({ tokens }) => tokens > 0);
+  let stacked = "";
   let left = columns;
-  let later = parts.filter(({ tokens }) => tokens > 0).length;
-  for (const [index, { tokens }] of parts.entries()) {
-    if (tokens === 0) continue;
-    later--;
+  for (const [at, { tokens, fill, tint }] of shown.entries()) {
     const wanted = Math.max(1, Math.round((tokens / whole) * columns));
-    const width = Math.max(0, Math.min(wanted, left - later));
-    bar += tintOf(index, color)(fillOf(index).repeat(width));
+    const width = Math.max(0, Math.min(wanted, left - (shown.length - at - 1)));
+    stacked += tint(fill.repeat(width));
     left -= width;
   }
-  return `${bar}${color.dim(FREE.repeat(Math.max(0, left)))}`;
-}
-
-function fillOf(index: number): string {
-  return FILLS[index % FILLS.length] ?? FILLS[0];
-}
-
-function tintOf(index: number, color: Paint): (text: string) => string {
-  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
-  return tints[index % tints.length] ?? color.green;
+  stacked += color.dim(FREE.repeat(Math.max(0, left)));
+  return [cut(color.bold(summary), columns), stacked, ...lines].join("\n");
 }
