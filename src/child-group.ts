@@ -21,6 +21,8 @@ export interface ChildCall<Why extends string> {
   /** What it leaves running is killed with it, and holds its output open for so long at most. Without, that is waited for. */
   drainMs?: number;
   windowsVerbatimArguments?: boolean;
+  /** The program is a line for the system's shell. */
+  shell?: boolean;
   onOut(chunk: Buffer, stop: (why: Why) => void): void;
   onErr(chunk: Buffer, stop: (why: Why) => void): void;
 }

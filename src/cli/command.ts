@@ -188,7 +188,12 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
 }
 
 export function portOf(call: Call): number | undefined {
-  return readInput({ port: number("", { max: 65_535 }) }, { port: call.value("port") }, () => "--port").port;
+  return numberOf(call, "port", { max: 65_535 });
+}
+
+/** A whole number that an option of a program gives; as days and as seconds a million is too many. */
+export function numberOf(call: Call, name: string, { min = 0, max = 999_999 } = {}): number | undefined {
+  return readInput({ [name]: number("", { min, max }) }, { [name]: call.value(name) }, () => `--${name}`)[name];
 }
 
 // --- A verb as a command: its input read from the call, run, and its result printed.
@@ -197,7 +202,6 @@ export function portOf(call: Call): number | undefined {
 interface Manner {
   /** Another verb's call, as one would type it here. */
   call(words: string): string;
-  columns?: number | undefined;
   /** Cancels it; without one, Ctrl-C does. */
   signal?: AbortSignal | undefined;
   conversation?: Context["conversation"];
@@ -230,7 +234,7 @@ function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
 async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, conversation, signal: given }: Manner,
+  { call: spell, conversation, signal: given }: Manner,
   signal: AbortSignal,
 ): Promise<number> {
   const input = readVerbInput(verb, call);
@@ -239,10 +243,10 @@ async function runVerb<F extends Fields, R>(
   const { progress } = terminal;
   const show = (said: Said, value?: unknown) => {
     terminal.endProgress();
-    if (!json) print(terminal, said, columns);
+    if (!json) print(terminal, said);
     else if (value !== undefined) terminal.print(JSON.stringify(value));
     // They are for people beside a JSON answer, too.
-    else if (!verb.hasWarnings) print(terminal, said.filter(isWarning), columns);
+    else if (!verb.hasWarnings) print(terminal, said.filter(isWarning));
   };
   try {
     const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);

@@ -21,7 +21,7 @@ import {
   startServer,
 } from "../team/server/serve.ts";
 import { readNamedFile } from "../verbs/common.ts";
-import { answer, type Call, portOf, untilSignal } from "./command.ts";
+import { answer, type Call, numberOf, portOf, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -57,7 +57,7 @@ export async function start(call: Call, options: ServeOptions = {}): Promise<num
     const { data } = opened;
     const version = __MEMDIR_VERSION__;
     const options = { data, now: call.now, log: log.write, embed, version, oidc: await readOidc(call) };
-    const timeouts = { drainMs: 1000 * (numberOf(call, "drain", 0) ?? 0) };
+    const timeouts = { drainMs: 1000 * (numberOf(call, "drain") ?? 0) };
     server = await startServer({ ...place, ...options, timeouts, retention: readRetention(call) });
     const ended = untilEnd();
     renewOnSignal(call, server);
@@ -81,7 +81,7 @@ function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSourc
     throw new MemdirError("usage", `--database must not hold a password: ${advice}`);
   }
   const database = named ?? readSecret(call, "MEMDIR_DATABASE_URL");
-  if (database) return { database, pool: numberOf(call, "pool") ?? undefined };
+  if (database) return { database, pool: numberOf(call, "pool", { min: 1 }) };
   const ask = call.flag("yes") ? async () => true : call.terminal.interactive ? call.terminal.ask : null;
   const say = (text: string) => call.terminal.warn(`memdir: ${text}`);
   return { folder, engine: () => prepareEngine(folder, { runNpm: npm, ask, say }) };
@@ -93,18 +93,10 @@ function readSecret({ env, cwd }: Call, name: string): string | undefined {
   return file ? readNamedFile(`${name}_FILE`, file, cwd).toString("utf8").trim() : env[name];
 }
 
-/** A whole number from `least`; null where it is not given. */
-function numberOf(call: Call, name: string, least = 1): number | null {
-  const text = call.value(name);
-  if (text === undefined) return null;
-  if (/^\d{1,6}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new MemdirError("usage", `--${name} must be a whole number from ${least}`);
-}
-
 function readRetention(call: Call): Retention {
   const days = (name: string, usual: number | null) => {
-    const given = numberOf(call, name, 0);
-    return given === null ? usual : given === 0 ? null : given;
+    const given = numberOf(call, name) ?? usual;
+    return given === 0 ? null : given;
   };
   return {
     auditDays: days("keep-audit", RETENTION.auditDays),

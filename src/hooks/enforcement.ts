@@ -5,7 +5,7 @@ import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/fence.ts";
 import { matchesPaths } from "../instructions/rule-paths.ts";
 import { compilePattern, matchesTool } from "../store/store.ts";
-import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
+import { commandOf, isPatch, namedFiles, patchOf, type ToolCall, usualName, WRITERS } from "./event.ts";
 import type { Rule } from "./rules.ts";
 
 interface Enforcement {
@@ -30,21 +30,11 @@ const MAX_ATTEMPTS = 10;
 /** More text than a model writes in one call. */
 const MAX_TEXT_CHARS = 1 << 20;
 
-/** Claude Code's tools with their names in other hosts, in lower case. */
-const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  Bash: ["run_shell_command", "shell", "local_shell", "exec_command", "bash"],
-  Write: ["write_file", "write"],
-  Edit: ["replace", "edit", "apply_patch"],
-  Read: ["read_file", "read"],
-};
-
-/** A rule against Edit covers these tools as well, but not the other way round. */
-const EDITORS: ReadonlySet<string> = new Set(["MultiEdit", "NotebookEdit", "Update"]);
-
 /** The first rule that the call breaks. */
 export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcement): Rule | null {
   const usual = usualName(call.name);
-  const names = [usual, ...(EDITORS.has(usual) ? ["Edit"] : [])];
+  // A rule against Edit covers its relatives as well, but not the other way round.
+  const names = [usual, ...(WRITERS.has(usual) && usual !== "Write" ? ["Edit"] : [])];
   const isMeant = (tool: string) =>
     matchesTool(tool, call.name) || names.some((name) => matchesTool(usualName(tool), name));
   const meant = rules.filter((rule) => rule.tools.some(isMeant) && how.isInForce(rule));
@@ -58,10 +48,6 @@ export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcem
   return null;
 }
 
-function usualName(name: string): string {
-  return Object.keys(OTHER_NAMES).find((usual) => OTHER_NAMES[usual]?.includes(name.toLowerCase())) ?? name;
-}
-
 /** The text that a pattern is tested on. */
 function textOf(name: string, input: ToolCall["input"]): string {
   const { content, new_string: put, new_source: cell } = input;
@@ -71,8 +57,6 @@ function textOf(name: string, input: ToolCall["input"]): string {
   const texts = known.filter((value) => typeof value === "string");
   return texts.join("\n") || JSON.stringify(input) || "";
 }
-
-const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);
 
 function editsOf({ edits }: ToolCall["input"]): unknown[] {
   return Array.isArray(edits) ? edits.map((edit) => (edit as { new_string?: unknown } | null)?.new_string) : [];

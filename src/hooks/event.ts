@@ -1,7 +1,7 @@
 /** What all hooks share: the client's events, input and output, the process that answers them, and the deadline. */
 
 import { type Stats, writeSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import type { World } from "../world.ts";
 
 /** Claude Code's names, which Codex shares, and Gemini CLI's. */
@@ -25,33 +25,44 @@ const EVENTS = {
 export type HookEvent = (typeof EVENTS)[keyof typeof EVENTS];
 
 /** Null for an event that memdir does not handle. Without a name it is a prompt. */
-export function eventOf(name: unknown): HookEvent | null {
+function eventOf(name: unknown): HookEvent | null {
   if (name === undefined) return "UserPromptSubmit";
   return typeof name === "string" && Object.hasOwn(EVENTS, name) ? EVENTS[name as keyof typeof EVENTS] : null;
 }
 
-/** What every host passes with every event; everything else is ignored. */
-export interface EventInput {
-  hook_event_name?: unknown;
-  session_id?: unknown;
-  transcript_path?: unknown;
-  cwd?: unknown;
-  /** Only from Codex. */
-  turn_id?: unknown;
-}
+/** As a host passes it. */
+export type EventInput = Readonly<Record<string, unknown>>;
 
-/** Recognised by a turn id, which is missing when a session starts, or by the name of its transcript, if it keeps one. */
-export function isCodex({ turn_id: turn, transcript_path: transcript }: EventInput): boolean {
-  if (typeof turn === "string") return true;
-  return typeof transcript === "string" && /^rollout-.*\.jsonl$/.test(basename(transcript));
-}
+export type Event = ReturnType<typeof readEvent>;
 
-export function cwdOf({ cwd }: EventInput): string {
-  return typeof cwd === "string" && cwd !== "" ? cwd : process.cwd();
-}
-
-export function sessionOf({ session_id: session }: EventInput): string | null {
-  return typeof session === "string" && session !== "" ? session : null;
+/** What memdir knows of an event; everything else that a host passes is ignored, and so is what is of another type. */
+export function readEvent(input: EventInput) {
+  const text = (name: string) => (typeof input[name] === "string" ? input[name] : "");
+  const { hook_event_name: name, tool_input: given, tool_response: response } = input;
+  const transcript = text("transcript_path");
+  return {
+    kind: eventOf(name),
+    /** The host's own, which it expects in the answer. */
+    name: typeof name === "string" ? name : "UserPromptSubmit",
+    cwd: text("cwd") || process.cwd(),
+    session: text("session_id") || null,
+    transcript: isAbsolute(transcript) ? transcript : null,
+    /** Recognised by a turn id, which is missing when a session starts, or by the name of its transcript, if it keeps one. */
+    isCodex: typeof input.turn_id === "string" || /^rollout-.*\.jsonl$/.test(basename(transcript)),
+    /** Why a session starts. */
+    source: text("source"),
+    prompt: text("prompt"),
+    call: {
+      name: text("tool_name"),
+      input: typeof given === "object" && given !== null ? (given as ToolCall["input"]) : { input: given },
+    },
+    response,
+    /** The turn continued because of a hook. */
+    isContinued: input.stop_hook_active === true,
+    isSubAgent: text("agent_id") !== "",
+    /** What the transcript should end with; it is written a little later. Only from Claude Code. */
+    lastMessage: text("last_assistant_message"),
+  };
 }
 
 /** What is printed, "" for nothing; and what is done once the client has it. */
@@ -153,6 +164,21 @@ export interface ToolCall {
   name: string;
   input: Readonly<Record<string, unknown>>;
 }
+
+/** Claude Code's tools with their names in other hosts, in lower case. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Bash: ["run_shell_command", "shell", "local_shell", "exec_command", "bash"],
+  Write: ["write_file", "write"],
+  Edit: ["replace", "edit", "apply_patch"],
+  Read: ["read_file", "read"],
+};
+
+/** A tool by Claude Code's name for it. */
+export function usualName(name: string): string {
+  return Object.keys(OTHER_NAMES).find((usual) => OTHER_NAMES[usual]?.includes(name.toLowerCase())) ?? name;
+}
+
+export const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);
 
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 

@@ -9,16 +9,17 @@ import { lazily } from "../errors.ts";
 import { CHILD_VARIABLE } from "../world.ts";
 import {
   type Answer,
+  type Event,
   type EventInput,
-  eventOf,
   type HookEvent,
   type Host,
   NOTHING,
   openDeadline,
+  readEvent,
   tell,
 } from "./event.ts";
 
-type Answerer = (input: EventInput, host: Host) => Answer | Promise<Answer>;
+type Answerer = (event: Event, host: Host) => Answer | Promise<Answer>;
 
 /** Loaded when it is needed: a command answers one event. */
 const ANSWERERS: Readonly<Record<HookEvent, () => Promise<Answerer>>> = {
@@ -96,8 +97,8 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
 async function answer(input: unknown, host: Host): Promise<Answer> {
   if (input instanceof Error) throw input;
   if (typeof input !== "object" || input === null) throw new TypeError("the event is not a JSON object");
-  const event = eventOf((input as EventInput).hook_event_name);
-  return event === null ? NOTHING : (await ANSWERERS[event]())(input, host);
+  const event = readEvent(input as EventInput);
+  return event.kind === null ? NOTHING : (await ANSWERERS[event.kind]())(event, host);
 }
 
 /** If even this part is missing, nothing can be recorded. */

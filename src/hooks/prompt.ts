@@ -7,36 +7,21 @@ import { isTooShort } from "../recall/prefetch.ts";
 import { openRecaller, type Recaller } from "../recall/recaller.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { type Directory, isTakenOver } from "../store/store.ts";
-import {
-  type Answer,
-  cwdOf,
-  type EventInput,
-  formatContext,
-  type Host,
-  MAX_CHARS,
-  NOTHING,
-  sessionOf,
-} from "./event.ts";
+import { type Answer, type Event, formatContext, type Host, MAX_CHARS, NOTHING } from "./event.ts";
 import { startPrefetch } from "./prefetch.ts";
-
-export interface PromptInput extends EventInput {
-  prompt?: unknown;
-}
 
 /** Gemini CLI puts what hooks added at the start of the session before the user's first prompt. */
 const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 
-export async function answerPrompt(input: PromptInput, host: Host): Promise<Answer> {
-  const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
-  const cwd = cwdOf(input);
+export async function answerPrompt(event: Event, host: Host): Promise<Answer> {
+  const { name, cwd, session } = event;
+  const prompt = event.prompt.replace(HOST_CONTEXT, "");
   if (isTooShort(prompt)) return NOTHING;
   const opened = open(cwd, host);
   if (!opened) return NOTHING;
   const { config, main, recaller } = opened;
-  const session = sessionOf(input);
   host.deadline.set(config.hooks.deadlineMs);
   const { text, note } = await recallFor(recaller, { prompt, session, main: main.path }, host);
-  const name = typeof input.hook_event_name === "string" ? input.hook_event_name : "UserPromptSubmit";
   const after = () => {
     note();
     if (session !== null && wantsSearch(config, host.env)) startPrefetch(main.path, { cwd, session, prompt }, host);
@@ -52,11 +37,11 @@ const WARM_MS = 5000;
 const PAUSE_MS = 10;
 
 /** Before the first prompt of a process that lives on: what a prompt needs is loaded and compiled, and nobody waits for it. */
-export async function prepare(input: EventInput, host: Host): Promise<Answer> {
+export async function prepare({ cwd }: Pick<Event, "cwd">, host: Host): Promise<Answer> {
   // Rehearsals put off what works on vectors, and a short session would never come to it.
-  await open(cwdOf(input), host)?.recaller.warm({ budgetMs: WARM_MS });
+  await open(cwd, host)?.recaller.warm({ budgetMs: WARM_MS });
   for (let i = 0; i < REHEARSALS; i++) {
-    const opened = open(cwdOf(input), host);
+    const opened = open(cwd, host);
     if (!opened) break;
     await opened.recaller.recall("which memories does this project have? ".repeat(1 + (i % 3)));
     await new Promise((done) => setTimeout(done, PAUSE_MS));

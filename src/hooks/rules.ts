@@ -6,20 +6,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { statOrNull } from "../disk/fence.ts";
 import { type Project, trustKey } from "../project/locate.ts";
 import {
   appendEntries,
   type Directory,
   digestFile,
   type Enforced,
-  type FileStamp,
-  isCovering,
   isShared,
-  isUnchanged,
   meansEveryTool,
   peekForHooks,
-  ROWS_FILE,
   type RowEntry,
   readRowCache,
   rewriteCache,
@@ -34,33 +29,13 @@ export interface Rule extends Enforced {
   isShared: boolean;
 }
 
-/** What a process that stays has read of each directory, by its path. */
-export type KeptRules = Map<string, Kept>;
-
-/** Good as long as the cache, the folders and the files that have a rule or a date are as they were. */
-interface Kept {
-  mark: string;
-  folders: Parameters<typeof isCovering>[0]["folders"];
-  stamps: FileStamp[];
-  rules: Rule[];
-}
-
-export const openKeptRules = (): KeptRules => new Map();
-
 /** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
-export function readRules(
-  directories: readonly Directory[],
-  isLate: () => boolean = () => false,
-  kept: KeptRules = openKeptRules(),
-): Rule[] {
-  return directories.flatMap((directory) => {
-    const known = kept.get(directory.path);
-    if (known && isCurrent(known, directory)) return known.rules;
-    kept.delete(directory.path);
-    const keep = (found: Omit<Kept, "rules">, entries: readonly RowEntry[]) =>
-      kept.set(directory.path, { ...found, rules: rulesOf(directory, entries) });
-    return rulesOf(directory, readForHooks(directory, isLate, { keep }));
-  });
+export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
+  return directories.flatMap((directory) =>
+    readForHooks(directory, isLate).flatMap(({ file, details: { rule } }) =>
+      rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
+    ),
+  );
 }
 
 /** Those that others may have written; an agent's own memories are for that agent, and deny nothing. */
@@ -71,39 +46,15 @@ export function readSharedRules(directories: readonly Directory[], isLate?: () =
   );
 }
 
-function rulesOf(directory: Directory, entries: readonly RowEntry[]): Rule[] {
-  return entries.flatMap(({ file, details: { rule } }) =>
-    rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
-  );
-}
-
-function isCurrent({ mark, stamps, ...covered }: Kept, directory: Directory): boolean {
-  const isSame = markOf(directory) === mark && isCovering(covered, directory.path);
-  return isSame && stamps.every((stamp) => isUnchanged(directory, stamp));
-}
-
-/** Of the row cache; "" for none. */
-function markOf({ path }: Directory): string {
-  const stat = statOrNull(join(path, ".memdir", ROWS_FILE));
-  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "";
-}
-
 /**
  * Memories with a rule or a date, from the start of the cache as long as no file was added or removed. Files that are known to have
- * one are always compared with the disk; with `windowAt` some of the others too, for callers with time. `keep` is called when the
- * beginning of the cache was enough. Must not throw.
+ * one are always compared with the disk; with `windowAt` some of the others too, for callers with time. Must not throw.
  */
-export function readForHooks(
-  directory: Directory,
-  isLate: () => boolean,
-  { windowAt, keep }: { windowAt?: number; keep?: (found: Omit<Kept, "rules">, entries: RowEntry[]) => void } = {},
-): RowEntry[] {
+export function readForHooks(directory: Directory, isLate: () => boolean, windowAt: number | null = null): RowEntry[] {
   try {
-    const mark = markOf(directory);
-    const peeked = peekForHooks(directory, windowAt ?? null);
+    const peeked = peekForHooks(directory, windowAt);
     if (!peeked) return scanForHooks(directory, isLate);
-    const { entries, stale, folders } = peeked;
-    if (stale.length === 0) keep?.({ mark, folders, stamps: entries.map(stampOf) }, entries);
+    const { entries, stale } = peeked;
     const changed = stale.flatMap((known): RowEntry[] => {
       // An outdated rule is better than none.
       const found = isLate() ? "same" : digestFile(directory, known.file, known);
@@ -115,11 +66,6 @@ export function readForHooks(
   } catch {
     return []; // not readable, which `memdir doctor` reports
   }
-}
-
-/** Without the rest of the entry, which would hold on to all of the cache that was read. */
-function stampOf({ file, isSettled, mtimeMs, ctimeMs, size, ino }: RowEntry): FileStamp {
-  return { file, isSettled, mtimeMs, ctimeMs, size, ino };
 }
 
 /**

@@ -16,52 +16,43 @@ import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, isShared, loadIndex, statePath } from "../store/store.ts";
 import {
   type Answer,
-  cwdOf,
   type Deadline,
-  type EventInput,
+  type Event,
   failOpen,
   formatContext,
   type Host,
-  isCodex,
   isMemorySized,
   MAX_CHARS,
-  sessionOf,
 } from "./event.ts";
 import { markTold, readNewFaults } from "./faults.ts";
 import { openConsent, readForHooks, readSharedRules } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
-export interface SessionInput extends EventInput {
-  /** Why a session starts. */
-  source?: unknown;
-}
-
 type SessionHost = Pick<Host, "env" | "now" | "deadline" | "onFault">;
 
-export function answerSession(input: SessionInput, host: Host): Answer {
-  const text = failOpen(() => greet(input, host), "", host);
+export function answerSession(event: Event, host: Host): Answer {
+  const text = failOpen(() => greet(event, host), "", host);
   return {
     out: text === "" ? "" : formatContext("SessionStart", text),
     after() {
       if (text !== "" && readNewFaults(host.env).length > 0) markTold(host.env, host.now());
-      syncBeside(input, host);
+      syncBeside(event, host);
     },
   };
 }
 
 /** The text for the start of the session, at most MAX_CHARS; "" for none. */
-export function greet(input: SessionInput, host: SessionHost): string {
+export function greet(event: Event, host: SessionHost): string {
   const { env, now, deadline } = host;
-  const cwd = cwdOf(input);
+  const { cwd, session, source } = event;
   const { config, location } = findPlace({ cwd }, env);
   if (config.disabled !== null) return "";
   deadline.set(config.hooks.deadlineMs);
   const { main, directories } = findDirectories({ cwd, now, withOlder: false, by: "hook" }, config, location);
-  const session = sessionOf(input);
   // The model no longer has what it was shown.
-  if (session !== null && /^(clear|compact)$/.test(String(input.source))) clearSurfaced(main.path, session);
+  if (session !== null && /^(clear|compact)$/.test(source)) clearSurfaced(main.path, session);
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
-  if (!loadsOwnIndex(input, env)) shown.push(main);
+  if (!loadsOwnIndex(event, env)) shown.push(main);
   const notes = [
     () => faultsNote(env),
     () => waitingNote(main),
@@ -73,8 +64,8 @@ export function greet(input: SessionInput, host: SessionHost): string {
 }
 
 /** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, recognised by their traces, do not. */
-function loadsOwnIndex(input: SessionInput, env: Env): boolean {
-  return !isCodex(input) && env.GEMINI_SESSION_ID === undefined;
+function loadsOwnIndex({ isCodex }: Event, env: Env): boolean {
+  return !isCodex && env.GEMINI_SESSION_ID === undefined;
 }
 
 /** For the text around an index: whose it is, where it is, how many more lines there are. */
@@ -118,12 +109,10 @@ const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
   const now = directory.now();
-  const found = readForHooks(directory, deadline.isOver, { windowAt: now.getTime() }).flatMap(
-    ({ details: { header, day } }) => {
-      if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
-      return [{ name: short(header.name), file: short(header.file), date: day }];
-    },
-  );
+  const found = readForHooks(directory, deadline.isOver, now.getTime()).flatMap(({ details: { header, day } }) => {
+    if (day === null || header.problems.length > 0 || daysOverdue(day, header, now) === null) return [];
+    return [{ name: short(header.name), file: short(header.file), date: day }];
+  });
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));

@@ -1,31 +1,30 @@
 /**
  * The end of a turn or session, or a compaction, in another agent: decides without a model and within a few milliseconds whether it
- * is worth extracting from; if so, it starts a background process, or asks the agent to look back itself.
+ * is worth extracting from; if so, it starts a background process, or asks the agent to look back itself. And the transcript is
+ * archived, where the user wants that.
  */
 
-import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
-import type { Env, LearnConfig } from "../config.ts";
+import { existsSync, fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Env } from "../config.ts";
+import {
+  isAlive,
+  moveInto,
+  PRIVATE_MODE,
+  pinFolder,
+  removeQuietly,
+  withRegular,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { lazily } from "../errors.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { checkBudget, type Ledger, openLedger } from "../learn/ledger.ts";
+import { slugOf } from "../project/locate.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import type { Directory } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { archiveTranscript } from "./archive.ts";
-import {
-  type Answer,
-  cwdOf,
-  type EventInput,
-  eventOf,
-  failOpen,
-  formatContinuation,
-  type Host,
-  sessionOf,
-  tell,
-} from "./event.ts";
+import { type Answer, type Event, failOpen, formatContinuation, type Host, tell } from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
@@ -37,16 +36,6 @@ import {
   type TurnTail,
 } from "./turn-tail.ts";
 
-/** What Claude Code passes at the end of a turn; everything else is ignored. */
-export interface StopInput extends EventInput {
-  /** The turn continued because of a hook. */
-  stop_hook_active?: unknown;
-  /** In a sub-agent. */
-  agent_id?: unknown;
-  /** What the transcript should end with; it is written a little later. */
-  last_assistant_message?: unknown;
-}
-
 /**
  * `start`: what the background process is given, with the mark of the last message (`markOf`), "" if it is not known; `ask`:
  * what the agent is asked before it stops.
@@ -56,14 +45,14 @@ export type StopAnswer =
   | { ask: string }
   | { skipped: string };
 
-export function answerStop(input: StopInput, host: Host): Answer {
+export function answerStop(event: Event, host: Host): Answer {
   const { env } = host;
   const log = (text: string) => {
     if (env.MEMDIR_DEBUG) tell(text);
   };
   // A turn that cannot be judged is still archived.
   const unknown: StopAnswer = { skipped: "it could not be judged" };
-  const answer = failOpen(() => decide(input, { env, now: () => new Date(), log }), unknown, host);
+  const answer = failOpen(() => decide(event, { env, now: () => new Date(), log }), unknown, host);
   if ("skipped" in answer) log(`extraction skipped: ${answer.skipped}`);
   return {
     out: "ask" in answer ? formatContinuation(answer.ask) : "",
@@ -73,60 +62,61 @@ export function answerStop(input: StopInput, host: Host): Answer {
         host.start(["extract-hook", "--transcript", transcript, "--mark", mark], cwd);
       }
       // Sub-agents stop far more often than a memory is written.
-      if (!isNamed(input.agent_id)) syncBeside(input, host);
-      if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
+      if (!event.isSubAgent) syncBeside(event, host);
+      if (event.kind !== "Stop") archive(event, env);
     },
   };
 }
 
 /** Archives the transcript, which the host will remove some day. */
-function archive(input: StopInput, env: Env): void {
-  const { transcript_path: transcript } = input;
-  if (typeof transcript !== "string" || !isAbsolute(transcript)) return;
-  const cwd = cwdOf(input);
+function archive({ transcript, cwd }: Event, env: Env): void {
+  if (transcript === null) return;
   const { hooks, claudeDir } = findPlace({ cwd }, env).config;
   if (hooks.archive) archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir });
 }
 
 /** Records a skip in the ledger, if there is a memory directory; if not, nothing is created. */
-export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log">): StopAnswer {
-  const { transcript_path: transcript, last_assistant_message: last } = input;
-  if (typeof transcript !== "string" || !isAbsolute(transcript)) return { skipped: "the host named no transcript" };
-  const cwd = cwdOf(input);
-  const { config, location } = findPlace({ cwd }, world.env);
-  if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
-  if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
-  const { now, log } = world;
-  const directory = findDirectories({ cwd, now, log, withOlder: false }, config, location).main;
-  const isAsking = config.hooks.stop === "continue";
-  // Asking costs the agent's tokens, not our budget.
-  const hasModel = !isAsking && config.learn.model !== null;
-  const session = nameSession(input, transcript);
-  const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
-  const mark = isMarked ? markOf(last) : "";
-  const isSubAgent = isNamed(input.agent_id);
-  const stop: Stop = { hasModel, directory, learn: config.learn, transcript, session, cwd, mark, isSubAgent };
-  if (isAsking) return askOnce(input, stop);
+export function decide(event: Event, world: Pick<World, "env" | "now" | "log">): StopAnswer {
+  const stop = openStop(event, world);
+  if (stop.skipped !== undefined) return { skipped: stop.skipped };
+  if (stop.isAsking) return askOnce(event, stop);
   const skipped = findReason(stop);
+  const { transcript, cwd, mark } = stop;
   return skipped === null ? { start: { transcript, cwd, mark } } : { skipped };
 }
 
+type Stop = Exclude<ReturnType<typeof openStop>, { skipped: string }>;
+
+function openStop(event: Event, { env, now, log }: Pick<World, "env" | "now" | "log">) {
+  const { transcript, cwd, isSubAgent, lastMessage } = event;
+  if (transcript === null) return { skipped: "the host named no transcript" };
+  const { config, location } = findPlace({ cwd }, env);
+  if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
+  if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
+  const { learn } = config;
+  const isAsking = config.hooks.stop === "continue";
+  return {
+    ...{ learn, transcript, cwd, isSubAgent, isAsking, session: nameSession(event, transcript) },
+    directory: findDirectories({ cwd, now, log, withOlder: false }, config, location).main,
+    /** Whether a model would be asked; asking the agent costs its own tokens, not our budget. */
+    hasModel: !isAsking && learn.model !== null,
+    /** The mark of the host's last message, "" if it is not known. */
+    mark: lastMessage.trim() !== "" && !isForeign(transcript) ? markOf(lastMessage) : "",
+  };
+}
+
 /** As the background process determines it: Claude Code names its files by it, others write it into them. */
-function nameSession(input: StopInput, transcript: string): string {
-  const told = isForeign(transcript) ? sessionOf(input) : null;
+function nameSession({ session }: Event, transcript: string): string {
+  const told = isForeign(transcript) ? session : null;
   return told !== null && PLAIN_ID.test(told) ? told : sessionIdOf(transcript);
 }
 
 const PLAIN_ID = /^[\w.-]{1,128}$/;
 
-function isNamed(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
 /** Once per turn: after the agent was asked, the turn counts as handled, whether or not it saved anything. */
-function askOnce(input: StopInput, stop: Stop): StopAnswer {
-  if (eventOf(input.hook_event_name) !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
-  if (input.stop_hook_active !== true) {
+function askOnce({ kind, isContinued }: Event, stop: Stop): StopAnswer {
+  if (kind !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
+  if (!isContinued) {
     const skipped = findReason(stop);
     return skipped === null ? { ask: buildLookBack(stop.directory.path) } : { skipped };
   }
@@ -146,19 +136,6 @@ function advance({ directory, session }: Stop, cursor: Cursor | null, tail: Turn
   } catch (error) {
     directory.log(`the cursor could not be moved: ${(error as Error).message}`);
   }
-}
-
-interface Stop {
-  /** Whether a model would be asked. */
-  hasModel: boolean;
-  directory: Directory;
-  learn: LearnConfig;
-  transcript: string;
-  session: string;
-  cwd: string;
-  /** The mark of the host's last message, "" if it is not known. */
-  mark: string;
-  isSubAgent: boolean;
 }
 
 /** Why nothing is started; null if something is. */
@@ -250,4 +227,66 @@ const MAX_IDLE_CHARS = 200;
 export function isIdle(prompt: string): boolean {
   const text = prompt.trim();
   return text.length <= MAX_IDLE_CHARS && IDLE.test(text) && !mayAskToKeep(text);
+}
+
+// --- A copy of a session's transcript in a folder that the host does not clean up, for users who want to keep their conversations.
+
+interface Archiving {
+  /** Absolute path of the transcript. */
+  transcript: string;
+  session: string;
+  /** The host's working directory, which the folder is named by as the host names its own. */
+  cwd: string;
+  claudeDir: string;
+}
+
+/** Weeks of one conversation; more could not be copied in the second that a session has to end. */
+const MAX_BYTES = 200 * 1024 * 1024;
+
+/** False when there is nothing to copy, or nothing new. Links are not followed on either side. Throws when the disk refuses. */
+export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archiving): boolean {
+  if (!/^[\w.-]{1,128}$/.test(session) || session.startsWith(".")) return false;
+  // Every host's transcript has this ending; anything else is not a conversation.
+  if (!/\.jsonl?$/.test(transcript)) return false;
+  const archive = (fd: number, size: number) => {
+    if (size === 0 || size > MAX_BYTES) return false;
+    const folder = makeFolder(claudeDir, slugOf(cwd));
+    try {
+      return copy(fd, folder.path, `${session}.jsonl`);
+    } finally {
+      folder.close();
+    }
+  };
+  return withRegular(transcript, archive) ?? false;
+}
+
+/** One after the other, each checked before anything is made in it. */
+function makeFolder(claudeDir: string, slug: string): { path: string; close: () => void } {
+  const top = join(claudeDir, "memdir-archive");
+  for (const folder of [top, join(top, slug)]) {
+    if (!lstatSync(folder, { throwIfNoEntry: false })) mkdirSync(folder, { mode: 0o700 });
+    if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or not a folder; remove it`);
+  }
+  return pinFolder(join(top, slug));
+}
+
+/** A transcript only grows, so a copy that is as long and no older is the same. Not flushed: the original stays for weeks. */
+function copy(from: number, folder: string, name: string): boolean {
+  const { size, mtimeMs } = fstatSync(from);
+  const target = join(folder, name);
+  const there = lstatSync(target, { throwIfNoEntry: false });
+  if (there?.isFile() && (there.size > size || (there.size === size && there.mtimeMs >= mtimeMs))) return false;
+  sweep(folder, name);
+  const bytes = readFileSync(from).subarray(0, size);
+  moveInto(writeTemporary(folder, bytes, PRIVATE_MODE, ".copy", false, `-${name}`), target, false);
+  return true;
+}
+
+/** Leftovers of copies of this session that were killed halfway: their processes are gone, since a session ends once. */
+function sweep(folder: string, name: string): void {
+  for (const each of readdirSync(folder)) {
+    const writer = Number(/^\.copy-(\d+)-/.exec(each)?.[1]);
+    const isLeft = each.endsWith(`-${name}`) && (writer === process.pid || (writer > 0 && !isAlive(writer)));
+    if (isLeft) removeQuietly(join(folder, each));
+  }
 }

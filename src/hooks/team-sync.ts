@@ -3,13 +3,12 @@
 import type { Config } from "../config.ts";
 import type { Location } from "../project/locate.ts";
 import { findPlace } from "../project/scopes.ts";
-import { cwdOf, type EventInput, type Host } from "./event.ts";
+import type { Event, Host } from "./event.ts";
 
 /** Enough for a pass over a slow connection; the next pass does the rest. */
 const SECONDS = 20;
 
-export function syncBeside(input: EventInput, { env, start }: Pick<Host, "env" | "start">): boolean {
-  const cwd = cwdOf(input);
+export function syncBeside({ cwd }: Pick<Event, "cwd">, { env, start }: Pick<Host, "env" | "start">): boolean {
   const { config, location } = findPlace({ cwd }, env);
   if (!wantsSync(config, location)) return false;
   start(["sync", "--deadline", String(SECONDS), "--json"], cwd);

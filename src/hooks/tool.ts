@@ -9,68 +9,53 @@ import { basename, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
-import { type Candidate, fitMemories, openEntryPresenter } from "../recall/injection.ts";
+import { fitMemories, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { type Directory, findAuthor, readEntry } from "../store/store.ts";
 import { findBroken } from "./enforcement.ts";
 import {
   type Answer,
-  cwdOf,
-  type EventInput,
-  eventOf,
+  type Event,
   failOpen,
   formatContext,
   formatDenial,
   type Host,
-  isCodex,
   MAX_CHARS,
   namedFiles,
-  sessionOf,
-  type ToolCall,
 } from "./event.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { expectChange, IN_FORCE, openConsent, openKeptRules, type Rule, readRules } from "./rules.ts";
-
-export interface ToolInput extends EventInput {
-  tool_name?: unknown;
-  tool_input?: unknown;
-  tool_response?: unknown;
-}
+import { expectChange, IN_FORCE, openConsent, type Rule, readRules } from "./rules.ts";
 
 type ToolHost = Omit<Host, "start">;
 
-export function answerTool(input: ToolInput, host: ToolHost): Answer {
-  return { out: textFor(input, host) };
+export function answerTool(event: Event, host: ToolHost): Answer {
+  return { out: textFor(event, host) };
 }
 
-function textFor(input: ToolInput, host: ToolHost): string {
-  const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
-  const session = sessionOf(input);
-  const start = startOf(input, host);
-  if (!isBefore) return session === null ? "" : answerAt(start, input, host, (open) => addFound(open, session));
+function textFor(event: Event, host: ToolHost): string {
+  const { session, cwd } = event;
+  // Codex sends the folder of the call, and starts its hooks in the folder of its session.
+  const start = event.isCodex ? attempt(host.startedIn, cwd) : cwd;
+  if (event.kind !== "PreToolUse")
+    return session === null ? "" : answerAt(start, event, host, (open) => addFound(open, session));
   // In another folder the rules of the session's own still apply.
-  for (const cwd of new Set([cwdOf(input), start])) {
-    const denial = answerAt(cwd, input, host, denyBroken);
+  for (const folder of new Set([cwd, start])) {
+    const denial = answerAt(folder, event, host, denyBroken);
     if (denial !== "") return denial;
   }
   return "";
 }
 
-function answerAt(cwd: string, input: ToolInput, host: ToolHost, work: (open: Open) => string): string {
+function answerAt(cwd: string, event: Event, host: ToolHost, work: (open: Open) => string): string {
   const place = findPlace({ cwd }, host.env);
   if (place.config.disabled !== null) return "";
   host.deadline.set(place.config.hooks.deadlineMs);
-  return work({ ...place, input, cwd, host });
+  return work({ ...place, event, cwd, host });
 }
 
-/** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
-function startOf(input: ToolInput, { startedIn }: ToolHost): string {
-  return isCodex(input) ? attempt(startedIn, cwdOf(input)) : cwdOf(input);
-}
-
-type Open = ReturnType<typeof findPlace> & { input: ToolInput; cwd: string; host: ToolHost };
+type Open = ReturnType<typeof findPlace> & { event: Event; cwd: string; host: ToolHost };
 
 function directoriesOf({ cwd, config, location, host }: Open): { main: Directory; all: Directory[] } {
   const options = { cwd, now: host.now, withOlder: false };
@@ -85,10 +70,10 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
-  const { input, config, location, host } = open;
+  const { event, config, location, host } = open;
   if (!config.hooks.enforce) return "";
   const { all } = directoriesOf(open);
-  const rules = readRules(all, host.deadline.isMissed, host.keep("rules", openKeptRules));
+  const rules = readRules(all, host.deadline.isMissed);
   failOpen(() => expectChanges(open, all), undefined, host);
   const late = host.deadline.missed;
   if (late > 0) host.onFault(new Error("time was up before all rules were read"));
@@ -97,16 +82,11 @@ function denyBroken(open: Open): string {
   const onSkip = ({ file }: Rule) => host.onFault(new Error(`the rule in ${basename(file)} took too long`));
   const consent = openConsent(config, location.project);
   const isInForce = (rule: Rule) => IN_FORCE.has(consent(rule));
-  const place = { cwd: cwdOf(input), root, home: config.home };
-  const broken = findBroken(rules, callOf(input), { ...place, onSkip, isLate: host.deadline.isMissed, isInForce });
+  const place = { cwd: event.cwd, root, home: config.home };
+  const broken = findBroken(rules, event.call, { ...place, onSkip, isLate: host.deadline.isMissed, isInForce });
   if (late === 0 && host.deadline.missed > 0)
     host.onFault(new Error("time was up before all of the team's rules were checked"));
-  return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken, all)) : "";
-}
-
-function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
-  const input = typeof given === "object" && given !== null ? (given as ToolCall["input"]) : { input: given };
-  return { name: typeof name === "string" ? name : "", input };
+  return broken ? formatDenial(event.name, reasonOf(broken, all)) : "";
 }
 
 /** It must be clear whose rule it is, before its first word: the text of another person is not the user's, and no instruction. */
@@ -128,7 +108,7 @@ const NESTED_SHARE = 0.6;
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
   const paths = takePrefetch(main.path, session);
-  const isNesting = isCodex(open.input) && !open.config.claudeMdsDisabled;
+  const isNesting = open.event.isCodex && !open.config.claudeMdsDisabled;
   if (paths.length === 0 && !isNesting) return "";
   const surfaced = readSurfaced(main.path, session);
   const fresh = paths.filter((path) => !surfaced.surfaced.has(path));
@@ -142,19 +122,22 @@ function addFound(open: Open, session: string): string {
   for (const path of nested.paths) surfaced.surfaced.add(path);
   // If it cannot be recorded that they were shown, they would come with every call.
   const instructions = writeSurfaced(main.path, session, surfaced) ? nested.text : "";
-  if (memories.length > 0) logFound(open, session, { main, all, memories });
+  // The prompt is known to the process that found them, not here.
+  const why = ["found beside the turn"];
+  const logged = memories.map(({ file, scope }) => ({ file, scope, why }));
+  logSurfaced(main.path, { at: open.host.now(), session, door: "hook", prompt: "", memories: logged });
   const added = [instructions, memories.length > 0 ? text : ""].filter((part) => part !== "").join("\n\n");
-  return added === "" ? "" : formatContext(String(open.input.hook_event_name), added);
+  return added === "" ? "" : formatContext(open.event.name, added);
 }
 
 const NOT_NESTED: Nested = { text: "", paths: [] };
 
 /** If this fails, the memories are still shown. */
-function nestedOf({ input, cwd: start, location, host }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
-  const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
+function nestedOf({ event, cwd: start, location, host }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
+  const place = { start, cwd: event.cwd, root: location.project.worktreeRoot ?? start };
   const { isOver: isLate } = host.deadline;
-  const options = { ...place, response: input.tool_response, known, maxChars, isLate };
-  return failOpen(() => findNested(callOf(input), options), NOT_NESTED, host);
+  const options = { ...place, response: event.response, known, maxChars, isLate };
+  return failOpen(() => findNested(event.call, options), NOT_NESTED, host);
 }
 
 /** Which directory a path is in, and its file there; null for none. */
@@ -169,34 +152,23 @@ function innermost(directories: readonly Directory[], isIn: (each: Directory) =>
   return directories.filter(isIn).sort((a, b) => b.path.length - a.path.length)[0];
 }
 
-function logFound(
-  { host }: Open,
-  session: string,
-  { main, all, memories }: ReturnType<typeof directoriesOf> & { memories: readonly Candidate[] },
-): void {
-  const logged = memories.flatMap(({ path }) => {
-    const found = ownerOf(path, all);
-    return found ? [{ file: found.file, scope: found.owner.scope, why: ["found beside the turn"] }] : [];
-  });
-  // The prompt is known to the process that found them, not here.
-  logSurfaced(main.path, { at: host.now(), session, door: "hook", prompt: "", memories: logged });
-}
-
 /** Memories that the call names: it may write a rule into one. */
-function expectChanges({ input }: Open, directories: readonly Directory[]): void {
-  for (const name of namedFiles(callOf(input).input)) {
-    const path = resolve(cwdOf(input), name);
+function expectChanges({ event }: Open, directories: readonly Directory[]): void {
+  for (const name of namedFiles(event.call.input)) {
+    const path = resolve(event.cwd, name);
     const directory = path.endsWith(".md") ? innermost(directories, (each) => isWithin(each.path, path)) : undefined;
     if (directory) expectChange(directory, relative(directory.path, path).split(sep).join("/"));
   }
 }
 
 /** Only files of our directories, whatever the other process wrote. */
-function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
+function readFound(path: string, directories: readonly Directory[], now: Date) {
   const at = path.endsWith(".md") ? ownerOf(path, directories) : null;
   try {
     const found = at && readEntry(at.owner, at.file);
-    return found ? [openEntryPresenter(at.owner, now)(found.entry, lstatSync(path), found.fromMs)] : [];
+    if (!at || !found) return [];
+    const shown = openEntryPresenter(at.owner, now)(found.entry, lstatSync(path), found.fromMs);
+    return [{ ...shown, file: at.file, scope: at.owner.scope }];
   } catch {
     return []; // deleted meanwhile
   }

@@ -8,7 +8,7 @@ import { hearMessages } from "../session/heard.ts";
 import { makeChain } from "../session/session-reader.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
 import { hashOf } from "../text/hash.ts";
-import { commandOf, type ToolCall } from "./event.ts";
+import { commandOf, type ToolCall, usualName, WRITERS } from "./event.ts";
 
 export interface TurnTail {
   /** The last turn, starting with its prompt; only its end if it is very long. */
@@ -145,10 +145,6 @@ export function lastMarks(lines: readonly string[]): string[] {
   return [markOf(last), markOf(whole)];
 }
 
-/** Claude Code's, then Gemini CLI's. */
-const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "Update", "write_file", "replace"]);
-/** Claude Code's, Gemini CLI's and Codex's. */
-const SHELLS: ReadonlySet<string> = new Set(["Bash", "run_shell_command", "exec_command", "shell"]);
 /** The tools of memdir's MCP server, under any name that contains memdir. Gemini CLI uses a single underscore. */
 const OWN_TOOL = /^mcp__?\w*memdir\w*?__?(?:save|forget)$/;
 const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forget|rename)\b/;
@@ -156,9 +152,10 @@ const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forge
 /** Memories only: other files in the folder, such as logs, do not count. */
 export function writesMemory({ name, input }: ToolCall, place: { dir: string; cwd: string }): boolean {
   if (OWN_TOOL.test(name)) return true;
-  if (SHELLS.has(name)) return OWN_COMMAND.test(commandOf(input));
+  const usual = usualName(name);
+  if (usual === "Bash") return OWN_COMMAND.test(commandOf(input));
   const file = input.file_path ?? input.path;
-  if (!WRITERS.has(name) || typeof file !== "string" || !/\.md$/i.test(file)) return false;
+  if (!WRITERS.has(usual) || typeof file !== "string" || !/\.md$/i.test(file)) return false;
   const path = resolve(place.cwd, file);
   return isBelow(path, place.dir) || isBelow(path, realPath(place.dir));
 }

@@ -6,7 +6,7 @@ import { findNew, type LearnRequest, learnSession, NOTHING_NEW } from "../learn/
 import { type BudgetAnswer, checkBudget } from "../learn/ledger.ts";
 import { estimateTokens } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
-import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
+import { addUsage, NO_USAGE } from "../model/ask.ts";
 import { openExtractor, openLearning, openOfflineExtractor } from "../open-learn.ts";
 import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/scopes.ts";
@@ -92,31 +92,8 @@ export function openLooker(memdir: Memdir, context: Context, { inbox = false } =
   };
 }
 
-/** What became of one session. */
-export interface Looked {
-  id: string;
-  agent: TranscriptAgent;
-  path: string;
-  /** New ones. */
-  messages: number;
-  saved: Read["saved"];
-  skipped: string | null;
-}
-
-export interface Walk {
-  sessions: Looked[];
-  /** How many memories were kept. */
-  saved: number;
-  /** How many sessions are still to be looked at. */
-  left: number;
-  /** About how many tokens a model would take for those that were not looked at. */
-  tokens: number;
-  turns: number;
-  usage: Usage;
-  /** Why it ended early. */
-  stopped: string | null;
-  warnings: string[];
-}
+export type Walk = Awaited<ReturnType<typeof extractSince>>;
+type Looked = ReturnType<typeof beginRow>;
 
 /** A model that failed so often in a row does not work at all. */
 const MAX_FAILURES = 3;
@@ -126,12 +103,22 @@ export async function extractSince(
   memdir: Memdir,
   { since, agent, looker }: { since: string; agent: TranscriptAgent | undefined; looker: Looker | null },
   { env, signal, progress }: Context,
-): Promise<Walk> {
+) {
   const { directory, mode } = openLearning(memdir);
   const found = await findTranscripts(placesFor(memdir, env, agent), parseSince(since, directory.now()));
-  const walk: Walk = {
-    ...{ sessions: [], saved: 0, left: found.length, tokens: 0, turns: 0 },
-    ...{ usage: NO_USAGE, stopped: null, warnings: [] },
+  const walk = {
+    sessions: [] as Looked[],
+    /** How many memories were kept. */
+    saved: 0,
+    /** How many sessions are still to be looked at. */
+    left: found.length,
+    /** About how many tokens a model would take for those that were not looked at. */
+    tokens: 0,
+    turns: 0,
+    usage: NO_USAGE,
+    /** Why it ended early. */
+    stopped: null as string | null,
+    warnings: [] as string[],
   };
   if (looker && (mode === "off" || mode === "read-only"))
     return { ...walk, stopped: `nothing was done: learning is ${mode} here (learn.mode)` };
@@ -203,7 +190,7 @@ async function visit(
   }
   const fresh = findNew(directory.path, session);
   const messages = fresh.length;
-  const row: Looked = { id: session.id, agent, path, messages, saved: [], skipped: null };
+  const row = beginRow(session.id, agent, path, messages);
   walk.sessions.push(row);
   // Once is enough: what is wrong with a session that was looked at to its end has been told.
   if (messages > 0 || session.messages.length === 0)
@@ -236,6 +223,11 @@ async function visit(
   }
   const after = looker.budget();
   return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done" };
+}
+
+/** What became of one session, before it is looked at; `messages`: new ones. */
+function beginRow(id: string, agent: TranscriptAgent, path: string, messages: number) {
+  return { id, agent, path, messages, saved: [] as Read["saved"], skipped: null as string | null };
 }
 
 function sayWalk({ sessions, saved: kept, left, stopped, warnings }: Walk, since: string, isTrial: boolean): Said {

@@ -2,7 +2,6 @@
 
 import { tokensLeft } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
@@ -11,32 +10,6 @@ import { extractSince, openLooker, type Walk } from "./extract.ts";
 import { editProposal, type Reviewing, review, type Step } from "./inbox.ts";
 import { grouped } from "./ledger.ts";
 import { modelFor } from "./model.ts";
-
-/** What there is to read, before anything is read by a model. */
-interface Found {
-  sessions: number;
-  messages: number;
-  /** An estimate; 0 without a model. */
-  tokens: number;
-  model: string | null;
-}
-
-export interface Learnt {
-  found: Found;
-  /** What was kept, or waits for a person with the action `inbox`. */
-  saved: { file: string; action: string }[];
-  /** Why nothing or not all was read. */
-  skipped: string | null;
-  /** Proposals that were turned down for good. */
-  rejected: number;
-  /** Proposals in the inbox. */
-  waiting: number;
-  /** Sessions that are still to be read. */
-  left: number;
-  turns: number;
-  usage: Usage;
-  warnings: string[];
-}
 
 /** A month: far enough back for a newcomer to know what it is about. */
 const SINCE = "30d";
@@ -56,13 +29,25 @@ export const learn = verb({
     "each. Without a terminal, they wait in the inbox. You can stop at any time; run the same command to continue.",
   examples: ["learn --since 30d"],
   writes: (input) => input["dry-run"] !== true,
-  async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context): Promise<Learnt> {
+  async run(memdir, { since = SINCE, agent, "dry-run": isTrial, yes }, context) {
     const { inbox, mode } = openLearning(memdir);
     const seen = await extractSince(memdir, { since, agent, looker: null }, context);
     const found = sumUp(seen, context);
-    const none: Learnt = {
-      ...{ found, saved: [], skipped: null, rejected: 0, waiting: inbox.list().length, left: seen.left },
-      ...{ turns: 0, usage: seen.usage, warnings: seen.warnings },
+    const none = {
+      found,
+      /** What was kept, or waits for a person with the action `inbox`. */
+      saved: [] as { file: string; action: string }[],
+      /** Why nothing or not all was read. */
+      skipped: null as string | null,
+      /** Proposals that were turned down for good. */
+      rejected: 0,
+      /** Proposals in the inbox. */
+      waiting: inbox.list().length,
+      /** Sessions that are still to be read. */
+      left: seen.left,
+      turns: 0,
+      usage: seen.usage,
+      warnings: seen.warnings,
     };
     if (isTrial) return none;
     if (found.sessions > 0 && (mode === "auto" || mode === "inbox")) {
@@ -74,8 +59,9 @@ export const learn = verb({
     const walk = await extractSince(memdir, { since, agent, looker }, context);
     const { stopped: skipped, left, turns, usage, warnings } = walk;
     const saved = walk.sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged");
-    const read: Learnt = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
-    return context.choose && !context.signal.aborted ? reviewNow(memdir, read, context, context.choose) : read;
+    const read = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
+    if (!context.choose || context.signal.aborted) return read;
+    return { ...read, ...(await reviewNow(memdir, context, context.choose)) };
   },
   /** The next prompt should find by meaning what was kept just now. */
   async after(memdir, _input, { progress, signal }) {
@@ -110,12 +96,16 @@ export const learn = verb({
   },
 });
 
-function sumUp({ sessions, tokens }: Walk, context: Context): Found {
+type Found = ReturnType<typeof sumUp>;
+
+/** What there is to read, before anything is read by a model. */
+function sumUp({ sessions, tokens }: Walk, context: Context) {
   const fresh = sessions.filter(({ messages }) => messages > 0);
   const model = fresh.length === 0 ? null : modelFor(context);
   return {
     sessions: fresh.length,
     messages: fresh.reduce((sum, { messages }) => sum + messages, 0),
+    /** An estimate; 0 without a model. */
     tokens: model ? tokens : 0,
     model: model && `${model.provider}/${model.name}`,
   };
@@ -153,11 +143,11 @@ const STEPS: readonly Step[] = [
 ];
 
 /** All that waits, so that a review that was left goes on. */
-async function reviewNow(memdir: Memdir, read: Learnt, { show, env }: Context, choose: Reviewing["choose"]) {
+async function reviewNow(memdir: Memdir, { show, env }: Context, choose: Reviewing["choose"]) {
   const { inbox } = openLearning(memdir);
   const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
   const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });
   const kept = decided.flatMap(({ done, file }) => (done === "rejected" ? [] : [{ file: file ?? "", action: done }]));
   const rejected = decided.length - kept.length;
-  return { ...read, saved: kept, rejected, waiting: inbox.list().length };
+  return { saved: kept, rejected, waiting: inbox.list().length };
 }

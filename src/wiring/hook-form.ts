@@ -27,7 +27,7 @@ export function formFor(machine: Machine, client: Client, { hooks, ...wish }: Ho
 /** Null when the version is not known. */
 export function canCall({ calls }: Client, version: string | null): boolean | null {
   if (!calls) return false;
-  return version === null ? null : compare(version, calls.since) >= 0;
+  return version === null ? null : version.localeCompare(calls.since, "en", { numeric: true }) >= 0;
 }
 
 /** It prints a line and ends; a client that takes longer is updating itself, or hangs. */
@@ -49,12 +49,6 @@ function isInProject({ cwd, home }: Machine, program: string): boolean {
   const root = realPath(worktreeRoot ?? folder);
   if (isWithin(root, realPath(home))) return false;
   return [program, realPath(program)].some((path) => isWithin(root, path));
-}
-
-function compare(a: string, b: string): number {
-  const [x, y] = [a, b].map((version) => version.split(".").map(Number)) as [number[], number[]];
-  const at = x.findIndex((part, i) => part !== (y[i] ?? 0));
-  return at < 0 ? 0 : (x[at] as number) - (y[at] ?? 0);
 }
 
 /** Whether any store of the user's has an enforced rule: those given, the user's own, and every project's. Writes nothing. */

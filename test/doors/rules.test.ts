@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { readEvent } from "../../src/hooks/event.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
 import { acceptRules, makeHost } from "../hooks/host.ts";
@@ -20,7 +21,7 @@ function denies(
   { elapsedMs = (): number => 0, faults = [] as string[] } = {},
 ): boolean {
   const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "s", tool_name, tool_input };
-  return answerTool(input, makeHost(world, { elapsedMs, faults }).host()).out !== "";
+  return answerTool(readEvent(input), makeHost(world, { elapsedMs, faults }).host()).out !== "";
 }
 
 describe("a rule about what is written", () => {

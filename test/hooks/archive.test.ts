@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { archiveTranscript } from "../../src/hooks/archive.ts";
+import { archiveTranscript } from "../../src/hooks/stop.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { makeTemporary } from "../temporary.ts";
 

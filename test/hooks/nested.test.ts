@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { MAX_CHARS } from "../../src/hooks/event.ts";
+import { MAX_CHARS, readEvent } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch } from "../../src/hooks/prefetch.ts";
 import { greet } from "../../src/hooks/session.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
@@ -33,7 +33,15 @@ function openProject(files: Record<string, string>, options: { settings?: object
     env: Record<string, string> = {},
   ): string => {
     const { out } = answerTool(
-      { hook_event_name: "PostToolUse", cwd: start, tool_name, tool_input, tool_response: "", ...CODEX, ...more },
+      readEvent({
+        hook_event_name: "PostToolUse",
+        cwd: start,
+        tool_name,
+        tool_input,
+        tool_response: "",
+        ...CODEX,
+        ...more,
+      }),
       makeHost(world, { env, startedIn: start, faults }).host(),
     );
     return out === "" ? "" : JSON.parse(out).hookSpecificOutput.additionalContext;
@@ -45,7 +53,7 @@ function openProject(files: Record<string, string>, options: { settings?: object
 const API = { "src/api/AGENTS.md": "Handlers return a Result.\n", "src/api/a.ts": "a" };
 
 function restart(world: World, source: string): void {
-  greet({ hook_event_name: "SessionStart", cwd: world.project, source, ...CODEX }, makeHost(world).host());
+  greet(readEvent({ hook_event_name: "SessionStart", cwd: world.project, source, ...CODEX }), makeHost(world).host());
 }
 
 describe("after a call below the place where Codex was started", () => {

@@ -10,7 +10,7 @@ it.skipIf(findEmbed() === null)(
     const world = makeWorld();
     world.write("a.md", "---\nname: staging\ndescription: d\ntype: project\n---\n\nIt is reset every night.\n");
     const env = { MEMDIR_MEANING: "1" };
-    await prepare({ hook_event_name: "Connect", cwd: world.project }, makeHost(world, { env }).host());
+    await prepare({ cwd: world.project }, makeHost(world, { env }).host());
     const { memories, embedded } = await (await world.open({ env: { ...world.env, ...env } })).warm();
     expect({ memories, embedded }).toEqual({ memories: 1, embedded: 0 });
   },

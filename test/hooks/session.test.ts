@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { readEvent } from "../../src/hooks/event.ts";
 import { noteFault } from "../../src/hooks/faults.ts";
 import { greet } from "../../src/hooks/session.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
@@ -13,7 +14,7 @@ function start(world: World, more: object = {}, options: { env?: Record<string, 
   const faults: string[] = [];
   const input = { hook_event_name: "SessionStart", source: "startup", cwd: world.project, session_id: "one", ...more };
   const { elapsedMs = 0, env = {} } = options;
-  const text = greet(input, makeHost(world, { env, elapsedMs: () => elapsedMs, faults }).host());
+  const text = greet(readEvent(input), makeHost(world, { env, elapsedMs: () => elapsedMs, faults }).host());
   return { text, faults };
 }
 

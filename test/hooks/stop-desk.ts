@@ -6,6 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Env } from "../../src/config.ts";
+import { readEvent } from "../../src/hooks/event.ts";
 import { decide, type StopAnswer } from "../../src/hooks/stop.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENCE_MS, until } from "../until.ts";
@@ -102,7 +103,7 @@ export function makeStopDesk(base: "disk" | "memory" = "memory"): StopDesk {
       ...more,
     }),
     decide: (more = {}, given = {}) =>
-      decide(desk.input(more), { env: { ...env, ...given }, now: () => NOW, log: () => {} }),
+      decide(readEvent(desk.input(more)), { env: { ...env, ...given }, now: () => NOW, log: () => {} }),
     stop: (more = {}, given = {}) =>
       spawnSync(process.execPath, [HOOK], {
         input: JSON.stringify(desk.input(more)),

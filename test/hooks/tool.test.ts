@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findBroken } from "../../src/hooks/enforcement.ts";
+import { readEvent } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
@@ -22,7 +23,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
   const { host, faults } = makeHost(world, { env });
   const ask = (tool_name: unknown, tool_input: unknown, more: object = {}) => {
     const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input };
-    const { out } = answerTool({ ...input, ...more }, host());
+    const { out } = answerTool(readEvent({ ...input, ...more }), host());
     return out === "" ? null : JSON.parse(out);
   };
   const reason = (...call: Parameters<typeof ask>): string | null =>
@@ -269,7 +270,7 @@ describe("the rules", () => {
 
     it("hold from the start of the next session, and a tool call compares no other memory", () => {
       const world = makeKnown(40);
-      const found = readForHooks(directoryOf(world), () => false, { windowAt: 0 });
+      const found = readForHooks(directoryOf(world), () => false, 0);
       expect(found.map(({ file }) => file)).toEqual(["m20.md"]);
       expect(read(world)).toEqual(["m20.md"]);
     });
@@ -296,7 +297,7 @@ describe("the rules", () => {
     it("hold after some sessions where there are many memories: each start compares a part of them", () => {
       const world = makeKnown(1200);
       const starts = Array.from({ length: 10 }, (_, i) =>
-        readForHooks(directoryOf(world), () => false, { windowAt: (i + 1) * 1000 }),
+        readForHooks(directoryOf(world), () => false, (i + 1) * 1000),
       );
       expect(starts[0]).toEqual([]);
       expect(read(world)).toEqual(["m20.md"]);

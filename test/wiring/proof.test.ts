@@ -4,8 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
-import { proveWiring } from "../../src/wiring/proof.ts";
-import { askHook, askServer } from "../../src/wiring/round-trip.ts";
+import { askHook, askServer, proveWiring } from "../../src/wiring/proof.ts";
 import { PATIENCE_MS, until } from "../until.ts";
 import { makeMachine, type TestMachine } from "./machine.ts";
 

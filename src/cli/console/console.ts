@@ -8,22 +8,18 @@ import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";
 import { type Call, note } from "../command.ts";
-import { openInput } from "./input.ts";
-import type { Completion, Input } from "./input-view.ts";
+import type { Terminal } from "../terminal.ts";
+import { askBy, openInput } from "./input.ts";
+import type { Completion } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
-import { openScreen, RESET, rowsAround, type Screen } from "./screen.ts";
+import { openScreen, RESET, rowsAround } from "./screen.ts";
 import { completeLine } from "./slash-commands.ts";
-import type { Console } from "./slash-memory.ts";
-import { FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
+import type { Console, Status } from "./slash-memory.ts";
+import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
 
 /** Where the console is: what differs between a terminal and a pipe. */
-interface Place extends Pick<Console, "terminal" | "columns" | "choose" | "release" | "suggest"> {
-  /** Shows what is going on, and gives it up on Ctrl-C, where there is a terminal. */
-  during<T>(status: Status, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-}
-
-type Status = () => { label: string; tokens: number | null };
+type Place = Pick<Console, "terminal" | "release" | "suggest" | "working">;
 
 const ENDING = "finishing what is being learnt, Ctrl-C leaves at once";
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
@@ -31,11 +27,9 @@ const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
   const { terminal } = call;
   const { answerAll } = await openConversation(call, memdir, null);
-  const during: Place["during"] = (_, work) => work(new AbortController().signal);
   return answerAll(createInterface({ input: process.stdin, terminal: false }), {
-    ...{ terminal, choose: null, release: null, suggest: () => {}, during },
-    // For output whose width is not known.
-    columns: () => 100,
+    ...{ terminal: { ...terminal, columns: DEFAULT_COLUMNS }, release: null, suggest: () => {} },
+    working: (_, work) => work(new AbortController().signal),
   });
 }
 
@@ -73,8 +67,8 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   ];
   try {
     await answerAll(readLines(), {
-      ...{ terminal, columns: screen.columns, choose: input.question, release: input.release },
-      ...{ suggest: input.suggest, during: (status, work) => spinDuring(opened, status, work) },
+      ...{ terminal, release: input.release, suggest: input.suggest },
+      working: (status, work) => spinDuring(opened, status, work),
     });
   } finally {
     input.close();
@@ -91,18 +85,14 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
 async function openConversation(call: Call, memdir: Memdir, ask: PermissionOptions["ask"]) {
   const { agent, offline, from } = await openAgentFor(call, memdir, ask);
   await greet(memdir, agent.model(), call.terminal, from);
-  const answerAll = async (lines: AsyncIterable<string>, { during, ...place }: Place): Promise<number> => {
-    const console: Console = {
-      ...{ ...call, json: false, open: async () => memdir, memdir, agent, offline, ...place },
-      working: (label, work) => during(() => ({ label, tokens: null }), work),
-    };
+  const answerAll = async (lines: AsyncIterable<string>, place: Place): Promise<number> => {
+    const console: Console = { ...call, json: false, open: async () => memdir, memdir, agent, offline, ...place };
     let code = 0;
     const talk = async (words: string) => {
       const { lexer } = await import("marked");
       const { cwd } = memdir.location.project;
-      const { terminal, columns } = place;
-      const view = openTurnView({ print: terminal.print, paint: terminal.color, columns, cwd, lexer });
-      const result = await during(view.status, (signal) => agent.say(words, { signal, onEvent: view.show }));
+      const view = openTurnView({ terminal: place.terminal, cwd, lexer });
+      const result = await place.working(view.status, (signal) => agent.say(words, { signal, onEvent: view.show }));
       view.end(result);
       if (result.ended === "error") code = 3;
     };
@@ -121,22 +111,20 @@ async function openConversation(call: Call, memdir: Memdir, ask: PermissionOptio
   return { agent, answerAll };
 }
 
-interface Stage extends Pick<Call, "terminal"> {
-  screen: Screen;
-  input: Input;
-}
+type Stage = ReturnType<typeof openStage>;
 
 /** The spinner runs, and Ctrl-C stops the work and not the program. */
 async function spinDuring<T>(
   { input, screen, terminal }: Stage,
-  status: Status,
+  status: string | Status,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const read = typeof status === "string" ? () => ({ label: status, tokens: null }) : status;
   const stop = new AbortController();
   const started = performance.now();
   const spin = () => {
     const elapsedMs = performance.now() - started;
-    input.status([spinnerLine({ ...status(), elapsedMs }, screen.columns(), terminal.color)]);
+    input.status([spinnerLine({ ...read(), elapsedMs }, screen.columns(), terminal.color)]);
   };
   const end = input.onInterrupt(() => stop.abort());
   spin();
@@ -172,7 +160,7 @@ function openStage(
   call: Call,
   history: ReturnType<typeof openPromptHistory>,
   complete: (text: string) => Completion[],
-): Stage {
+) {
   const { stdin, stdout } = process;
   const paint = call.terminal.color;
   const screen = openScreen({
@@ -196,11 +184,16 @@ function openStage(
   });
   // Prints above the input line.
   const { print } = screen;
-  const terminal = {
+  const terminal: Terminal = {
     ...call.terminal,
     print,
-    warn: (text: string) => print(paint.yellow(text)),
+    get columns() {
+      return screen.columns();
+    },
+    warn: (text) => print(paint.yellow(text)),
     progress: () => () => {},
+    choose: input.question,
+    ask: askBy(input.question),
   };
   return { screen, input, terminal };
 }

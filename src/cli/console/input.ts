@@ -1,9 +1,10 @@
 /** What a person types, from the keyboard to lines: the text with its completions, history and search, and questions. */
 
+import { createInterface } from "node:readline";
+import { sanitise } from "../../text/sanitise.ts";
 import { graphemes } from "../../text/wrap.ts";
 import type { Choice } from "../../verb.ts";
 import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
-import { openPlainInput } from "./input-plain.ts";
 import { type Completion, type Input, type InputOptions, PROMPT, type Typing, viewInput } from "./input-view.ts";
 import { type Key, type KeyName, openKeys } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
@@ -67,6 +68,18 @@ export function openInput(options: InputOptions): Input {
       typing.released = true;
       end(typing);
     },
+  };
+}
+
+/** A question with yes or no; null when the person wants neither. */
+export function askBy(question: Input["question"]) {
+  const choices = [
+    { key: "y", label: "yes" },
+    { key: "n", label: "no" },
+  ];
+  return async (text: string): Promise<boolean | null> => {
+    const key = await question(text, choices);
+    return key === null ? null : key === "y";
   };
 }
 
@@ -293,4 +306,46 @@ async function release<T>(typing: Typing, work: () => Promise<T>): Promise<T> {
       draw(typing);
     }
   }
+}
+
+// --- Where nothing can be redrawn: whole lines, as the terminal itself lets them be typed.
+
+function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
+  const source = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = source[Symbol.asyncIterator]();
+  const listeners = new Set<() => void>();
+  let isReading = false;
+  const read = async () => {
+    screen.live([PROMPT], null);
+    isReading = true;
+    const { done, value } = await lines.next();
+    isReading = false;
+    return done ? null : sanitise(value, "\t");
+  };
+  const endSignal = onSignal?.(() => {
+    // With nothing to interrupt there is nothing to wait for either.
+    if (isReading) source.close();
+    else for (const listener of [...listeners]) listener();
+  });
+  return {
+    read,
+    async question(text, choices) {
+      const list = choices.map(({ key, label }) => `  ${key}  ${label}`).join("\n");
+      screen.print(sanitise(`${text}\n${list}`));
+      const typed = (await read())?.trim().toLowerCase();
+      return choices.find(({ key }) => key.toLowerCase() === typed)?.key ?? null;
+    },
+    onInterrupt(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    status() {},
+    // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
+    suggest: (text) => screen.print(sanitise(text)),
+    release: (work) => work(),
+    close() {
+      endSignal?.();
+      source.close();
+    },
+  };
 }

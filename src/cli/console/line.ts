@@ -71,11 +71,7 @@ async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {
-    print(
-      terminal,
-      saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }),
-      console.columns(),
-    );
+    print(terminal, saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }));
     terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo removes it`));
   });
 }

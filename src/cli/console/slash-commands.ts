@@ -5,7 +5,7 @@ import type { Proposal } from "../../learn/proposal.ts";
 import { costOf } from "../../model/cost.ts";
 import { openLearning } from "../../open-learn.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
-import { bold, dim, type Said } from "../../verb.ts";
+import { bold, dim } from "../../verb.ts";
 import { editProposal, review, type Step, sayWaiting } from "../../verbs/inbox.ts";
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
 import { VERBS } from "../../verbs/table.ts";
@@ -22,8 +22,8 @@ const LEARN_COMMANDS: readonly SlashCommand[] = [
     help: "Review proposed memories one by one; all lists them",
     words: ["accept", "reject", "edit", "all"],
     run: (rest, console) =>
-      rest === "" && console.choose
-        ? walk(console, console.choose)
+      rest === "" && console.terminal.interactive
+        ? walk(console)
         : runVerb("inbox", rest === "all" ? "" : rest, console),
   },
   {
@@ -50,7 +50,7 @@ async function showCost(_: string, console: Console): Promise<void> {
     ["output tokens", grouped(usage.output)],
     ["cost", costText(cost)],
   ];
-  say(console, [
+  print(console.terminal, [
     { rows },
     // The model may have been another one before: the sum says whose price it is made of.
     ...(cost !== null && requests > 0 ? [dim(`at the price of ${model}`)] : []),
@@ -61,12 +61,13 @@ async function showCost(_: string, console: Console): Promise<void> {
   ]);
 }
 
-async function walk(console: Console, choose: NonNullable<Console["choose"]>): Promise<void> {
-  const { memdir, release, env } = console;
+async function walk(console: Console): Promise<void> {
+  const { memdir, release, env, terminal } = console;
+  const { choose } = terminal;
   const { inbox } = openLearning(memdir);
   const edit = release && ((proposal: Proposal) => release(() => editProposal(inbox, proposal, env)));
-  await review(memdir, { choose, steps: STEPS, edit: edit ?? null, show: (said) => say(console, said), call });
-  say(console, sayWaiting(inbox.list().length, call));
+  await review(memdir, { choose, steps: STEPS, edit: edit ?? null, show: (said) => print(terminal, said), call });
+  print(terminal, sayWaiting(inbox.list().length, call));
 }
 
 const STEPS: readonly Step[] = [
@@ -76,10 +77,6 @@ const STEPS: readonly Step[] = [
   { key: "l", label: "later", does: "later" },
   { key: "s", label: "stop here", does: "stop" },
 ];
-
-function say({ terminal, columns }: Console, said: Said): void {
-  print(terminal, said, columns());
-}
 
 function call(words: string): string {
   return `/${words}`;
@@ -94,7 +91,7 @@ const OWN: readonly SlashCommand[] = [
   {
     name: "help",
     help: "Show this list",
-    run: async (_, console) => print(console.terminal, [{ rows: helpRows(console) }], console.columns()),
+    run: async (_, console) => print(console.terminal, [{ rows: helpRows(console) }]),
   },
   { name: "exit", ...LEAVE },
   { name: "quit", ...LEAVE, isAlias: true },

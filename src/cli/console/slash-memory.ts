@@ -4,11 +4,14 @@ import type { Agent } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
 import type { MemoryType } from "../../store/store.ts";
-import { type Choice, countMemories, positionsOf, type Verb } from "../../verb.ts";
+import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/list.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
 import { type Call, findArity, readWords, runOf, type Words } from "../command.ts";
 import { print } from "../terminal.ts";
+
+/** What is going on, asked for again and again; with the tokens that were written, if they are known. */
+export type Status = () => { label: string; tokens: number | null };
 
 /** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
 export interface Console extends Call {
@@ -16,13 +19,10 @@ export interface Console extends Call {
   agent: Agent;
   /** True without a model: prompts are previewed, not answered. */
   offline: boolean;
-  columns(): number;
-  /** Null where nobody can be asked. */
-  choose: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | null;
   /** Gives the terminal to another program, such as an editor, until the work ends; null where there is no terminal. */
   release: (<T>(work: () => Promise<T>) => Promise<T>) | null;
-  /** Long work on a terminal: its signal is aborted by Ctrl-C. */
-  working<T>(label: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Long work: where there is a terminal, it shows what is going on, and Ctrl-C aborts the signal. */
+  working<T>(status: string | Status, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Puts words into the input line, to be changed and sent. */
   suggest(text: string): void;
 }
@@ -79,30 +79,17 @@ export async function runLine(row: Row, rest: string, console: Console): Promise
     throw new MemdirError("usage", `/${row.name} needs a ${value}: ${help}`);
   }
   if (extra !== undefined) throw new MemdirError("usage", `/${row.name}: "${extra}" is one argument too many`);
-  const { memdir, agent, terminal, choose, columns } = console;
-  const yesOrNo = [
-    { key: "y", label: "yes" },
-    { key: "n", label: "no" },
-  ];
+  const { memdir, agent } = console;
   const call = {
     ...console,
     ...read,
     // What is said in the console is said by its user.
     value: (name: string) => read.value(name) ?? (name === "source" ? "user" : undefined),
-    terminal: {
-      ...terminal,
-      interactive: choose !== null,
-      ask: async (question: string) => {
-        const key = (await choose?.(question, yesOrNo)) ?? null;
-        return key === null ? null : key === "y";
-      },
-    },
     open: async (options?: object) => (options ? console.open(options) : memdir),
   };
   const model = agent.model();
   const conversation = { session: agent.sessionId, model: model.name === "" ? null : model };
-  const run = (signal?: AbortSignal) =>
-    runOf(verb, { call: (words) => `/${words}`, columns: columns(), signal, conversation })(call);
+  const run = (signal?: AbortSignal) => runOf(verb, { call: (words) => `/${words}`, signal, conversation })(call);
   if (row.name === "edit" || (row.name === "inbox" && read.args[0] === "edit")) {
     if (!console.release)
       throw new MemdirError("usage", `an editor needs a terminal: run \`memdir ${row.name} ${rest}\` in one`);

@@ -14,7 +14,7 @@ import { count } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
 import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
-import { type Paint, print } from "../terminal.ts";
+import { type Paint, print, type Terminal } from "../terminal.ts";
 
 import type { Console, SlashCommand } from "./slash-memory.ts";
 import { formatBytes, formatTokens } from "./turn-view.ts";
@@ -47,9 +47,9 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "model", usage: "[PROVIDER/NAME]", help: "Show or change the model", run: switchModel },
 ];
 
-async function showContext(_: string, { agent, terminal, columns }: Console): Promise<void> {
+async function showContext(_: string, { agent, terminal }: Console): Promise<void> {
   const view = await agent.window();
-  terminal.print(drawWindow(view, { columns: columns(), color: terminal.color }));
+  terminal.print(drawWindow(view, { columns: terminal.columns ?? MAX_COLUMNS, color: terminal.color }));
   if (!view.isCounted) terminal.print(terminal.color.dim("tokens are estimated: the model has not counted them yet"));
 }
 
@@ -82,7 +82,7 @@ async function resumeSession(rest: string, console: Console): Promise<void> {
   terminal.print(describeSession(session, terminal.color));
 }
 
-async function chooseSession({ agent, memdir, choose, terminal, now }: Console): Promise<string | null> {
+async function chooseSession({ agent, memdir, terminal, now }: Console): Promise<string | null> {
   const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId).slice(0, 9);
   if (rows.length === 0) {
     terminal.print("There are no earlier sessions here.");
@@ -90,8 +90,8 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Console):
   }
   const label = ({ at, title, messages }: (typeof rows)[number]) =>
     `${agoInWords(at, now())}, ${messages} messages: ${sanitise(title)}`;
-  if (choose) {
-    const key = await choose(
+  if (terminal.interactive) {
+    const key = await terminal.choose(
       "Which session?",
       rows.map((row, i) => ({ key: String(i + 1), label: label(row) })),
     );
@@ -105,7 +105,7 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Console):
 const WHATS: Readonly<Record<string, RewindWhat>> = { c: "code", t: "conversation", b: "both" };
 
 async function rewindSession(rest: string, console: Console): Promise<void> {
-  const { agent, choose, terminal } = console;
+  const { agent, terminal } = console;
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
   if (points.length === 0) return terminal.print("There is nothing to go back to: no prompt was given yet.");
@@ -114,19 +114,20 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
     key: String(i + 1),
     label: `${agoInWords(at, console.now())}, ${count(files, "file")} changed since: ${cutLine(label, 60)}`,
   }));
-  const key = number !== "" ? number : choose ? await choose("Back to before which prompt?", rows) : null;
+  const key =
+    number !== "" ? number : terminal.interactive ? await terminal.choose("Back to before which prompt?", rows) : null;
   if (key === null) {
-    if (!choose) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
+    if (!terminal.interactive) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
     return;
   }
   const point = recent[Number(key) - 1];
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
-  const chosen = what === "" ? await chooseWhat(console) : what;
+  const chosen = what === "" ? await chooseWhat(terminal) : what;
   if (chosen === null) return;
   const meant = Object.values(WHATS).find((one) => one === chosen);
   if (!meant) throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${Object.values(WHATS).join(", ")}`);
   const { files, prompt } = await agent.rewind(point.id, meant);
-  print(terminal, sayRewound(files), console.columns());
+  print(terminal, sayRewound(files));
   if (prompt !== null) {
     terminal.print(
       "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",
@@ -135,9 +136,9 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   }
 }
 
-async function chooseWhat({ choose }: Console): Promise<string | null> {
-  if (!choose) return "both";
-  const key = await choose("What goes back?", [
+async function chooseWhat(terminal: Terminal): Promise<string | null> {
+  if (!terminal.interactive) return "both";
+  const key = await terminal.choose("What goes back?", [
     { key: "b", label: "files and conversation" },
     { key: "c", label: "files only" },
     { key: "t", label: "conversation only" },
@@ -178,18 +179,20 @@ const FILLS = ["█", "▓", "▒", "░", "▚", "▤", "▥", "▨", "▦", "�
 export function drawWindow(view: WindowView, options: { columns: number; color: Paint }): string {
   const columns = Math.max(MIN_COLUMNS, Math.min(options.columns, MAX_COLUMNS));
   const { color } = options;
-  const { parts, windowTokens, totalTokens, freeTokens, isCounted } = view;
-  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
-  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
-  const lines = [cut(color.bold(summary), columns), stackedBar(view, columns, color)];
-  const free = { name: "free", bytes: null, tokens: freeTokens, share: Math.max(0, 1 - view.share) };
-  const rows = [...parts, free].map(({ name, bytes, tokens, share }, index) => ({
-    fill: index < parts.length ? fillOf(index) : FREE,
-    tint: index < parts.length ? tintOf(index, color) : color.dim,
-    name,
-    share,
-    cells: [bytes === null ? "" : formatBytes(bytes), `${isCounted ? "" : "~"}${formatTokens(tokens)}`, percent(share)],
+  const { windowTokens, totalTokens, freeTokens, isCounted } = view;
+  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
+  const parts = view.parts.map((part, at) => ({
+    ...part,
+    fill: FILLS[at % FILLS.length] ?? FREE,
+    tint: tints[at % tints.length] ?? color.dim,
   }));
+  const share = Math.max(0, 1 - view.share);
+  const free = { name: "free", bytes: null, tokens: freeTokens, share, fill: FREE, tint: color.dim };
+  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+  const rows = [...parts, free].map((part) => {
+    const tokens = `${isCounted ? "" : "~"}${formatTokens(part.tokens)}`;
+    return { ...part, cells: [part.bytes === null ? "" : formatBytes(part.bytes), tokens, percent(part.share)] };
+  });
   const cellWidths = [0, 1, 2].map((cell) => Math.max(...rows.map((row) => widthOf(row.cells[cell] ?? ""))));
   const numbers = cellWidths.reduce((sum, width) => sum + width + 1, 0);
   const longest = Math.max(...rows.map((row) => widthOf(row.name)));
@@ -197,37 +200,24 @@ export function drawWindow(view: WindowView, options: { columns: number; color: 
   const barWidth = Math.max(0, Math.min(MAX_BAR, columns - numbers - 2 - nameWidth - 1));
   // The largest fills its bar: in a narrow terminal shares of the window could not be told apart.
   const largest = Math.max(...rows.map((row) => row.share));
-  for (const row of rows) {
-    const filled = row.share > 0 ? Math.min(barWidth, Math.max(1, Math.round((row.share / largest) * barWidth))) : 0;
-    const cells = row.cells.map((cell, index) => ` ${pad(cell, cellWidths[index] ?? 0, "right")}`).join("");
-    const bar = `${row.tint(row.fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
-    lines.push(cut(`${row.tint(row.fill)} ${pad(cut(row.name, nameWidth), nameWidth)} ${bar}${cells}`, columns));
-  }
-  return lines.join("\n");
-}
-
-/** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
-function stackedBar({ parts, windowTokens, totalTokens }: WindowView, columns: number, color: Paint): string {
+  const lines = rows.map(({ name, share, fill, tint, cells }) => {
+    const filled = share > 0 ? Math.min(barWidth, Math.max(1, Math.round((share / largest) * barWidth))) : 0;
+    const bar = `${tint(fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
+    const figures = cells.map((cell, at) => ` ${pad(cell, cellWidths[at] ?? 0, "right")}`).join("");
+    return cut(`${tint(fill)} ${pad(cut(name, nameWidth), nameWidth)} ${bar}${figures}`, columns);
+  });
+  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
+  // Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free.
   const whole = Math.max(windowTokens, totalTokens);
-  let bar = "";
+  const shown = parts.filter(({ tokens }) => tokens > 0);
+  let stacked = "";
   let left = columns;
-  let later = parts.filter(({ tokens }) => tokens > 0).length;
-  for (const [index, { tokens }] of parts.entries()) {
-    if (tokens === 0) continue;
-    later--;
+  for (const [at, { tokens, fill, tint }] of shown.entries()) {
     const wanted = Math.max(1, Math.round((tokens / whole) * columns));
-    const width = Math.max(0, Math.min(wanted, left - later));
-    bar += tintOf(index, color)(fillOf(index).repeat(width));
+    const width = Math.max(0, Math.min(wanted, left - (shown.length - at - 1)));
+    stacked += tint(fill.repeat(width));
     left -= width;
   }
-  return `${bar}${color.dim(FREE.repeat(Math.max(0, left)))}`;
-}
-
-function fillOf(index: number): string {
-  return FILLS[index % FILLS.length] ?? FILLS[0];
-}
-
-function tintOf(index: number, color: Paint): (text: string) => string {
-  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
-  return tints[index % tints.length] ?? color.green;
+  stacked += color.dim(FREE.repeat(Math.max(0, left)));
+  return [cut(color.bold(summary), columns), stacked, ...lines].join("\n");
 }

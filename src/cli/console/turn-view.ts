@@ -7,22 +7,25 @@ import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
 import { count, countMemories } from "../../verb.ts";
-import type { Paint } from "../terminal.ts";
+import type { Paint, Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 
 interface ViewOptions {
-  /** Prints whole lines. */
-  print(text: string): void;
-  paint: Paint;
-  columns: () => number;
+  terminal: Terminal;
   /** Paths below it are shown relative to it. */
   cwd: string;
   lexer: (text: string) => Token[];
 }
 
+/** For output whose width is not known. */
+export const DEFAULT_COLUMNS = 100;
+
 type Shows = { [T in AgentEvent["type"]]: (event: Extract<AgentEvent, { type: T }>) => void };
 
-export function openTurnView({ print, paint, columns, cwd, lexer }: ViewOptions) {
+export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
+  const { print, color: paint } = terminal;
+  // Asked for each time: a terminal may change its size.
+  const columns = () => terminal.columns ?? DEFAULT_COLUMNS;
   const markdown = openMarkdown({ columns, color: paint.on, lexer });
   let tokens = 0;
   let written = 0;
@@ -117,7 +120,8 @@ const ENDS: Partial<Record<TurnResult["ended"], string>> = {
   refused: "the model declined to answer",
 };
 
-interface ToolLineOptions extends Pick<ViewOptions, "paint" | "cwd"> {
+interface ToolLineOptions extends Pick<ViewOptions, "cwd"> {
+  paint: Paint;
   columns: number;
 }
 interface ToolCall {

@@ -2,8 +2,10 @@
 
 import { expect } from "vitest";
 import type { Agent } from "../../../src/agent/agent.ts";
+import { askBy } from "../../../src/cli/console/input.ts";
 import { runSlash } from "../../../src/cli/console/slash-commands.ts";
 import type { Console } from "../../../src/cli/console/slash-memory.ts";
+import type { Terminal } from "../../../src/cli/terminal.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import type { Proposal } from "../../../src/learn/proposal.ts";
 import type { Memdir } from "../../../src/memdir.ts";
@@ -43,24 +45,24 @@ export async function sitDown(options: SeatOptions = {}): Promise<Seat> {
   const { call } = hearCall(world, {});
   const said: string[] = [];
   const note = (text: string) => void said.push(text);
+  const choose: Terminal["choose"] = async (question, choices) => {
+    asked.push({ question, choices });
+    const next = answers.shift();
+    if (next === undefined) throw new Error(`nobody answers ${question}`);
+    const key = typeof next === "function" ? await next() : next;
+    if (key !== null) expect(choices.map((choice) => choice.key)).toContain(key);
+    return key;
+  };
   const console: Console = {
     ...call,
     open: async () => memdir,
     memdir,
     agent,
     offline: agent.model().name === "",
-    terminal: { ...call.terminal, print: note, warn: note },
-    columns: () => options.columns ?? 100,
-    choose: options.isPiped
-      ? null
-      : async (question, choices) => {
-          asked.push({ question, choices });
-          const next = answers.shift();
-          if (next === undefined) throw new Error(`nobody answers ${question}`);
-          const key = typeof next === "function" ? await next() : next;
-          if (key !== null) expect(choices.map((choice) => choice.key)).toContain(key);
-          return key;
-        },
+    terminal: {
+      ...{ ...call.terminal, print: note, warn: note, columns: options.columns ?? 100 },
+      ...(!options.isPiped && { interactive: true, choose, ask: askBy(choose) }),
+    },
     release: options.isPiped ? null : (work) => work(),
     working: (_, work) => work(options.signal ?? new AbortController().signal),
     suggest: () => {},
