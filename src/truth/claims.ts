@@ -21,29 +21,18 @@ interface ClaimContext {
   record?: string | undefined;
 }
 
-export interface FoundClaims {
-  claims: Claim[];
-  /** Not checked, because the memory says so. */
-  silenced: { text: string; reason: string }[];
-}
+export type FoundClaims = ReturnType<typeof findClaims>;
 
-/** Each thing is checked once, where it is first named. */
-export function findClaims(text: string, context: ClaimContext): FoundClaims {
+/** Each thing is checked once, where it is first named. `silenced`: not checked, because the memory says so. */
+export function findClaims(text: string, context: ClaimContext) {
   const document = parseDocument(text);
   const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));
   const silenced = readSilenced(metadata);
-  if (silenced.some(({ text }) => text === "*")) return { claims: [], silenced };
+  if (silenced.some(({ text }) => text === "*")) return { claims: [] as Claim[], silenced };
   const quiet = new Set(silenced.map(({ text }) => text));
   const found = new Map<string, Claim>();
+  const keyOf = ({ kind, text }: Pick<Claim, "kind" | "text">) => `${kind}\0${text.replace(/\/$/, "")}`;
   const lineOf = lineCounter(text);
-  const keep = (claim: Omit<Claim, "line" | "declared">) => {
-    const key = `${claim.kind}\0${claim.text.replace(/\/$/, "")}`;
-    const known = found.get(key);
-    if (quiet.has(claim.text)) return;
-    const placed = { ...claim, line: lineOf(claim.at), declared: false };
-    if (known) merge(known, placed);
-    else found.set(key, placed);
-  };
   const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
   const records = findRecords(passages, context.written);
@@ -56,15 +45,18 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
     const isDeadline = ({ kind }: Unplaced) => kind === "date" && mark?.isOwn !== false;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
       const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
-      if (isStruck(claim) || isOwnVariable(claim, text)) continue;
-      keep({ ...claim, place: passage, ...(isRecord && { in: "record", record }) });
+      if (isStruck(claim) || isOwnVariable(claim, text) || quiet.has(claim.text)) continue;
+      const known = found.get(keyOf(claim));
+      const placed: Claim = { ...claim, line: lineOf(claim.at), declared: false, place: passage };
+      if (isRecord) Object.assign(placed, { in: "record", record });
+      if (known) merge(known, placed);
+      else found.set(keyOf(claim), placed);
     }
   }
-  const declared = readDeclared(metadata).map((claim) => {
+  for (const claim of readDeclared(metadata)) {
     const at = text.indexOf(claim.text);
-    return { ...claim, at, line: lineOf(Math.max(0, at)) };
-  });
-  for (const claim of declared) found.set(`${claim.kind}\0${claim.text.replace(/\/$/, "")}`, claim);
+    found.set(keyOf(claim), { ...claim, at, line: lineOf(Math.max(0, at)) });
+  }
   return { claims: [...found.values()], silenced };
 }
 
@@ -214,20 +206,12 @@ function readSilenced(metadata: Memory["metadata"]): { text: string; reason: str
   });
 }
 
-/** A list of texts, or of maps of one entry, as `- path: src/a.ts` is read. */
+/** A list of texts, or a map. */
 function entriesOf(metadata: Memory["metadata"], key: string): string[] {
   const value = fieldOf(metadata, key);
-  if (typeof value === "string") return value === "" ? [] : [value];
-  const items: unknown[] = Array.isArray(value)
-    ? value
-    : value && typeof value === "object"
-      ? Object.entries(value).map((pair) => Object.fromEntries([pair]))
-      : [];
-  return items.flatMap((item) => {
-    if (typeof item === "string") return [item];
-    if (!item || typeof item !== "object") return [];
-    return Object.entries(item).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
-  });
+  if (Array.isArray(value)) return value.filter((item) => typeof item === "string");
+  if (!value || typeof value !== "object") return value ? [String(value)] : [];
+  return Object.entries(value).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
 }
 
 /** Claude Code moves fields under `metadata`. */

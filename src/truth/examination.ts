@@ -7,8 +7,8 @@ import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
 import { type Claim, type Finding, isProblem, isShown, SHOWN } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
-import { type Facts, gatherFacts, startFacts } from "./facts.ts";
-import { dayOf, nameOf } from "./history.ts";
+import { type FactOptions, type Facts, gatherFacts, startFacts } from "./facts.ts";
+import { dayOf, type HistoryLimits, nameOf } from "./history.ts";
 import { openPastWork } from "./past-work.ts";
 import { recordByName } from "./records.ts";
 
@@ -48,21 +48,14 @@ export interface Examination {
   notes: string[];
 }
 
-interface ExamineOptions {
+interface ExamineOptions extends Omit<FactOptions, "memories">, HistoryLimits {
   names: ReadonlySet<string>;
-  today: string;
   /** When a line of the nth memory was written, in seconds since 1970. */
   writtenAt?: ((nth: number, line: string) => number | null) | undefined;
-  /** Changes before this, in seconds since 1970, are not looked for. */
-  since?: number | undefined;
-  /** Folders below the top from which memories may name paths. */
-  homes?: readonly string[] | undefined;
-  maxCommits?: number | undefined;
-  onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 export async function examine(git: Git, memories: readonly Examined[], options: ExamineOptions): Promise<Examination> {
-  const start = startFacts(git, { maxCommits: options.maxCommits, since: options.since });
+  const start = startFacts(git, options);
   const names = findProjectNames(git.root);
   const found: FoundClaims[] = [];
   for (const [i, { file, text, written, isGeneral }] of memories.entries()) {

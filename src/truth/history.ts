@@ -38,36 +38,13 @@ export interface Change {
   commit: Commit;
 }
 
-export interface History {
-  /** By the path before the event, the newest one. */
-  events: ReadonlyMap<string, FileEvent>;
-  byName: ReadonlyMap<string, readonly string[]>;
-  /** Files of a folder that were deleted or renamed away. */
-  inFolder: ReadonlyMap<string, readonly string[]>;
-  /** The commit that first added a file, as far as history was read. */
-  added: ReadonlyMap<string, Commit>;
-  /** Of source and package files, newest first. */
-  changes: readonly Change[];
-  /** Whether every commit was read. */
-  isWhole: boolean;
-  notes: string[];
-}
+export type History = typeof NO_HISTORY;
 
 /** Ten years of a busy team; more would take too long. */
 const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
 /** A folder's first files show what happened to it. */
 const MAX_PER_FOLDER = 200;
-
-export const NO_HISTORY: History = {
-  events: new Map(),
-  byName: new Map(),
-  inFolder: new Map(),
-  added: new Map(),
-  changes: [],
-  isWhole: false,
-  notes: [],
-};
 
 /** How far back it is read. */
 export interface HistoryLimits {
@@ -196,7 +173,15 @@ function openParser() {
     },
     result() {
       closeCommit();
-      return { events, added: births, changes, ...indexOf(events.keys()) };
+      return {
+        /** By the path before the event, the newest one. */
+        events,
+        /** The commit that first added a file, as far as history was read. */
+        added: births,
+        /** Of source and package files, newest first. */
+        changes,
+        ...indexOf(events.keys()),
+      };
     },
   };
 }
@@ -205,8 +190,9 @@ function openParser() {
 const COMMON =
   /^(?:index\.\w+|__init__\.py|mod\.rs|main\.\w+|lib\.rs|README\.md|package\.json|Dockerfile|Makefile|doc\.go|types\.ts|utils?\.\w+)$/;
 
-function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> {
+function indexOf(paths: Iterable<string>) {
   const byName = new Map<string, string[]>();
+  /** Files of a folder that were deleted or renamed away. */
   const inFolder = new Map<string, string[]>();
   const put = (map: Map<string, string[]>, key: string, path: string) => {
     const list = map.get(key);
@@ -220,6 +206,9 @@ function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> 
   }
   return { byName, inFolder };
 }
+
+/** `isWhole`: whether every commit was read. */
+export const NO_HISTORY = { ...openParser().result(), isWhole: false, notes: [] as string[] };
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

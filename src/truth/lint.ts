@@ -5,8 +5,8 @@ import { type LintProblem, lintDirectory } from "../memory/lint.ts";
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import type { TermsOf } from "../text/likeness.ts";
-import { type InstructionText, openRestated } from "./restated.ts";
-import { blankCode, findSentences, leadOf } from "./sentences.ts";
+import { blankCode } from "../text/lines.ts";
+import { findSentences, type InstructionText, leadOf, openRestated } from "./restated.ts";
 
 /** Longer texts are data, and have already been reported as oversized. */
 const MAX_CHARS = 100_000;
@@ -109,7 +109,7 @@ const PART =
 const MAX_TOPICS = 2;
 
 function findTwoFacts({ body }: Memory): Remark[] {
-  const text = blankCode(body);
+  const text = blankCode(body, { onlyFences: true });
   const add = (index: number, message: string): Remark[] => [
     { rule: "two-facts", message: `${message}: put each into its own memory`, line: lineAt(text, index) },
   ];
