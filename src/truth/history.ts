@@ -116,7 +116,6 @@ function openParser() {
   const events = new Map<string, FileEvent>();
   const changes: Change[] = [];
   const births = new Map<string, Commit>();
-  let rest: Buffer = Buffer.alloc(0);
   let commit = NO_COMMIT;
   /** `:100644 000000 HASH HASH D` in its parts. */
   let change: string[] | null = null;
@@ -162,15 +161,7 @@ function openParser() {
     }
   };
   return {
-    take(chunk: Buffer) {
-      const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let at = 0;
-      for (let nul = data.indexOf(0); nul >= 0; nul = data.indexOf(0, at)) {
-        takePart(data.toString("utf8", at, nul));
-        at = nul + 1;
-      }
-      rest = data.subarray(at);
-    },
+    take: openParts(0, takePart),
     result() {
       closeCommit();
       return {
@@ -183,6 +174,20 @@ function openParser() {
         ...indexOf(events.keys()),
       };
     },
+  };
+}
+
+/** What git prints, in the parts that end with this byte. */
+export function openParts(end: number, take: (part: string) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (let stop = data.indexOf(end); stop >= 0; stop = data.indexOf(end, at)) {
+      take(data.toString("utf8", at, stop));
+      at = stop + 1;
+    }
+    rest = data.subarray(at);
   };
 }
 
