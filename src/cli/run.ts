@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
-import { distance } from "../text/distance.ts";
+import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import { choice, type Fields, flag, list, text } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";

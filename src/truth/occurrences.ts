@@ -4,17 +4,9 @@ import { readRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { statedValue } from "./claims-values.ts";
 import type { Tree } from "./tree.ts";
-import { isProse, isSource, judgeUsage, type Usage } from "./usage.ts";
+import { isProse, isSource, judgeUsage } from "./usage.ts";
 
-export interface Occurrence {
-  file: string;
-  line: number;
-  usage: Usage;
-  /** It comes after `--` or right after a quote: an option's name. */
-  isOption: boolean;
-  /** The literal that the line gives to it, where it does so plainly. */
-  value: string | null;
-}
+export type Occurrence = { file: string; line: number } & ReturnType<typeof judgeLine>;
 
 /** The best places of a word, one or a few for each file. */
 export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
@@ -110,7 +102,9 @@ export function judgeLine(file: string, line: string, column: number, length: nu
   const usage = judgeUsage(file, line, column, length);
   return {
     usage,
+    /** It comes after `--` or right after a quote: an option's name. */
     isOption: before === "--" || /["'`]$/.test(before),
+    /** The literal that the line gives to it, where it does so plainly. */
     value: usage === "definition" ? statedValue(line, column + length) : null,
   };
 }
