@@ -3,9 +3,8 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import { findDates, findLinks, findPackage, findScripts, findUrls } from "./claims-phrases.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls, findValues } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token, type TokenClaim } from "./claims-tokens.ts";
-import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { findRecords } from "./records.ts";
 import { isForeign, isMissing, tenseOf } from "./tense.ts";

@@ -2,7 +2,7 @@
 
 import { readRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { statedValue } from "./claims-values.ts";
+import { statedValue } from "./claims-phrases.ts";
 import type { Tree } from "./tree.ts";
 import { isProse, isSource, judgeUsage } from "./usage.ts";
 
