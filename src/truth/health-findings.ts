@@ -129,7 +129,9 @@ function finding(kind: HealthKind, file: string, detail: string, others: string[
 
 /** The best of them stays; the others refer to it. */
 function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
-  const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
+  const sorted = memories
+    .filter(({ memory }) => memory.body.trim() !== "")
+    .sort((a, b) => compareWorth(a.memory, b.memory, b.modifiedMs - a.modifiedMs));
   const likeness = openLikeness<Memory>(
     sorted.map(({ memory }) => memory),
     termsOf,
@@ -146,12 +148,10 @@ function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "term
   });
 }
 
-/** Pinned, then the newest, then the longest, as a dream chooses. */
-function byWorth(a: HealthMemory, b: HealthMemory): number {
-  if (a.memory.pinned !== b.memory.pinned) return a.memory.pinned ? -1 : 1;
-  if (a.modifiedMs !== b.modifiedMs) return b.modifiedMs - a.modifiedMs;
-  if (a.memory.body.length !== b.memory.body.length) return b.memory.body.length - a.memory.body.length;
-  return a.memory.file < b.memory.file ? -1 : 1;
+/** Of two that say the same, which stays: a pinned one, then the newer one, then the longer one. */
+export function compareWorth(a: Memory, b: Memory, byAge: number): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  return byAge || b.body.length - a.body.length || (a.file < b.file ? -1 : 1);
 }
 
 /** Why a memory has expired: it says so itself, or the deadline that it is about is well past. Null if it is about none, or was checked since. */
