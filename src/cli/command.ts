@@ -8,7 +8,7 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
-import { distance } from "../text/distance.ts";
+import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import {
   type Context,

@@ -17,6 +17,7 @@ import {
   isDailyLog,
   leastTrust,
   type Memory,
+  oneLine,
   openHeaders,
   parseMemory,
   readMemory,
@@ -151,15 +152,11 @@ function findChanged(file: string, old: Memory, next: Memory, isMerged: boolean)
 /** The rule of a correction: its text up to the reasons. */
 export function ruleOf(body: string): string {
   const end = body.search(/^[ \t]*(?:\*\*)?(?:Why|How to apply)\b/im);
-  return plain(end > 0 ? body.slice(0, end) : body);
+  return oneLine(end > 0 ? body.slice(0, end) : body);
 }
 
 export function keepsRule(old: Pick<Memory, "body">, next: Pick<Memory, "body">): boolean {
-  return plain(next.body).includes(ruleOf(old.body));
-}
-
-function plain(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return oneLine(next.body).includes(ruleOf(old.body));
 }
 
 /** What the store's gate would refuse, and what only matters for a text that nobody has read yet. */

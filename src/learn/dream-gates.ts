@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { PRIVATE_MODE, readRegular, removeQuietly, writeTemporary } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { openState, type Store, statePath } from "../store/store.ts";
+import { count } from "../text/sanitise.ts";
 
 /** At most once a day. */
 const BETWEEN_DREAMS_MS = 24 * 3_600_000;
@@ -24,43 +25,34 @@ export interface DreamGates extends Pick<Processes, "isAlive"> {
   touchedSince: (sinceMs: number) => number;
 }
 
-type Gate = { open: true; sessions: number } | { open: false; reason: string };
-
 /**
- * Never throws: on an error the gate stays closed. The caller takes the lock itself. With `onlyLook` the sessions are
- * counted even if that was done recently, and nothing is recorded.
+ * Why it is not time for a dream; null if it is. Never throws: an error is a reason, too. The caller takes the lock itself. With
+ * `onlyLook` the sessions are counted even if that was done recently, and nothing is recorded.
  */
-export function checkDreamGates(gates: DreamGates, directory: Store, options: { onlyLook?: boolean } = {}): Gate {
+export function checkDreamGates(gates: DreamGates, directory: Store, { onlyLook = false } = {}): string | null {
   const now = directory.now().getTime();
-  if (gates.off !== null) return closed(gates.off);
-  if (directory.readOnly) return closed("the directory is read-only");
+  if (gates.off !== null) return gates.off;
+  if (directory.readOnly) return "the directory is read-only";
   const last = lastDream(directory);
   const dreamer = findDreamer(directory, gates);
   // The running dream set the time, so the next check would only say that it was a moment ago.
-  if (dreamer !== null) return closed(`another dream is running (process ${dreamer})`);
-  if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago; 24 h must pass`);
+  if (dreamer !== null) return `another dream is running (process ${dreamer})`;
+  if (now - last < BETWEEN_DREAMS_MS) return `the last dream was ${spanOf(now - last)} ago; 24 h must pass`;
   // Only the file's time counts. Do not wait for one in the future: the clock was set back.
   const scan = openState(directory.path, { parents: true }).text("dream-scan");
   const ago = now - (scan.time()?.getTime() ?? 0);
-  if (!options.onlyLook && ago >= 0 && ago < BETWEEN_SCANS_MS)
-    return closed(`sessions were counted ${spanOf(ago)} ago`);
+  if (!onlyLook && ago >= 0 && ago < BETWEEN_SCANS_MS) return `sessions were counted ${spanOf(ago)} ago`;
   try {
-    if (!options.onlyLook) {
+    if (!onlyLook) {
       scan.write("");
       scan.touch(directory.now());
     }
     const sessions = gates.touchedSince(last);
-    if (sessions >= MIN_SESSIONS) return { open: true, sessions };
-    return closed(
-      `${sessions} other ${sessions === 1 ? "session" : "sessions"} since the last dream; ${MIN_SESSIONS} are needed`,
-    );
+    if (sessions >= MIN_SESSIONS) return null;
+    return `${count(sessions, "other session")} since the last dream; ${MIN_SESSIONS} are needed`;
   } catch (error) {
-    return closed((error as Error).message);
+    return (error as Error).message;
   }
-}
-
-function closed(reason: string): Gate {
-  return { open: false, reason };
 }
 
 function spanOf(ms: number): string {

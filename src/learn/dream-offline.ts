@@ -28,7 +28,7 @@ import { editBody, editFields, type MetadataValue } from "../text/frontmatter.ts
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
-import { findExpiry } from "../truth/health-findings.ts";
+import { compareWorth, findExpiry } from "../truth/health-findings.ts";
 import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
@@ -107,13 +107,9 @@ async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]>
   return ops.sort((a, b) => (a.kind === "merge" && b.kind === "merge" && a.into < b.into ? -1 : 1));
 }
 
-/** The one that stays: pinned, then the newest, then the longest. */
 function byWorth({ memory: a }: Known, { memory: b }: Known): number {
-  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
-  const [newA, newB] = [a.modified ?? a.created ?? "", b.modified ?? b.created ?? ""];
-  if (newA !== newB) return newA < newB ? 1 : -1;
-  if (a.body.length !== b.body.length) return b.body.length - a.body.length;
-  return a.file < b.file ? -1 : 1;
+  const [timeA, timeB] = [a.modified ?? a.created ?? "", b.modified ?? b.created ?? ""];
+  return compareWorth(a, b, timeA === timeB ? 0 : timeA < timeB ? 1 : -1);
 }
 
 /** Text from a document must not be mixed into what the user is or wants; what is pinned and enforced rules stay where they are. */

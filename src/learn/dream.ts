@@ -44,16 +44,7 @@ export interface DreamOptions extends DreamGates, Processes {
   signal?: AbortSignal | undefined;
 }
 
-export interface DreamReport {
-  /** Why nothing was done, or null. */
-  skipped: string | null;
-  plan: Plan | null;
-  /** The journal entry, for undo. */
-  entry: string | null;
-  /** "2 merged, 1 retired". */
-  produced: string;
-  usage: Usage;
-}
+export type DreamReport = Awaited<ReturnType<typeof dream>>;
 
 /** Where a dream happens, and where its cost is recorded. */
 type Dreaming = { directory: Store; ledger: Pick<Ledger, "spend"> };
@@ -63,11 +54,20 @@ type Dreaming = { directory: Store; ledger: Pick<Ledger, "spend"> };
  * dream may try again.
  */
 export async function dream({ directory, ledger }: Dreaming, model: LearningModel | null, options: DreamOptions) {
-  const report: DreamReport = { skipped: null, plan: null, entry: null, produced: "nothing", usage: NO_USAGE };
+  const report = {
+    /** Why nothing was done, or null. */
+    skipped: null as string | null,
+    plan: null as Plan | null,
+    /** The journal entry, for undo. */
+    entry: null as string | null,
+    /** "2 merged, 1 retired". */
+    produced: "nothing",
+    usage: NO_USAGE,
+  };
   try {
     if (!existsSync(directory.path)) throw new Error("there are no memories yet");
-    const gate = options.force ? null : checkDreamGates(options, directory);
-    if (gate && !gate.open) throw new Error(gate.reason);
+    const reason = options.force ? null : checkDreamGates(options, directory);
+    if (reason !== null) throw new Error(reason);
     const sinceMs = lastDream(directory);
     await withDreamLock(directory, options, async () => {
       const planned = await planDream(directory, model, { signal: options.signal, sinceMs });

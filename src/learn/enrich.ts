@@ -4,7 +4,7 @@
  */
 
 import { type AddedCues, addCues, type Cued, withCues } from "../memory/edit.ts";
-import { addUsage, NO_USAGE, say, textOf, type Usage } from "../model/ask.ts";
+import { addUsage, NO_USAGE, say, textOf } from "../model/ask.ts";
 import { countAnswers } from "../model/cost.ts";
 import { buildCueQuestion, buildCueSchema, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
@@ -44,15 +44,6 @@ export interface Enriching {
   signal?: AbortSignal;
 }
 
-export interface EnrichResult {
-  enriched: string[];
-  /** How many still have none. */
-  left: number;
-  usage: Usage;
-  /** Why it stopped early. */
-  stopped: string | null;
-}
-
 /** Few enough that an answer fits and a lost one costs little; many enough that a client's own prompt is paid for rarely. */
 const BATCH = 20;
 /** The beginning of a memory says what it is about. */
@@ -77,7 +68,14 @@ export function choosePoor<R extends Row>(rows: readonly R[], log: string): R[] 
 /** Must not throw: failed ones are left for the next run. */
 export async function enrich(enriching: Enriching, model: LearningModel, files: readonly string[]) {
   const { maxBatches = Number.POSITIVE_INFINITY, signal, onProgress } = enriching;
-  const result: EnrichResult = { enriched: [], left: files.length, usage: NO_USAGE, stopped: null };
+  const result = {
+    enriched: [] as string[],
+    /** How many still have none. */
+    left: files.length,
+    usage: NO_USAGE,
+    /** Why it stopped early. */
+    stopped: null as string | null,
+  };
   const waiting = [...files];
   for (let batch = 0; batch < maxBatches && result.stopped === null; batch++) {
     const notes = takeNotes(enriching, waiting);
@@ -85,7 +83,12 @@ export async function enrich(enriching: Enriching, model: LearningModel, files: 
     const budget = enriching.budget();
     if (!budget.ok) result.stopped = budget.reason;
     else if (signal?.aborted) result.stopped = "stopped by the user";
-    else await enrichBatch(enriching, model, notes, result);
+    else {
+      const { files, usage, failed } = await enrichBatch(enriching, model, notes);
+      result.enriched.push(...files);
+      result.usage = addUsage(result.usage, usage);
+      result.stopped = failed;
+    }
     onProgress?.(files.length - waiting.length, files.length);
   }
   result.left = files.length - result.enriched.length;
@@ -122,17 +125,15 @@ function harmless(text: string): string {
   return neutralise(redactSecrets(text));
 }
 
-async function enrichBatch(enriching: Enriching, model: LearningModel, notes: readonly Note[], result: EnrichResult) {
-  const { log = () => {}, signal } = enriching;
-  const answer = await countAnswers(model.ask)({
+async function enrichBatch(enriching: Enriching, { ask, provider, name }: LearningModel, notes: readonly Note[]) {
+  const { log = () => {}, signal, directory, ledger } = enriching;
+  const answer = await countAnswers(ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
     messages: [say(buildCueQuestion(notes))],
     schema: buildCueSchema(notes.length),
     maxTokens: MAX_TOKENS,
     ...(signal && { signal }),
   });
-  const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
-  result.usage = addUsage(result.usage, usage);
   let files: string[] = [];
   if (answer.ok) {
     const cues = readCues(textOf(answer.content), notes.length);
@@ -144,12 +145,12 @@ async function enrichBatch(enriching: Enriching, model: LearningModel, notes: re
       if (own.length > 0) cued.push({ file: note.file, base: note.text, cues: own });
     }
     files = await keepCues(enriching, cued, log);
-    noteTried(enriching.directory, notes, new Set(files));
-  } else result.stopped = redactSecrets(answer.error.message);
-  result.enriched.push(...files);
+    noteTried(directory, notes, new Set(files));
+  }
+  const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
   const produced = `${files.length} enriched`;
-  const asked = `${model.provider}/${model.name}`;
-  enriching.ledger.spend({ kind: "enrich", session: null, model: asked, usage, produced });
+  ledger.spend({ kind: "enrich", session: null, model: `${provider}/${name}`, usage, produced });
+  return { files, usage, failed: answer.ok ? null : redactSecrets(answer.error.message) };
 }
 
 /** The files that got cues, or for which some are proposed. */

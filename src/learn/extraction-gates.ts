@@ -29,14 +29,11 @@ export const SWITCHED_OFF = "memory was turned off in this session";
 /** Why a session that was read to its end is skipped. */
 export const NOTHING_NEW = "nothing is new since the last time";
 
-/** `advance`: the messages count as handled. */
-type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean };
-
 /**
  * An explicit request by the user bypasses the switch, the throttle and the check for a memory written in this turn,
  * but not a scope in which nothing may be saved or a budget that is used up.
  */
-export function checkGates(state: GateState): GateAnswer {
+export function checkGates(state: GateState) {
   if (state.isWanted === false) return stop(SWITCHED_OFF);
   if (state.mode === "off") return stop("learning is off in this scope");
   if (state.mode === "read-only") return stop("memories are read-only in this scope");
@@ -49,11 +46,12 @@ export function checkGates(state: GateState): GateAnswer {
     if (turn < every) return stop(`turn ${turn} of ${every}: extraction runs every ${every} turns`);
   }
   if (!state.budget.ok) return stop(state.budget.reason);
-  return { go: true };
+  return { go: true as const };
 }
 
-function stop(reason: string, advance = false): GateAnswer {
-  return { go: false, reason, advance };
+/** `advance`: the messages count as handled. */
+function stop(reason: string, advance = false) {
+  return { go: false as const, reason, advance };
 }
 
 export interface Cursor {

@@ -58,18 +58,11 @@ export interface Turns extends LearnRequest {
   isStopped: () => boolean;
 }
 
-export interface Extracted {
-  saved: Kept[];
-  /** What was not saved, with the reason. */
-  refused: string[];
-  /** Why it failed: the cursor stays, and the next run reads the same messages. */
-  failed: string | null;
+export interface Extracted extends ReturnType<typeof nothing> {
   /** Why there was nothing to read. */
   skipped?: string;
   /** The last message that was read. */
   last: HeardMessage | null;
-  /** Messages that did not fit and are left for the next run. */
-  left: number;
   /** Null if no model was asked. */
   spent: { model: string; usage: Usage; turns: number; calls: number } | null;
 }
@@ -107,17 +100,20 @@ export interface Prompt {
   at: string;
 }
 
-export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "failed" | "left"> {
-  /** Why nothing was extracted. */
-  skipped: string | null;
-  turns: number;
-  usage: Usage;
-  /** Tool calls. */
-  calls: number;
-}
+const nothing = () => ({
+  saved: [] as Kept[],
+  /** What was not saved, with the reason. */
+  refused: [] as string[],
+  /** Why it failed: the cursor stays, and the next run reads the same messages. */
+  failed: null as string | null,
+  /** Messages that did not fit and are left for the next run. */
+  left: 0,
+});
 
-const nothing = () => ({ saved: [], refused: [], failed: null, left: 0 });
-const idle = (): LearnResult => ({ ...nothing(), skipped: null, turns: 0, usage: NO_USAGE, calls: 0 });
+export type LearnResult = ReturnType<typeof idle>;
+
+/** `skipped`: why nothing was extracted. `calls`: of tools. */
+const idle = () => ({ ...nothing(), skipped: null as string | null, turns: 0, usage: NO_USAGE, calls: 0 });
 
 /** To begin with, for an extractor. */
 export const foundNothing = (): Extracted => ({ ...nothing(), last: null, spent: null });

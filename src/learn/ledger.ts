@@ -164,27 +164,23 @@ export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
 
 /** Must not throw. The reason is for the ledger: it names the limit and how much of it is used. */
 export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
-  const reason = findSpent(ledger, limits, session);
-  return reason === null ? { ok: true } : { ok: false, reason };
-}
-
-function findSpent(ledger: Ledger, limits: Limits, session: string | null): string | null {
   const { tokensPerDay, tokensPerSession, costPerDay } = limits;
+  const no = (reason: string) => ({ ok: false as const, reason });
   // Spending that cannot be counted cannot be limited.
   const problem = ledger.problem();
-  if (problem !== null) return problem;
+  if (problem !== null) return no(problem);
   const ended = limits.model ? ledger.ended(limits.model.split("/")[0]!.toLowerCase()) : null;
-  if (ended !== null) return `no more background work today: ${ended}`;
+  if (ended !== null) return no(`no more background work today: ${ended}`);
   const { tokens, cost, unpriced } = ledger.today();
   if (tokens >= tokensPerDay)
-    return `the daily budget is used up: ${tokens} of ${tokensPerDay} tokens (learn.tokensPerDay)`;
+    return no(`the daily budget is used up: ${tokens} of ${tokensPerDay} tokens (learn.tokensPerDay)`);
   if (costPerDay !== null && cost === null)
-    return `the cost per day is limited, but there is no price for ${unpriced.join(", ")}: set it in learn.prices`;
+    return no(`the cost per day is limited, but there is no price for ${unpriced.join(", ")}: set it in learn.prices`);
   if (costPerDay !== null && cost !== null && cost >= costPerDay)
-    return `the daily budget is used up: ${cost.toFixed(4)} of ${costPerDay} spent (learn.costPerDay)`;
+    return no(`the daily budget is used up: ${cost.toFixed(4)} of ${costPerDay} spent (learn.costPerDay)`);
   const spent = session === null ? Number.NEGATIVE_INFINITY : sumUp(ledger.entries({ session })).tokens;
-  if (spent < tokensPerSession) return null;
-  return `the session's budget is used up: ${spent} of ${tokensPerSession} tokens (learn.tokensPerSession)`;
+  if (spent < tokensPerSession) return { ok: true };
+  return no(`the session's budget is used up: ${spent} of ${tokensPerSession} tokens (learn.tokensPerSession)`);
 }
 
 /** Tokens that background work may still take today. */

@@ -7,16 +7,7 @@ import { CLASSIFIER } from "./said-weights.ts";
 
 export type Kind = (typeof KINDS)[number];
 
-export interface Judged {
-  /** How likely it is worth keeping, 0 to 1. */
-  keep: number;
-  kind: Kind;
-  /** How likely it takes back what was said before, 0 to 1. */
-  takesBack: number;
-  /** How likely it is of that kind, and of a kind with the same type, if it is worth keeping. */
-  share: number;
-  typeShare: number;
-}
+export type Judged = ReturnType<typeof judge>;
 
 const KINDS = ["correction", "confirmation", "preference", "decision", "pointer", "person"] as const;
 
@@ -51,7 +42,7 @@ function unpack({ scales, bytes }: { scales: readonly number[]; bytes: string })
   );
 }
 
-export function judge(place: Place, embed: Embed): Judged {
+export function judge(place: Place, embed: Embed) {
   const features = featuresOf(place, embed);
   const buckets = bucketsOf(place.sentences[place.at]!.plain);
   const { hidden, out, words } = weights();
@@ -77,7 +68,12 @@ export function judge(place: Place, embed: Embed): Judged {
   const ofType = allowed.map(({ kind }) => sumOf(TYPE_OF[kind]));
   const typeSum = Math.max(...ofType);
   const { kind, x } = allowed.filter((_, i) => ofType[i] === typeSum).reduce((a, b) => (b.x > a.x ? b : a));
-  return { keep: kept / all, takesBack: withdrawn / all, kind, share: x / total, typeShare: typeSum / total };
+  return {
+    /** How likely it is worth keeping, and how likely it takes back what was said before, 0 to 1. */
+    ...{ keep: kept / all, takesBack: withdrawn / all, kind },
+    /** How likely it is of that kind, and of a kind with the same type, if it is worth keeping. */
+    ...{ share: x / total, typeShare: typeSum / total },
+  };
 }
 
 export type Embed = (text: string) => Float32Array;

@@ -16,7 +16,6 @@ import type { MemoryType } from "../store/store.ts";
 import { writeDistances } from "../text/day-distances.ts";
 import { hasRelativeDate, writeDates } from "../text/relative-dates.ts";
 import { type Sentence, splitSpeech } from "../text/speech.ts";
-import { maskSecrets } from "../text/spoken-secrets.ts";
 import { termsOf } from "../text/terms.ts";
 import { type Embed, type Judged, judge, type Kind, SURE, type Sure, TYPE_OF, UNSURE } from "./said-classifier.ts";
 import {
@@ -24,6 +23,7 @@ import {
   findRequest,
   forbidsKeeping,
   hasPart,
+  maskSecrets,
   RETRACTED,
   type Request,
   saysNothing,

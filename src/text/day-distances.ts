@@ -1,7 +1,7 @@
 /** Days that are counted from another day in the same text: "the release on 18 September slips by ten days", "drei Arbeitstage vor der Messe", "验收会前一周". */
 
 import { daysSince, shiftBy } from "./calendar.ts";
-import { COUNT, countOf, findNamed, namesOf } from "./day-rules.ts";
+import { COUNT, countOf, edged, findNamed, namesOf } from "./day-rules.ts";
 
 /**
  * Writes the day after each distance. Calendar days must already be in the text (`writeDates`). `earlier`: the day that it was
@@ -63,18 +63,6 @@ function findDates(text: string): { index: number; day: Date }[] {
 
 const FULL =
   /(?<!\d)(?<date>\d{1,2})(?:st|nd|rd|th|\.)? (?:of |de )?(?<month>\p{L}{3,10})\.?,? (?:del? )?(?<year>20\d\d)(?!\d)/giu;
-interface Distance {
-  start: number;
-  end: number;
-  days: number;
-  months: number;
-  isWork: boolean;
-  /** "the Friday before" */
-  weekday: number | null;
-  /** What was on that day moves; else another day is counted from it. */
-  isMove: boolean;
-}
-
 const UNIT =
   "(?<unit>(?<work>(?:working|business|work) ?days?|arbeitstage?n?|werktage?n?|días (?:hábiles|laborables)|jours ouvr(?:és|ables))|days?|tage?n?|días?|jours?|weeks?|wochen?|semanas?|semaines?|months?|monate?n?|mes(?:es)?|mois)";
 const SAME = "(?:the same |another |about |exactly |genau |die gleichen |los mismos )?";
@@ -83,8 +71,6 @@ const WEEKDAYS = namesOf("days");
 const AMOUNT = `${SAME}${COUNT} ${UNIT}(?! \\()`;
 const CJK =
   "\\s?(?<count>\\d{1,3}|[一二两兩三四五六七八九十]{1,2})\\s?[个個]?(?<unit>(?<work>工作日)|天|日|[周週]|星期|[礼禮]拜|月)";
-const edged = (source: string) => new RegExp(`(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`, "giu");
-
 /** Each: the way that it counts, whether what was on that day moves, and its words. In this order: what is moved by so many days must not be read as a distance from something. */
 const SPACED = String.raw`
 before moves / (?:brought forward|moved up|pulled (?:in|forward)|advanced|vorgezogen|vorverlegt|adelant\p{L}*|avanc\p{L}*) ${SOME}(?:by |um |de )?${AMOUNT}
@@ -117,23 +103,32 @@ const PATTERNS = [
   ...readTable(UNSPACED, (source) => new RegExp(source, "gu")),
 ];
 
-function findDistances(text: string): Distance[] {
-  const found: Distance[] = [];
+function findDistances(text: string) {
+  const found: ReturnType<typeof readDistance>[] = [];
   for (const { pattern, sign, isMove } of PATTERNS)
-    for (const { 0: words, index: start, groups = {} } of text.matchAll(pattern)) {
-      const end = start + words.length;
-      if (found.some((other) => start < other.end && end > other.start)) continue;
+    for (const match of text.matchAll(pattern)) {
+      const end = match.index + match[0].length;
+      if (found.some((other) => match.index < other.end && end > other.start)) continue;
       // "A few days later" says nothing that can be counted.
-      const { count: number = "", unit = "", day } = groups;
-      if (/few|couple|several|half/i.test(number)) continue;
-      const count = sign * countOf(number);
-      const isMonth = /^(?:mo|mes|月)/i.test(unit);
-      const isWeek = /^(?:we|wo|sem|[周週]|星期|[礼禮]拜)/i.test(unit) && !groups.work;
-      const weekday = day === undefined ? null : findNamed(WEEKDAYS, day);
-      const days = isMonth ? 0 : count * (isWeek ? 7 : 1);
-      found.push({ start, end, days, months: isMonth ? count : 0, isWork: groups.work !== undefined, isMove, weekday });
+      if (/few|couple|several|half/i.test(match.groups?.count ?? "")) continue;
+      found.push(readDistance(match, sign, isMove));
     }
   return found.sort((a, b) => a.start - b.start);
+}
+
+function readDistance({ 0: words, index: start, groups = {} }: RegExpExecArray, sign: number, isMove: boolean) {
+  const { count: number = "", unit = "", day, work } = groups;
+  const count = sign * countOf(number);
+  const isMonth = /^(?:mo|mes|月)/i.test(unit);
+  const isWeek = /^(?:we|wo|sem|[周週]|星期|[礼禮]拜)/i.test(unit) && !work;
+  const days = isMonth ? 0 : count * (isWeek ? 7 : 1);
+  return {
+    ...{ start, end: start + words.length, days, months: isMonth ? count : 0, isWork: work !== undefined },
+    /** What was on that day moves; else another day is counted from it. */
+    isMove,
+    /** "the Friday before" */
+    weekday: day === undefined ? null : findNamed(WEEKDAYS, day),
+  };
 }
 
 function toDay(date: string): Date {

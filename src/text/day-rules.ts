@@ -27,20 +27,15 @@ type Write = (now: Date, parts: Parts, match: RegExpMatchArray) => string | null
 /** `relative` counts from the day on which it was said, `year` only lacks its year, `bare` is a weekday, which may repeat. */
 type Kind = "relative" | "year" | "bare";
 
-export interface DayRule {
-  language: string;
-  kind: Kind;
-  pattern: RegExp;
-  write: Write;
-}
+export type DayRule = ReturnType<ReturnType<typeof makeRule>>;
 
 const makeRule =
   (language: string) =>
-  (source: string | RegExp, write: Write, kind: Kind = "relative"): DayRule => {
+  (source: string | RegExp, write: Write, kind: Kind = "relative") => {
     const pattern = typeof source === "string" ? edged(source.replaceAll(" ", "\\s+")) : source;
     return { language, kind, pattern, write };
   };
-const edged = (source: string, flags = "giu") =>
+export const edged = (source: string, flags = "giu") =>
   new RegExp(`(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`, flags);
 
 /** What the numbers from one on are called. */

@@ -201,18 +201,7 @@ export interface Field {
   fields: Field[];
 }
 
-/** A line of the frontmatter and its position in the text. */
-interface Line {
-  text: string;
-  start: number;
-  end: number;
-  number: number;
-  indent: number;
-  /** The text without white space around it. */
-  words: string;
-  /** Nothing, or a comment. */
-  isBlank: boolean;
-}
+type Line = ReturnType<typeof lineAt>;
 
 interface ReadValue extends Pick<Field, "value" | "style" | "comment" | "fields"> {
   /** Index of the first line that does not belong to the value. */
@@ -220,7 +209,8 @@ interface ReadValue extends Pick<Field, "value" | "style" | "comment" | "fields"
   problem?: string | undefined;
 }
 
-function lineAt(text: string, start: number, number: number): Line {
+/** A line of the frontmatter and its position in the text. `words`: without white space around it; `isBlank`: nothing, or a comment. */
+function lineAt(text: string, start: number, number: number) {
   const newline = text.indexOf("\n", start);
   const end = newline < 0 ? text.length : newline + 1;
   const line = text.slice(start, newline < 0 ? end : newline).replace(/\r$/, "");

@@ -11,14 +11,7 @@ export interface Said {
 export type TermsOf = (text: string) => readonly string[];
 
 /** What a text is compared by. */
-export interface Weighed {
-  type: string;
-  /** The body without formatting. */
-  body: string;
-  terms: ReadonlySet<string>;
-  /** Numbers and negations: texts that differ in them say different things, however similar they are. */
-  stance: string;
-}
+export type Weighed = ReturnType<typeof weigh>;
 
 /** Shared terms by all terms: above this the rest is wording. */
 const NEAR = 0.8;
@@ -27,7 +20,8 @@ const SAME_BODY = 0.5;
 /** Texts with fewer terms cannot be judged. */
 const MIN_TERMS = 5;
 
-export function weigh({ type, name, description, body }: Said, termsOf: TermsOf): Weighed {
+/** `body`: without formatting. `stance`: texts that differ in numbers and negations say different things, however similar they are. */
+export function weigh({ type, name, description, body }: Said, termsOf: TermsOf) {
   const words = `${name}\n${description}\n${body}`;
   return { type, body: plain(body), terms: new Set(termsOf(words)), stance: stanceOf(words) };
 }
@@ -74,7 +68,7 @@ export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf) {
     },
     add(said: Said, value: T): void {
       const weight = weighOnce(said);
-      const known: Known<T> = { weight, value };
+      const known = { weight, value };
       push(byBody, weight.body, known);
       if (weight.terms.size >= MIN_TERMS) for (const term of rarest(weight.terms)) push(byTerm, term, known);
     },
@@ -112,4 +106,19 @@ export function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number 
   for (const term of few) if (many.has(term)) shared++;
   const both = a.size + b.size - shared;
   return both === 0 ? 1 : shared / both;
+}
+
+/** How many letters must be changed, added or removed to make one word of the other. */
+
+export function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }

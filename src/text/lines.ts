@@ -16,7 +16,7 @@ export function blankComments(text: string): string {
 }
 
 /** Blanks in the place of code, blocks and spans, line breaks kept: what looks like a link in code is none. */
-export function blankCode(text: string): string {
+export function blankCode(text: string, { onlyFences = false } = {}): string {
   let fence = "";
   let [isBlock, isList, isAfterBlank] = [false, false, true];
   const lines = splitLines(text).map((line) => {
@@ -25,6 +25,7 @@ export function blankCode(text: string): string {
     if (!isInside) fence = mark;
     else if (mark.startsWith(fence) && line.trimEnd().endsWith(mark)) fence = "";
     if (isInside || mark !== "") return blank(line);
+    if (onlyFences) return line;
     // What is indented below a list item belongs to the item.
     const isDeep = /^(?: {4}| {0,3}\t)/.test(line);
     if (/^\S/.test(line) || (!isDeep && ITEM.test(line))) isList = ITEM.test(line);

@@ -5,7 +5,7 @@ import { basename, dirname, extname } from "node:path";
 import { attempt } from "../errors.ts";
 import { filled, number, required, text } from "../input.ts";
 import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
-import { distance } from "../text/distance.ts";
+import { distance } from "../text/likeness.ts";
 import {
   countOf,
   decodeText,

@@ -6,7 +6,7 @@ import { readRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
-import { describeCommit, type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
+import { type Commit, describeCommit, type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
 import { addTo, once, shortNamesOf, type Tree } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
@@ -24,6 +24,14 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
 
 export function unknown(evidence: string): Answer {
   return { verdict: "unknown", evidence };
+}
+
+export function holds(evidence: string, files?: string[]): Answer {
+  return { verdict: "holds", evidence, ...(files && { files }) };
+}
+
+export function gone(evidence: string, files?: string[], by?: Commit): Answer {
+  return { verdict: "gone", evidence, ...(files && { files }), ...(by && { by }) };
 }
 
 function findAnswer(facts: Facts, claim: Claim): Answer {
@@ -95,15 +103,13 @@ function findLonger({ tree }: Facts, path: string): string | null {
 }
 
 function checkLine({ tree }: Facts, { lineNumber, text }: Claim, file: string): Answer {
-  const holds: Answer = { verdict: "holds", evidence: `${file} exists`, files: [file] };
-  if (lineNumber === undefined || !tree.files.has(file)) return holds;
+  const exists = holds(`${file} exists`, [file]);
+  if (lineNumber === undefined || !tree.files.has(file)) return exists;
   const lines = countLines(join(tree.root, file));
   // Another file of that name may be meant.
   const isLong = (each: string) => (countLines(join(tree.root, each)) ?? lineNumber) >= lineNumber;
-  if (lines !== null && lineNumber > lines && tree.byName.get(text)?.some(isLong)) return holds;
-  return lines !== null && lineNumber > lines
-    ? { verdict: "changed", evidence: `${file} has ${lines} lines`, files: [file] }
-    : holds;
+  if (lines === null || lineNumber <= lines || tree.byName.get(text)?.some(isLong)) return exists;
+  return { verdict: "changed", evidence: `${file} has ${lines} lines`, files: [file] };
 }
 
 function countLines(path: string): number | null {
@@ -118,38 +124,20 @@ function countLines(path: string): number | null {
 function fateOf(facts: Facts, path: string): Answer | null {
   const { tree, history } = facts;
   if (tree.missing.has(path))
-    return {
-      verdict: "gone",
-      evidence: "deleted in the working tree, but not committed yet",
-      files: [path],
-      isUncommitted: true,
-    };
+    return { ...gone("deleted in the working tree, but not committed yet", [path]), isUncommitted: true };
   const first = history.events.get(path);
   if (!first) return null;
+  const by = first.commit;
   let event: FileEvent = first;
   for (let hops = 0; hops < MAX_RENAMES && event.to !== null; hops++) {
     const to: string = event.to;
-    if (tree.files.has(to)) {
-      return {
-        verdict: "moved",
-        evidence: `moved to ${to} by ${describeCommit(first.commit)}`,
-        to,
-        files: [path, to],
-        by: first.commit,
-      };
-    }
+    const evidence = `moved to ${to} by ${describeCommit(by)}`;
+    if (tree.files.has(to)) return { verdict: "moved", evidence, to, files: [path, to], by };
     const next = history.events.get(to);
-    if (!next)
-      return {
-        verdict: "gone",
-        evidence: `moved to ${to} by ${describeCommit(first.commit)}, and since removed`,
-        files: [path, to],
-        by: first.commit,
-      };
+    if (!next) return gone(`${evidence}, and since removed`, [path, to], by);
     event = next;
   }
-  const { commit } = event;
-  return { verdict: "gone", evidence: `deleted by ${describeCommit(commit)}`, files: [path], by: commit };
+  return gone(`deleted by ${describeCommit(event.commit)}`, [path], event.commit);
 }
 
 /** The same for a path whose first folders, or whose ending, are left out. */
@@ -189,12 +177,12 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
   const [to = "", count = 0] = [...votes].sort((a, b) => b[1] - a[1])[0] ?? [];
   if (to !== "" && count * 2 > files.length)
     return { verdict: "moved", evidence: `its files moved to ${to} by ${by}`, to, files: [...files], by: newest };
-  return { verdict: "gone", evidence: `its last file was removed by ${by}`, files: [...files], by: newest };
+  return gone(`its last file was removed by ${by}`, [...files], newest);
 }
 
 /** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
 function neverKnown({ tree, history }: Facts, claim: Claim, path: string): Answer {
-  if (claim.declared) return { verdict: "gone", evidence: "the file does not exist" };
+  if (claim.declared) return gone("the file does not exist");
   if (tree.submodules.some((module) => path.startsWith(`${module}/`))) return unknown("it is in a submodule");
   const slash = path.lastIndexOf("/");
   const isLocal = !claim.loose && slash > 0 && tree.folders.has(path.slice(0, slash)) && /\.[A-Za-z]\w*$/.test(path);
@@ -202,6 +190,6 @@ function neverKnown({ tree, history }: Facts, claim: Claim, path: string): Answe
   const isCertain = history.isWhole || history.events.size === 0;
   const isBlind = history.notes.some((note) => note.includes("shallow") || note.includes("newest"));
   return isCertain && !isBlind
-    ? { verdict: "gone", evidence: "the file does not exist, and is not in git's history" }
+    ? gone("the file does not exist, and is not in git's history")
     : unknown("the history is incomplete");
 }

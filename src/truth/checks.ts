@@ -1,7 +1,7 @@
 /** A verdict for each claim, from the facts about the project. Never "gone" where that is not certain. */
 
 import { attempt } from "../errors.ts";
-import { checkPath, isGeneric, unknown } from "./check-paths.ts";
+import { checkPath, gone, holds, isGeneric, unknown } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
 import { isCodeShaped } from "./claims-tokens.ts";
 import { type Facts, statedAt } from "./facts.ts";
@@ -75,12 +75,8 @@ function checkPlan(facts: Facts, claim: Claim): Answer {
   const [first] = added.sort((a, b) => a.commit.time - b.commit.time);
   if (verdict !== "holds" || !first || added.length < files.length)
     return unknown("it is not there yet, or was already");
-  return {
-    verdict: "built",
-    evidence: `${first.file} was added by ${describeCommit(first.commit)}`,
-    files: [first.file],
-    by: first.commit,
-  };
+  const { file, commit: by } = first;
+  return { verdict: "built", evidence: `${file} was added by ${describeCommit(by)}`, files: [file], by };
 }
 
 /** Only where the code states one value, and once stated the one that the memory gives: anything else may be another thing. */
@@ -94,50 +90,33 @@ function checkValue(facts: Facts, claim: Claim): Answer {
     .get(claim.text)
     ?.find(({ value, file }) => value === claim.value && isSame(facts, place.file, file));
   if (!removal) return unknown("the code never stated this value there");
-  return {
-    verdict: "changed",
-    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${describeCommit(removal.commit)}`,
-    files: [place.file],
-    by: removal.commit,
-  };
+  const changed = `changed from ${claim.value} by ${describeCommit(removal.commit)}`;
+  const evidence = `${place.file}:${place.line} says ${place.value}, ${changed}`;
+  return { verdict: "changed", evidence, files: [place.file], by: removal.commit };
 }
 
 function checkScript({ manifests, removed, tree }: Facts, claim: Claim): Answer {
-  const isNpm = (claim.program ?? "npm") === "npm";
-  const file = isNpm ? manifests.scripts.get(claim.text)?.file : manifests.targets.get(claim.text);
-  if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
-  const removal = (isNpm ? removed.scripts : removed.targets).get(claim.text);
-  if (!removal)
-    return claim.declared
-      ? { verdict: "gone", evidence: "it is not in any package file" }
-      : unknown("it was never in any package file");
-  const [renamed] =
-    [...manifests.scripts].find(([, { command }]) => isNpm && command !== "" && command === removal.command) ?? [];
-  if (renamed !== undefined)
-    return {
-      verdict: "moved",
-      evidence: `now called ${renamed}: renamed by ${describeCommit(removal.commit)}`,
-      to: renamed,
-      fix: renamed,
-      files: [removal.file],
-      by: removal.commit,
-    };
-  return { ...goneBy(removal, "removed"), ...ofAnother(tree, removal) };
+  const kind = (claim.program ?? "npm") === "npm" ? "script" : "target";
+  const entry = manifests[kind].get(claim.text);
+  if (entry) return holds(`in ${entry.file}`, [entry.file]);
+  const removal = removed[kind].get(claim.text);
+  if (!removal) return never(claim, "in any package file");
+  const { command, file, commit: by } = removal;
+  const renamed = [...manifests.script.values()].find((each) => command !== "" && each.command === command)?.name;
+  if (renamed === undefined) return { ...goneBy(removal, "removed"), ...ofAnother(tree, removal) };
+  const evidence = `now called ${renamed}: renamed by ${describeCommit(by)}`;
+  return { verdict: "moved", evidence, to: renamed, fix: renamed, files: [file], by };
 }
 
 function checkPackage({ manifests, removed, found, tree }: Facts, claim: Claim): Answer {
-  const name = claim.text;
-  const file = manifests.packages.get(name) ?? manifests.packages.get(name.toLowerCase());
-  if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
-  const removal = removed.packages.get(name) ?? removed.packages.get(name.toLowerCase());
-  const use = (found.get(name) ?? []).find(
-    ({ usage, isOption }) => usage === "code" || usage === "definition" || (usage === "text" && isOption),
-  );
-  if (use) return { verdict: "holds", evidence: `used in ${use.file}:${use.line}`, files: [use.file] };
-  if (removal) return { ...goneBy(removal, "no longer a dependency: removed"), ...ofAnother(tree, removal) };
-  return claim.declared
-    ? { verdict: "gone", evidence: "it is not in any package file" }
-    : unknown("it was never in any package file");
+  const nameOf = <Of>(all: ReadonlyMap<string, Of>) => all.get(claim.text) ?? all.get(claim.text.toLowerCase());
+  const entry = nameOf(manifests.package);
+  if (entry) return holds(`in ${entry.file}`, [entry.file]);
+  const use = (found.get(claim.text) ?? []).find((each) => isSolid(each) || (each.usage === "text" && each.isOption));
+  if (use) return holds(`used in ${use.file}:${use.line}`, [use.file]);
+  const removal = nameOf(removed.package);
+  if (!removal) return never(claim, "in any package file");
+  return { ...goneBy(removal, "no longer a dependency: removed"), ...ofAnother(tree, removal) };
 }
 
 /** A package file below the top that went as a whole was that of a sample, or of a part that is no more: the memory may mean something else. */
@@ -147,32 +126,29 @@ function ofAnother({ files }: Facts["tree"], { file }: Pick<Removal, "file">): P
 
 function checkBranch({ refs, tree }: Facts, claim: Claim): Answer {
   if (refs.branches.has(claim.text) || refs.branches.has(claim.text.replace(/^origin\//, "")))
-    return { verdict: "holds", evidence: "the branch exists" };
+    return holds("the branch exists");
   if (!tree.isGit || !refs.isWhole || refs.branches.size === 0) return unknown("not all branches are fetched");
-  return { verdict: "gone", evidence: "the branch does not exist locally or on a remote" };
+  return gone("the branch does not exist locally or on a remote");
 }
 
 function checkTag({ refs, tree }: Facts, claim: Claim): Answer {
-  if (refs.tags.has(claim.text) || refs.tags.has(`v${claim.text}`))
-    return { verdict: "holds", evidence: "the tag exists" };
+  if (refs.tags.has(claim.text) || refs.tags.has(`v${claim.text}`)) return holds("the tag exists");
   // If no tags are fetched at all, a missing one means nothing.
   if (!tree.isGit || !refs.isWhole || refs.tags.size === 0) return unknown("tags are not fetched");
-  return { verdict: "gone", evidence: "the tag does not exist" };
+  return gone("the tag does not exist");
 }
 
 function checkCommit({ refs, tree }: Facts, claim: Claim): Answer {
   const isThere = refs.commits.get(claim.text);
-  if (isThere) return { verdict: "holds", evidence: "the commit exists" };
+  if (isThere) return holds("the commit exists");
   if (isThere === undefined || !tree.isGit || !refs.isWhole || claim.loose)
     return unknown("not all commits are fetched");
-  return { verdict: "gone", evidence: "the commit does not exist" };
+  return gone("the commit does not exist");
 }
 
 function checkDate({ today }: Facts, { day }: Claim): Answer {
   if (day === undefined || !/^\d{4}-\d\d-\d\d$/.test(day)) return unknown("not a valid date");
-  return day < today
-    ? { verdict: "expired", evidence: `${day} has passed` }
-    : { verdict: "holds", evidence: `${day} is in the future` };
+  return day < today ? { verdict: "expired", evidence: `${day} has passed` } : holds(`${day} is in the future`);
 }
 
 /** Checks only the format; never uses the network. */
@@ -189,9 +165,7 @@ function checkLink({ memories, tree, ignored, homes }: Facts, claim: Claim): Ans
     memories.has(linkKey(target)) ||
     [name, `${name}.md`].some((file) => tree.byName.has(file)) ||
     tree.folders.has(target);
-  return isThere
-    ? { verdict: "holds", evidence: "it exists" }
-    : { verdict: "gone", evidence: "no memory or file has that name" };
+  return isThere ? holds("it exists") : gone("no memory or file has that name");
 }
 
 /** People and agents write one name in several ways: `use pnpm`, `use_pnpm`, `feedback-use-pnpm.md`. */
@@ -205,7 +179,7 @@ export function linkKey(name: string): string {
 }
 
 function goneBy({ file, commit }: Pick<Removal, "file" | "commit">, what: string): Answer {
-  return { verdict: "gone", evidence: `${what} from ${file} by ${describeCommit(commit)}`, files: [file], by: commit };
+  return gone(`${what} from ${file} by ${describeCommit(commit)}`, [file], commit);
 }
 
 function checkSymbol(facts: Facts, claim: Claim): Answer {
@@ -233,15 +207,12 @@ function checkMissing(facts: Facts, claim: Claim, name: string): Answer {
 
 function holdsAt(places: readonly Occurrence[]): Answer {
   const best = places.find(({ usage }) => usage === "definition") ?? (places[0] as Occurrence);
-  return {
-    verdict: "holds",
-    evidence: `${best.usage === "definition" ? "defined" : "used"} in ${best.file}:${best.line}`,
-    files: [...new Set(places.map(({ file }) => file))],
-  };
+  const files = [...new Set(places.map(({ file }) => file))];
+  return holds(`${best.usage === "definition" ? "defined" : "used"} in ${best.file}:${best.line}`, files);
 }
 
-function never({ declared }: Claim): Answer {
-  return declared ? { verdict: "gone", evidence: "it is not in the code" } : unknown("it was never in the code");
+function never({ declared }: Claim, where = "in the code"): Answer {
+  return declared ? gone(`it is not ${where}`) : unknown(`it was never ${where}`);
 }
 
 /** A name that was only used and never defined here belongs to a library. What tests define counts if nothing else did. */
@@ -273,14 +244,9 @@ function checkNamedFile(
   // Several files may have a function of that name, and always had.
   const isVague = homes.some(({ file: each }) => each !== now.file);
   const by = removal ? `, removed from ${file} by ${describeCommit(removal.commit)}` : "";
-  return {
-    verdict: "moved",
-    evidence: `now in ${now.file}:${now.line}${by}`,
-    to: now.file,
-    files: [file, now.file],
-    ...(removal && { by: removal.commit }),
-    ...(isVague && { isVague }),
-  };
+  const evidence = `now in ${now.file}:${now.line}${by}`;
+  const more = { ...(removal && { by: removal.commit }), ...(isVague && { isVague }) };
+  return { verdict: "moved", evidence, to: now.file, files: [file, now.file], ...more };
 }
 
 /** The file itself, its longer path, or what it was renamed to. */

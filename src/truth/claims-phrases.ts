@@ -1,10 +1,10 @@
-/** Phrases that name something: scripts and packages, links and addresses, and days until which something holds. */
+/** Phrases that name something: scripts and packages, links and addresses, days until which something holds, and values. */
 
 import { findDeadlines } from "../text/deadlines.ts";
 import type { Claim } from "./claim.ts";
-import { isPlaceholder } from "./claims-tokens.ts";
+import { ENV_NAME, isCodeShaped, isPlaceholder } from "./claims-tokens.ts";
 
-type WordClaim = Pick<Claim, "kind" | "text" | "at" | "loose" | "program" | "day">;
+type WordClaim = Pick<Claim, "kind" | "text" | "at" | "loose" | "program" | "day" | "value">;
 
 const RUN =
   /\b(npm|yarn|pnpm|bun|make|just)((?:\s+(?:run|run-script|-s|--silent|-w\s+\S+|-C\s+\S+))*)\s+([A-Za-z][\w:.-]*)/g;
@@ -56,20 +56,15 @@ const LINK_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} _'’/&+-]|\.md$)*$/u;
 export function findLinks(text: string): WordClaim[] {
   if (!text.includes("[[") && !text.includes("](")) return [];
   const spans = [...text.matchAll(/`[^`]+`/g)].map(({ 0: span, index }) => ({ from: index, to: index + span.length }));
-  const wiki = [...text.matchAll(WIKI)]
+  const link = (text: string, at: number): WordClaim => ({ kind: "link", text, at, loose: false });
+  const wiki = [...text.matchAll(WIKI)].flatMap(({ 1: name = "", index }) => {
     // Brackets of a shell or a data format are no link.
-    .filter(
-      ({ 1: name = "", index }) => LINK_NAME.test(name) && !spans.some(({ from, to }) => from < index && index < to),
-    )
-    .map(({ 1: name = "", index }) => ({ kind: "link" as const, text: name.trim(), at: index + 2, loose: false }));
-  const markdown = [...text.matchAll(MARKDOWN)]
-    .filter(({ 1: target = "" }) => !target.includes("://"))
-    .map(({ 1: target = "", index, 0: whole }) => ({
-      kind: "link" as const,
-      text: target,
-      at: index + whole.indexOf(target),
-      loose: false,
-    }));
+    const isData = !LINK_NAME.test(name) || spans.some(({ from, to }) => from < index && index < to);
+    return isData ? [] : [link(name.trim(), index + 2)];
+  });
+  const markdown = [...text.matchAll(MARKDOWN)].flatMap(({ 0: whole, 1: target = "", index }) =>
+    target.includes("://") ? [] : [link(target, index + whole.indexOf(target))],
+  );
   return [...wiki, ...markdown];
 }
 
@@ -84,4 +79,41 @@ export function findUrls(text: string): WordClaim[] {
 
 export function findDates(text: string, written: Date): WordClaim[] {
   return findDeadlines(text, written).map((deadline) => ({ kind: "date", loose: false, ...deadline }));
+}
+
+// --- Values that a memory gives for a named setting or constant, and values as a line of code states them.
+
+const LITERAL = "-?\\d[\\d_,]*(?:\\.\\d+)*(?:[a-zA-Z%]{0,3}\\b)?|\"[^\"\\n]{1,80}\"|'[^'\\n]{1,80}'|true\\b|false\\b";
+/** `poolSize` is 10 · poolSize = 10 · `poolSize` (10) · poolSize 10 in src/db.ts */
+const SAID = new RegExp(
+  `([\`"'*]*)([A-Za-z_$][\\w$]*(?:[.-][A-Za-z_$][\\w$]*){0,4})\\1(?:\\s*(?:=(?!=)|:)\\s*|\\s+(?:is|of|set to|is set to|defaults? to|equals)\\s+|\\s*\\(|\\s+(?=\\S+\\s+in\\s))\`?(${LITERAL})(?=[\`"'*).,;:\\s]|$)`,
+  "g",
+);
+
+/** Loose: a value counts only if the code states that name's value, and once stated this one. */
+export function findValues(text: string): WordClaim[] {
+  // Most numbers are part of a name.
+  if (!/[\s=:(`](?:-?\d|["']|true\b|false\b)/.test(text)) return [];
+  return [...text.matchAll(SAID)].flatMap(({ 0: whole, 2: said = "", 3: value = "", index }) => {
+    const name = said.slice(said.search(/[^.-]+$/));
+    if (!ENV_NAME.test(name) && !isCodeShaped(name)) return [];
+    const at = index + whole.indexOf(said) + said.length - name.length;
+    return [{ kind: "value" as const, text: name, at, value: normalValue(value), loose: true }];
+  });
+}
+
+const STATED = new RegExp(
+  `^["'\`\\]]?\\s*(?:\\??:\\s*[A-Za-z_][\\w<>[\\]|. ]{0,40}?\\s*(?==))?(?::=|=(?![=>])|:(?!:))\\s*(${LITERAL})\\s*[,;})\\]]*\\s*(?:(?:\\/\\/|#|--|\\/\\*).*)?$`,
+);
+
+/** The literal that a line gives to the name which ends at `end`; null where it is not plain. */
+export function statedValue(line: string, end: number): string | null {
+  const literal = STATED.exec(line.slice(end, end + 200).trimEnd())?.[1];
+  return literal === undefined ? null : normalValue(literal);
+}
+
+/** `10_000`, `10,000` and `10000` are one value, as are `"a"` and `'a'`, and `2.0f` and `2.0`. */
+function normalValue(literal: string): string {
+  const bare = literal.replace(/^["']|["']$/g, "");
+  return /^-?\d/.test(literal) ? bare.replace(/[_,]/g, "").replace(/(?<=\d)[fFlLuUdm]$/, "") : bare;
 }

@@ -3,12 +3,10 @@
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
-import { findDates, findLinks, findPackage, findScripts, findUrls } from "./claims-phrases.ts";
+import { findDates, findLinks, findPackage, findScripts, findUrls, findValues } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token, type TokenClaim } from "./claims-tokens.ts";
-import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { findRecords } from "./records.ts";
-import { isForeign, isMissing, tenseOf } from "./tense.ts";
 
 interface ClaimContext {
   /** Absolute; paths below it are the project's own. */
@@ -21,29 +19,18 @@ interface ClaimContext {
   record?: string | undefined;
 }
 
-export interface FoundClaims {
-  claims: Claim[];
-  /** Not checked, because the memory says so. */
-  silenced: { text: string; reason: string }[];
-}
+export type FoundClaims = ReturnType<typeof findClaims>;
 
-/** Each thing is checked once, where it is first named. */
-export function findClaims(text: string, context: ClaimContext): FoundClaims {
+/** Each thing is checked once, where it is first named. `silenced`: not checked, because the memory says so. */
+export function findClaims(text: string, context: ClaimContext) {
   const document = parseDocument(text);
   const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));
   const silenced = readSilenced(metadata);
-  if (silenced.some(({ text }) => text === "*")) return { claims: [], silenced };
+  if (silenced.some(({ text }) => text === "*")) return { claims: [] as Claim[], silenced };
   const quiet = new Set(silenced.map(({ text }) => text));
   const found = new Map<string, Claim>();
+  const keyOf = ({ kind, text }: Pick<Claim, "kind" | "text">) => `${kind}\0${text.replace(/\/$/, "")}`;
   const lineOf = lineCounter(text);
-  const keep = (claim: Omit<Claim, "line" | "declared">) => {
-    const key = `${claim.kind}\0${claim.text.replace(/\/$/, "")}`;
-    const known = found.get(key);
-    if (quiet.has(claim.text)) return;
-    const placed = { ...claim, line: lineOf(claim.at), declared: false };
-    if (known) merge(known, placed);
-    else found.set(key, placed);
-  };
   const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
   const records = findRecords(passages, context.written);
@@ -56,15 +43,18 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
     const isDeadline = ({ kind }: Unplaced) => kind === "date" && mark?.isOwn !== false;
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
       const isRecord = record !== undefined && claim.in === undefined && !isDeadline(claim);
-      if (isStruck(claim) || isOwnVariable(claim, text)) continue;
-      keep({ ...claim, place: passage, ...(isRecord && { in: "record", record }) });
+      if (isStruck(claim) || isOwnVariable(claim, text) || quiet.has(claim.text)) continue;
+      const known = found.get(keyOf(claim));
+      const placed: Claim = { ...claim, line: lineOf(claim.at), declared: false, place: passage };
+      if (isRecord) Object.assign(placed, { in: "record", record });
+      if (known) merge(known, placed);
+      else found.set(keyOf(claim), placed);
     }
   }
-  const declared = readDeclared(metadata).map((claim) => {
+  for (const claim of readDeclared(metadata)) {
     const at = text.indexOf(claim.text);
-    return { ...claim, at, line: lineOf(Math.max(0, at)) };
-  });
-  for (const claim of declared) found.set(`${claim.kind}\0${claim.text.replace(/\/$/, "")}`, claim);
+    found.set(keyOf(claim), { ...claim, at, line: lineOf(Math.max(0, at)) });
+  }
   return { claims: [...found.values()], silenced };
 }
 
@@ -214,20 +204,12 @@ function readSilenced(metadata: Memory["metadata"]): { text: string; reason: str
   });
 }
 
-/** A list of texts, or of maps of one entry, as `- path: src/a.ts` is read. */
+/** A list of texts, or a map. */
 function entriesOf(metadata: Memory["metadata"], key: string): string[] {
   const value = fieldOf(metadata, key);
-  if (typeof value === "string") return value === "" ? [] : [value];
-  const items: unknown[] = Array.isArray(value)
-    ? value
-    : value && typeof value === "object"
-      ? Object.entries(value).map((pair) => Object.fromEntries([pair]))
-      : [];
-  return items.flatMap((item) => {
-    if (typeof item === "string") return [item];
-    if (!item || typeof item !== "object") return [];
-    return Object.entries(item).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
-  });
+  if (Array.isArray(value)) return value.filter((item) => typeof item === "string");
+  if (!value || typeof value !== "object") return value ? [String(value)] : [];
+  return Object.entries(value).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
 }
 
 /** Claude Code moves fields under `metadata`. */
@@ -268,4 +250,65 @@ function findNamedFiles(text: string): ReadonlyMap<number, string> {
 
 function cleanPath(path: string): string {
   return path.replace(/^\.\//, "").replace(/[.,;:]+$/, "");
+}
+
+// --- How a sentence mentions a thing: as existing, gone or planned; and whether it is about another project. What was gone before
+// the line was written is told by git (`examination.ts`); the few words here are for what is said first and committed later.
+
+type Tense = "present" | "past" | "planned";
+
+/** Words further away belong to something else. */
+const REACH = 160;
+
+/** Said before the thing; between them are only articles and further things, so that "removed A, see B" says nothing of B. */
+const GONE_BEFORE =
+  /(?:^|[\s(*])(?:removed?|deleted?|renamed?|replaced?|supersedes?|moved (?:it |them )?from|no longer|used to \w+(?: in| at)?|instead of|rather than|not in|(?:don['’]t|do not|never) use)\s+(?:(?:the|its|our|all|both|and|or|old|files?)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
+/** "A was removed", "A and B are gone", "A (deleted)", "src/a.ts → src/b.ts". */
+const GONE_AFTER =
+  /^[`"')\s*:]*(?:(?:(?:and|or|,)\s*\S+\s+){0,3}(?:(?:is|was|are|were|has|have|been|now)\s+){0,3}[(,]?\s*(?:removed|deleted|renamed|replaced by|gone|no longer|moved to|does(?: not|n['’]t) exist)\b|(?:→|->|=>)\s*[`"']?[\w-]*[./]\w)/i;
+/** What must not be done or used may well be gone. */
+const FORBIDDEN = /^\s*(?:[-*+|]\s*|\d+[.)]\s+)?(?:\*\*)?[❌🚫⛔]/u;
+const PLANNED =
+  /\b(?:will|should|going to|plans? to|planned|todo|want to|need to)\b[^.]{0,60}?\b(?:add|creat|introduc|writ|build|extract|implement|mov|renam|replac)\w*|^\s*[-*+]\s+\[ \]|\bnot yet\b/i;
+/** What stands under such a heading or in such a list, or behind such words and a colon. */
+const PLANS =
+  /\b(?:planned|todo|next steps?|not (?:yet )?(?:built|started|implemented)|do(?:es)?(?: not|n['’]t) exist)\b/i;
+
+/** "in the billing repo"; what else sounds like another project was right nowhere. */
+const NAMED_PROJECT =
+  /\b(?:in|from|of|inside|under)\s+(?:the\s+)?[`"']?([\w.-]+(?:\/[\w.-]+)?)[`"']?(?:['’]s)?\s+(?:repo(?:sitory)?|project|codebase|monorepo)\b/gi;
+const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|root|new)$/i;
+
+/** Whether it is of another project is asked of the whole paragraph: `isForeign`. */
+function tenseOf({ text, lead, over }: Pick<Passage, "text" | "lead" | "over">, at: number, end: number): Tense {
+  if (FORBIDDEN.test(text)) return "past";
+  const before = text.slice(Math.max(0, at - REACH), at);
+  if (GONE_BEFORE.test(before) || GONE_AFTER.test(text.slice(end, end + REACH))) return "past";
+  const colon = /^[\s*#>-]*([^:`]{3,60}):\**\s/.exec(text.slice(0, at))?.[1] ?? "";
+  // A title may be the name of a to-do application.
+  const isPlan = [lead, colon, ...over.filter((each) => !each.startsWith("# "))].some((each) => PLANS.test(each));
+  // A question claims nothing.
+  return isPlan || text.trimEnd().endsWith("?") || PLANNED.test(before) ? "planned" : "present";
+}
+
+/** Said before a thing that is to be made; between them are only articles and further things. */
+const MADE =
+  /\b(?:add|creat|introduc|writ|build|implement|extract)(?:e|ing)?\s+(?:(?:the|an?|its|our|new|both|and|or|files?|class|function)\s+|\S*[`./_(]\S*\s+)*[`"'(*]*$/i;
+const OPENS = /^[\s\-*+|>`#\d.)[\]]*(?:[^:`]{3,60}:\**[\s`]*)?$/;
+const MISSING = /\b(?:planned|not (?:yet )?(?:built|started|implemented)|not yet|do(?:es)?(?: not|n['’]t) exist)\b/i;
+
+/** Whether a plan says of this very thing that it is not there yet. Other plans, and the rules of a checklist, only use it. */
+function isMissing({ text, over }: Pick<Passage, "text" | "over">, at: number): boolean {
+  const before = text.slice(0, at);
+  return MADE.test(before.slice(-REACH)) || (OPENS.test(before) && [text, ...over].some((each) => MISSING.test(each)));
+}
+
+/** `names` are what this project is called. */
+function isForeign(text: string, names: readonly string[]): boolean {
+  if (!/repo|project|codebase/i.test(text)) return false;
+  for (const [, name = ""] of text.matchAll(NAMED_PROJECT)) {
+    const own = OWN.test(name) || names.some((each) => each !== "" && name.toLowerCase().endsWith(each.toLowerCase()));
+    if (!own) return true;
+  }
+  return false;
 }

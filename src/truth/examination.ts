@@ -7,8 +7,8 @@ import type { Git } from "../project/git.ts";
 import { checkClaims, wasThere } from "./checks.ts";
 import { type Claim, type Finding, isProblem, isShown, SHOWN } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
-import { type Facts, gatherFacts, startFacts } from "./facts.ts";
-import { dayOf, nameOf } from "./history.ts";
+import { type FactOptions, type Facts, gatherFacts, startFacts } from "./facts.ts";
+import { dayOf, type HistoryLimits, nameOf } from "./history.ts";
 import { openPastWork } from "./past-work.ts";
 import { recordByName } from "./records.ts";
 
@@ -24,45 +24,22 @@ export interface Examined {
 /** When the change was made, seen from the memory's line; `with` by the same commit. */
 export type Order = "after" | "with" | "before" | "unknown";
 
-/** What came first, the memory's line or the change; and how sure that makes a finding. */
-interface Evidence {
-  /** YYYY-MM-DD, as far as known: when the memory's line was written, and when the change was made. */
-  written: string | null;
-  changed: string | null;
-  order: Order;
-  /** "after this was written on 2026-08-11", and what speaks against it; null where there is nothing to say. */
-  when: string | null;
-  /** From 0 to 1: how often findings like this one were right on real repositories (docs/truth.md). */
-  confidence: number;
-}
-
 /** A finding with what is known about it. */
-export type Weighed = Finding & Evidence;
+export type Weighed = Finding & ReturnType<typeof weighFinding>;
 
 /** `holds`: there are claims and all of them hold. `unchecked`: nothing could be checked. */
 export type MemoryVerdict = "holds" | "doubtful" | "unchecked";
 
-export interface Examination {
-  memories: { file: string; verdict: MemoryVerdict; findings: Weighed[]; silenced: FoundClaims["silenced"] }[];
-  /** What could not be checked. */
-  notes: string[];
-}
+export type Examination = Awaited<ReturnType<typeof examine>>;
 
-interface ExamineOptions {
+interface ExamineOptions extends Omit<FactOptions, "memories">, HistoryLimits {
   names: ReadonlySet<string>;
-  today: string;
   /** When a line of the nth memory was written, in seconds since 1970. */
   writtenAt?: ((nth: number, line: string) => number | null) | undefined;
-  /** Changes before this, in seconds since 1970, are not looked for. */
-  since?: number | undefined;
-  /** Folders below the top from which memories may name paths. */
-  homes?: readonly string[] | undefined;
-  maxCommits?: number | undefined;
-  onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-export async function examine(git: Git, memories: readonly Examined[], options: ExamineOptions): Promise<Examination> {
-  const start = startFacts(git, { maxCommits: options.maxCommits, since: options.since });
+export async function examine(git: Git, memories: readonly Examined[], options: ExamineOptions) {
+  const start = startFacts(git, options);
   const names = findProjectNames(git.root);
   const found: FoundClaims[] = [];
   for (const [i, { file, text, written, isGeneral }] of memories.entries()) {
@@ -105,6 +82,7 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
       const findings = checkClaims(facts, claims).map(judge);
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
+    /** What could not be checked. */
     notes: facts.notes,
   };
 }
@@ -163,18 +141,19 @@ function findLater(
   return at < 0 ? null : at + 1;
 }
 
-/** `writtenAt` in seconds since 1970. */
-function weighFinding(finding: Finding, writtenAt: number | null, order: Order, doubts: readonly string[]): Evidence {
+/** What came first, the memory's line or the change; and how sure that makes a finding. `writtenAt` in seconds since 1970. */
+function weighFinding(finding: Finding, writtenAt: number | null, order: Order, doubts: readonly string[]) {
   const { claim, by } = finding;
   const written = writtenAt === null ? null : dayOf(writtenAt);
   const changed = claim.day ?? (by ? dayOf(by.time) : null);
   const base = claim.declared ? 1 : baseOf(finding, order, changed === written);
   const when = writtenAt === null ? null : describeOrder(finding, order, writtenAt);
   return {
-    written,
-    changed,
-    order,
+    /** YYYY-MM-DD, as far as known: when the memory's line was written, and when the change was made. */
+    ...{ written, changed, order },
+    /** "after this was written on 2026-08-11", and what speaks against it; null where there is nothing to say. */
     when: [...(when === null ? [] : [when]), ...doubts].join("; ") || null,
+    /** From 0 to 1: how often findings like this one were right on real repositories (docs/truth.md). */
     confidence: Math.round(base * 0.5 ** doubts.length * 100) / 100,
   };
 }

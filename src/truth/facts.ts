@@ -3,43 +3,16 @@
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Claim, partsOf, wordsOf } from "./claim.ts";
 import { type History, type HistoryLimits, NO_HISTORY, nameOf, readHistory } from "./history.ts";
-import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
+import { type Entries, isManifest, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
-import { type Removals, readManifestRemovals, searchPast } from "./removals.ts";
+import { readManifestRemovals, searchPast } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
 import { isSolid, isTest } from "./usage.ts";
 
-export interface Facts {
-  tree: Tree;
-  history: History;
-  found: Occurrences;
-  /** Missing names in files that are not read as source: generated, minified, vendored. */
-  elsewhere: Occurrences;
-  removals: Removals;
-  manifests: Manifests;
-  removed: RemovedEntries;
-  refs: Refs;
-  /** Paths that git ignores: their absence means nothing. */
-  ignored: ReadonlySet<string>;
+export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
+
+export interface FactOptions {
   /** Names and files of memories. */
-  memories: ReadonlySet<string>;
-  /** Folders from which memories may name paths, "" for the top: a project below it has its store, and often its paths, to itself. */
-  homes: readonly string[];
-  today: string;
-  /** What could not be checked. */
-  notes: string[];
-}
-
-interface Refs {
-  branches: ReadonlySet<string>;
-  tags: ReadonlySet<string>;
-  /** Every requested hash -> whether the commit exists. */
-  commits: ReadonlyMap<string, boolean>;
-  /** All branches of the remote are fetched here, or there is no remote, and all their commits are. */
-  isWhole: boolean;
-}
-
-interface FactOptions {
   memories: ReadonlySet<string>;
   homes?: readonly string[] | undefined;
   today: string;
@@ -56,7 +29,7 @@ export async function gatherFacts(
   start: ReturnType<typeof startFacts>,
   claims: readonly Claim[],
   options: FactOptions,
-): Promise<Facts> {
+) {
   const tree = await start.tree;
   const local = claims.filter(({ kind }) => kind !== "date" && kind !== "url" && kind !== "link");
   const refsRead = tree.isGit ? readRefs(git, claims) : Promise.resolve(NO_REFS);
@@ -78,15 +51,19 @@ export async function gatherFacts(
     tree,
     history,
     found: search.found,
+    /** Missing names in files that are not read as source: generated, minified, vendored. */
     elsewhere: await searchElsewhere(tree, local, search),
     removals,
-    manifests: isBuilt ? readManifests(tree.root, files) : NO_MANIFESTS,
+    manifests: readManifests(tree.root, files),
     removed: await removedRead,
     refs: await refsRead,
+    /** Paths that git ignores: their absence means nothing. */
     ignored: await ignoredRead,
     memories: options.memories,
+    /** Folders from which memories may name paths, "" for the top: a project below it has its store, and often its paths, to itself. */
     homes: ["", ...(options.homes ?? [])],
     today: options.today,
+    /** What could not be checked. */
     notes: [...tree.notes, ...history.notes, ...search.notes, ...(removals.isWhole ? [] : [BLIND])],
   };
 }
@@ -120,13 +97,13 @@ async function searchElsewhere(tree: Tree, claims: readonly Claim[], { found, ot
 async function searchWords(
   tree: Tree,
   claims: readonly Claim[],
-  removedRead: Promise<RemovedEntries>,
+  removedRead: Promise<Entries>,
   onProgress: FactOptions["onProgress"],
 ): Promise<Search> {
   const isOpen = ({ kind, declared }: Claim) => kind !== "package" || declared;
   const words = new Set(claims.filter(isOpen).flatMap(wordsOf));
   const search = await searchTree(tree, words, { onFile: (done) => onProgress?.(done, tree.files.size) });
-  const { packages } = await removedRead;
+  const packages = (await removedRead).package;
   const isKnown = ({ text }: Claim) => !words.has(text) && (packages.has(text) || packages.has(text.toLowerCase()));
   const late = new Set(claims.filter((claim) => !isOpen(claim) && isKnown(claim)).map(({ text }) => text));
   if (late.size === 0) return search;
@@ -136,10 +113,16 @@ async function searchWords(
 
 const BLIND = "not all changes were searched, so removals from long ago are unknown";
 
-const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
-const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map() };
+const NO_REFS = {
+  branches: new Set<string>(),
+  tags: new Set<string>(),
+  /** Every requested hash -> whether the commit exists. */
+  commits: new Map<string, boolean>(),
+  /** All branches of the remote are fetched here, or there is no remote, and all their commits are. */
+  isWhole: false,
+};
 
-async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
+async function readRefs(git: Git, claims: readonly Claim[]): Promise<typeof NO_REFS> {
   const isAsked = claims.some(({ kind }) => kind === "branch" || kind === "tag");
   const hashes = [...new Set(claims.filter(({ kind }) => kind === "commit").map(({ text }) => text))];
   if (!isAsked && hashes.length === 0) return NO_REFS;

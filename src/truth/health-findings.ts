@@ -39,7 +39,6 @@ export interface HealthFinding {
 /** A memory with the facts about its file. */
 export interface HealthMemory {
   memory: Memory;
-  bytes: number;
   /** When it was last touched. */
   modifiedMs: number;
   /** Kinds of secrets with their lines, found before. */
@@ -68,28 +67,59 @@ const MAX_BODY_CHARS = 8000;
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** What is wrong with a memory, in words; null if nothing is. */
-type Check = (memory: HealthMemory) => string | null;
-
 export function findProblems(input: HealthInput): HealthFinding[] {
+  const { instructions, termsOf, linked, removed = new Set(), verdicts, surfaced, now } = input;
   const readable = input.memories.filter(({ memory }) => !memory.unreadable);
-  const all = { ...input, memories: readable };
-  const find = (kind: HealthKind, memories: readonly HealthMemory[], check: Check) =>
+  const restated = openRestated(instructions, termsOf);
+  const deadOf = openDeadReferences(
+    readable.map(({ memory }) => memory),
+    removed,
+  );
+  const latest = now.getTime() - LOG_DAYS * DAY_MS;
+  const isLogged = surfaced !== null && Date.parse(surfaced.since) < latest;
+  /** `check`: what is wrong with a memory, in words; null if nothing is. */
+  const find = (kind: HealthKind, check: (memory: HealthMemory) => string | null, memories = readable) =>
     memories.flatMap((each) => {
       const detail = check(each);
       return detail === null ? [] : [finding(kind, each.memory.file, detail)];
     });
   return [
-    ...find("unreadable", input.memories, checkForm),
-    ...find("secret", readable, checkSecrets),
-    ...find("oversized", readable, checkSize),
-    ...findDoubles(all),
-    ...find("expired", readable, openAgeCheck(all)),
-    ...find("restated", readable, openRestatedCheck(all)),
-    ...find("unlinked", readable, openIndexCheck(all)),
-    ...find("dead-link", readable, openLinkCheck(all)),
-    ...find("never-recalled", readable, openUseCheck(all)),
-    ...find("false", readable, ({ memory }) => input.verdicts.get(memory.file) ?? null),
+    ...find(
+      "unreadable",
+      ({ memory: { unreadable, broken, problems } }) =>
+        unreadable || broken ? (problems[0] ?? "cannot be read") : null,
+      [...input.memories],
+    ),
+    ...find("secret", ({ secrets }) => {
+      const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} on line ${line}`);
+      return where.length === 0 ? null : `looks like a secret: ${where.join(", ")}`;
+    }),
+    ...find("oversized", ({ memory: { body } }) =>
+      body.length > MAX_BODY_CHARS ? `${body.length} characters in one memory` : null,
+    ),
+    ...findDoubles({ memories: readable, termsOf }),
+    ...find("expired", ({ memory, modifiedMs }) => {
+      const modified = memory.modified ?? memory.created ?? new Date(modifiedMs).toISOString();
+      return findExpiry({ ...memory, modified }, now);
+    }),
+    ...find("restated", ({ memory }) => {
+      const found = restated(memory);
+      return found && `${found.path}:${found.line} already says it`;
+    }),
+    ...find("unlinked", ({ memory: { file } }) =>
+      linked === null || linked.has(file.normalize("NFC")) ? null : "no line of MEMORY.md points to it",
+    ),
+    ...find("dead-link", ({ memory }) => {
+      const dead = deadOf(memory).slice(0, 3);
+      const verb = dead.some((name) => memory.links.includes(name)) ? "links to" : "supersedes";
+      return dead.length === 0 ? null : `${verb} ${dead.join(", ")}`;
+    }),
+    ...find("never-recalled", ({ memory, modifiedMs }) =>
+      isLogged && !surfaced.files.has(memory.file) && modifiedMs < latest
+        ? `not shown since ${surfaced.since.slice(0, 10)}`
+        : null,
+    ),
+    ...find("false", ({ memory }) => verdicts.get(memory.file) ?? null),
   ];
 }
 
@@ -97,20 +127,11 @@ function finding(kind: HealthKind, file: string, detail: string, others: string[
   return { kind, file, others, detail };
 }
 
-const checkForm: Check = ({ memory: { unreadable, broken, problems } }) =>
-  unreadable || broken ? (problems[0] ?? "cannot be read") : null;
-
-const checkSecrets: Check = ({ secrets }) => {
-  const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} on line ${line}`);
-  return where.length === 0 ? null : `looks like a secret: ${where.join(", ")}`;
-};
-
-const checkSize: Check = ({ memory: { body } }) =>
-  body.length > MAX_BODY_CHARS ? `${body.length} characters in one memory` : null;
-
 /** The best of them stays; the others refer to it. */
 function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "termsOf">): HealthFinding[] {
-  const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
+  const sorted = memories
+    .filter(({ memory }) => memory.body.trim() !== "")
+    .sort((a, b) => compareWorth(a.memory, b.memory, b.modifiedMs - a.modifiedMs));
   const likeness = openLikeness<Memory>(
     sorted.map(({ memory }) => memory),
     termsOf,
@@ -127,49 +148,10 @@ function findDoubles({ memories, termsOf }: Pick<HealthInput, "memories" | "term
   });
 }
 
-/** Pinned, then the newest, then the longest, as a dream chooses. */
-function byWorth(a: HealthMemory, b: HealthMemory): number {
-  if (a.memory.pinned !== b.memory.pinned) return a.memory.pinned ? -1 : 1;
-  if (a.modifiedMs !== b.modifiedMs) return b.modifiedMs - a.modifiedMs;
-  if (a.memory.body.length !== b.memory.body.length) return b.memory.body.length - a.memory.body.length;
-  return a.memory.file < b.memory.file ? -1 : 1;
-}
-
-function openAgeCheck({ now }: HealthInput): Check {
-  return ({ memory, modifiedMs }) => {
-    const modified = memory.modified ?? memory.created ?? new Date(modifiedMs).toISOString();
-    return findExpiry({ ...memory, modified }, now);
-  };
-}
-
-function openRestatedCheck({ instructions, termsOf }: HealthInput): Check {
-  const restated = openRestated(instructions, termsOf);
-  return ({ memory }) => {
-    const found = restated(memory);
-    return found && `${found.path}:${found.line} already says it`;
-  };
-}
-
-function openIndexCheck({ linked }: HealthInput): Check {
-  const isListed = (file: string) => linked === null || linked.has(file.normalize("NFC"));
-  return ({ memory }) => (isListed(memory.file) ? null : "no line of MEMORY.md points to it");
-}
-
-function openLinkCheck({ memories, removed = new Set() }: HealthInput): Check {
-  const known = memories.map(({ memory }) => memory);
-  const deadOf = openDeadReferences(known, removed);
-  return ({ memory }) => {
-    const dead = deadOf(memory).slice(0, 3);
-    const verb = dead.some((name) => memory.links.includes(name)) ? "links to" : "supersedes";
-    return dead.length === 0 ? null : `${verb} ${dead.join(", ")}`;
-  };
-}
-
-function openUseCheck({ surfaced, now }: HealthInput): Check {
-  const latest = now.getTime() - LOG_DAYS * DAY_MS;
-  if (!surfaced || !(Date.parse(surfaced.since) < latest)) return () => null;
-  const says = `not shown since ${surfaced.since.slice(0, 10)}`;
-  return ({ memory, modifiedMs }) => (surfaced.files.has(memory.file) || !(modifiedMs < latest) ? null : says);
+/** Of two that say the same, which stays: a pinned one, then the newer one, then the longer one. */
+export function compareWorth(a: Memory, b: Memory, byAge: number): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  return byAge || b.body.length - a.body.length || (a.file < b.file ? -1 : 1);
 }
 
 /** Why a memory has expired: it says so itself, or the deadline that it is about is well past. Null if it is about none, or was checked since. */

@@ -5,7 +5,6 @@ import { statOrNull } from "../disk/fence.ts";
 import { removedKeys } from "../memory/references.ts";
 import {
   indexPath,
-  type Memory,
   openListing,
   parseMemory,
   peekIndex,
@@ -27,22 +26,15 @@ import {
 } from "./health-findings.ts";
 import { findVerdict, readVerdicts } from "./verdicts.ts";
 
-export interface Measured extends Health {
-  scope: string;
-  dir: string;
-}
+export type MeasuredDirectory = Awaited<ReturnType<typeof measureDirectory>>;
+export type Measured = MeasuredDirectory["health"];
 
 /** Includes the data it was measured from, for callers that act on it. */
-export interface MeasuredDirectory {
-  health: Measured;
-  memories: readonly HealthMemory[];
-}
-
 export async function measureDirectory(
   directory: Store,
   known: Pick<HealthInput, "termsOf" | "instructions" | "surfaced">,
   tell: (done: number, total: number) => void = () => {},
-): Promise<MeasuredDirectory> {
+) {
   const gathered = await gatherHealth(directory, tell);
   const measured = measureHealth({ ...gathered, ...known, verdicts: readKnownVerdicts(directory) });
   return { health: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
@@ -60,31 +52,25 @@ function readKnownVerdicts(directory: Store): ReadonlyMap<string, string> {
   return known;
 }
 
-export interface Health {
-  /** 100: nothing to fix. */
-  score: number;
-  memories: number;
-  counts: Record<HealthKind, number>;
-  /** How many points of the 100 each kind costs: the score is what is left, rounded down. */
-  points: Partial<Record<HealthKind, number>>;
-  findings: HealthFinding[];
-  /** At most three, the most useful first. */
-  first: FirstThing[];
-}
+type Health = ReturnType<typeof measureHealth>;
+type Counts = Record<HealthKind, number>;
 
-export function measureHealth(input: HealthInput): Health {
-  const findings = findProblems(input);
-  const counts = Object.fromEntries(HEALTH_KINDS.map((kind) => [kind, 0])) as Record<HealthKind, number>;
-  for (const { kind } of findings) counts[kind]++;
-  const order = new Map(HEALTH_KINDS.map((kind, at) => [kind, at]));
-  const rankOf = ({ kind }: HealthFinding) => order.get(kind) ?? 0;
+export function measureHealth(input: HealthInput) {
+  const found = findProblems(input);
+  const countOf = (kind: HealthKind) => found.filter((each) => each.kind === kind).length;
+  const counts = Object.fromEntries(HEALTH_KINDS.map((kind) => [kind, countOf(kind)])) as Counts;
+  const rankOf = ({ kind }: HealthFinding) => HEALTH_KINDS.indexOf(kind);
+  const findings = found.sort((a, b) => rankOf(a) - rankOf(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
   return {
+    /** 100: nothing to fix. */
     score: scoreHealth(findings, input.memories.length),
     memories: input.memories.length,
     counts,
+    /** How many points of the 100 each kind costs: the score is what is left, rounded down. */
     points: pointsOf(findings, input.memories.length),
-    findings: findings.sort((a, b) => rankOf(a) - rankOf(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
-    first: chooseFirst(findings, input.memories),
+    findings,
+    /** At most three, the most useful first. */
+    first: chooseFirst(findings, counts, input.memories),
   };
 }
 
@@ -109,31 +95,16 @@ export async function gatherHealth(directory: Store, tell: (done: number, total:
 
 function readOne(directory: Store, row: Row): HealthMemory {
   const modifiedMs = Date.parse(row.modified);
-  const facts = { bytes: row.bytes, modifiedMs };
-  let bytes: Buffer;
   try {
     if (row.unreadable) throw new Error(row.problems[0]);
-    bytes = readBytes(directory, row.file);
+    const bytes = readBytes(directory, row.file);
+    const secrets = findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
+    return { modifiedMs, memory: parseMemory(row.file, bytes), secrets };
   } catch (error) {
     // Gone or locked since it was listed.
-    return { ...facts, memory: emptyMemory(row, (error as Error).message), secrets: [] };
+    const problems = row.problems.length > 0 ? row.problems : [(error as Error).message];
+    return { modifiedMs, memory: { ...unreadable(row.file, ""), problems, body: "", metadata: {} }, secrets: [] };
   }
-  const secrets = findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
-  return { ...facts, memory: parseMemory(row.file, bytes), secrets };
-}
-
-function emptyMemory(row: Row, problem: string): Memory {
-  const problems = row.problems.length > 0 ? row.problems : [problem];
-  return { ...unreadable(row.file, ""), problems, body: "", metadata: {} };
-}
-
-export interface FirstThing {
-  kind: HealthKind;
-  count: number;
-  /** What to do, for a person. */
-  text: string;
-  /** A command that does it, or starts it. */
-  command: string;
 }
 
 /** One secret among a thousand memories is not 0.1 % of a problem. */
@@ -182,20 +153,17 @@ export function wholePoints({ score, points }: Pick<Health, "score" | "points">)
 
 const MAX_FIRST = 3;
 
-function chooseFirst(findings: HealthFinding[], memories: HealthInput["memories"]): FirstThing[] {
-  const counts = new Map<HealthKind, number>();
-  for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const firstFile = (kind: HealthKind) => findings.find((each) => each.kind === kind)?.file ?? "";
+/** Each with what to do, for a person, and a command that does it, or starts it. */
+function chooseFirst(findings: HealthFinding[], counts: Counts, memories: HealthInput["memories"]) {
   const prunable = new Set(suggestPrune({ findings }, memories).map(({ file }) => file));
-  const canPrune = (kind: HealthKind) => findings.some((each) => each.kind === kind && prunable.has(each.file));
-  return (
-    [...counts]
-      // Squared: ten misleading memories come before a hundred that are only found less often.
-      .map(([kind, count]) => ({ kind, count, gain: kind === "secret" ? Infinity : WEIGHTS[kind] ** 2 * count }))
-      .sort((a, b) => b.gain - a.gain)
-      .slice(0, MAX_FIRST)
-      .map(({ kind, count }) => ({ kind, count, ...adviceFor(kind, count, firstFile(kind), canPrune(kind)) }))
-  );
+  // Squared: ten misleading memories come before a hundred that are only found less often.
+  const gainOf = (kind: HealthKind) => (kind === "secret" ? Infinity : WEIGHTS[kind] ** 2 * counts[kind]);
+  const kinds = HEALTH_KINDS.filter((kind) => counts[kind] > 0).sort((a, b) => gainOf(b) - gainOf(a));
+  return kinds.slice(0, MAX_FIRST).map((kind) => {
+    const own = findings.filter((each) => each.kind === kind);
+    const canPrune = own.some(({ file }) => prunable.has(file));
+    return { kind, count: counts[kind], ...adviceFor(kind, counts[kind], own[0]?.file ?? "", canPrune) };
+  });
 }
 
 function adviceFor(kind: HealthKind, count: number, file: string, canPrune: boolean) {
@@ -252,7 +220,10 @@ const REASONS: readonly (readonly [kind: HealthKind, reason: (finding: HealthFin
 ];
 
 /** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
-export function suggestPrune(health: Pick<Health, "findings">, memories: HealthInput["memories"]): Suggestion[] {
+export function suggestPrune(
+  health: { findings: readonly HealthFinding[] },
+  memories: HealthInput["memories"],
+): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();
   const found = new Map<string, Suggestion>();

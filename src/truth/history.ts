@@ -38,36 +38,13 @@ export interface Change {
   commit: Commit;
 }
 
-export interface History {
-  /** By the path before the event, the newest one. */
-  events: ReadonlyMap<string, FileEvent>;
-  byName: ReadonlyMap<string, readonly string[]>;
-  /** Files of a folder that were deleted or renamed away. */
-  inFolder: ReadonlyMap<string, readonly string[]>;
-  /** The commit that first added a file, as far as history was read. */
-  added: ReadonlyMap<string, Commit>;
-  /** Of source and package files, newest first. */
-  changes: readonly Change[];
-  /** Whether every commit was read. */
-  isWhole: boolean;
-  notes: string[];
-}
+export type History = typeof NO_HISTORY;
 
 /** Ten years of a busy team; more would take too long. */
 const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
 /** A folder's first files show what happened to it. */
 const MAX_PER_FOLDER = 200;
-
-export const NO_HISTORY: History = {
-  events: new Map(),
-  byName: new Map(),
-  inFolder: new Map(),
-  added: new Map(),
-  changes: [],
-  isWhole: false,
-  notes: [],
-};
 
 /** How far back it is read. */
 export interface HistoryLimits {
@@ -139,7 +116,6 @@ function openParser() {
   const events = new Map<string, FileEvent>();
   const changes: Change[] = [];
   const births = new Map<string, Commit>();
-  let rest: Buffer = Buffer.alloc(0);
   let commit = NO_COMMIT;
   /** `:100644 000000 HASH HASH D` in its parts. */
   let change: string[] | null = null;
@@ -185,19 +161,33 @@ function openParser() {
     }
   };
   return {
-    take(chunk: Buffer) {
-      const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let at = 0;
-      for (let nul = data.indexOf(0); nul >= 0; nul = data.indexOf(0, at)) {
-        takePart(data.toString("utf8", at, nul));
-        at = nul + 1;
-      }
-      rest = data.subarray(at);
-    },
+    take: openParts(0, takePart),
     result() {
       closeCommit();
-      return { events, added: births, changes, ...indexOf(events.keys()) };
+      return {
+        /** By the path before the event, the newest one. */
+        events,
+        /** The commit that first added a file, as far as history was read. */
+        added: births,
+        /** Of source and package files, newest first. */
+        changes,
+        ...indexOf(events.keys()),
+      };
     },
+  };
+}
+
+/** What git prints, in the parts that end with this byte. */
+export function openParts(end: number, take: (part: string) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (let stop = data.indexOf(end); stop >= 0; stop = data.indexOf(end, at)) {
+      take(data.toString("utf8", at, stop));
+      at = stop + 1;
+    }
+    rest = data.subarray(at);
   };
 }
 
@@ -205,8 +195,9 @@ function openParser() {
 const COMMON =
   /^(?:index\.\w+|__init__\.py|mod\.rs|main\.\w+|lib\.rs|README\.md|package\.json|Dockerfile|Makefile|doc\.go|types\.ts|utils?\.\w+)$/;
 
-function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> {
+function indexOf(paths: Iterable<string>) {
   const byName = new Map<string, string[]>();
+  /** Files of a folder that were deleted or renamed away. */
   const inFolder = new Map<string, string[]>();
   const put = (map: Map<string, string[]>, key: string, path: string) => {
     const list = map.get(key);
@@ -220,6 +211,9 @@ function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> 
   }
   return { byName, inFolder };
 }
+
+/** `isWhole`: whether every commit was read. */
+export const NO_HISTORY = { ...openParser().result(), isWhole: false, notes: [] as string[] };
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

@@ -5,8 +5,8 @@ import { type LintProblem, lintDirectory } from "../memory/lint.ts";
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import type { TermsOf } from "../text/likeness.ts";
-import { type InstructionText, openRestated } from "./restated.ts";
-import { blankCode, findSentences, leadOf } from "./sentences.ts";
+import { blankCode } from "../text/lines.ts";
+import { findSentences, type InstructionText, leadOf, openRestated } from "./restated.ts";
 
 /** Longer texts are data, and have already been reported as oversized. */
 const MAX_CHARS = 100_000;
@@ -109,7 +109,7 @@ const PART =
 const MAX_TOPICS = 2;
 
 function findTwoFacts({ body }: Memory): Remark[] {
-  const text = blankCode(body);
+  const text = blankCode(body, { onlyFences: true });
   const add = (index: number, message: string): Remark[] => [
     { rule: "two-facts", message: `${message}: put each into its own memory`, line: lineAt(text, index) },
   ];
@@ -209,38 +209,37 @@ const PATHS_IN_ROW = new RegExp(`^(?:${PATH}(?:\\s+(?:and|or)\\s+|\\s*,\\s*(?:an
 
 function findDerivable({ body }: Memory): Remark[] {
   const { lines, code } = partsOf(body);
-  const add = (line: number, what: string): Remark[] => [
-    {
+  const all = [...lines, ...code];
+  const mostly = (some: readonly Line[], least: number) =>
+    some.length >= least && some.length >= MOSTLY * all.length ? some : [];
+  const like = (form: RegExp) => all.filter(({ text }) => form.test(text));
+  const listed = all.filter(({ text }) => LISTED.test(text) || TREE.test(text) || LS.test(text));
+  const defined = lines.filter(({ text }) => DEFINED.test(text.trim()));
+  const row = lines.length <= 2 ? lines.filter(({ text }) => PATHS_IN_ROW.test(text)) : [];
+  const logged = like(GIT_LOG);
+  const kinds: [what: string, found: readonly Line[]][] = [
+    ["a listing of files", mostly(listed, MIN_LISTED)],
+    ["a listing of files", row],
+    ["git history", mostly(like(COMMIT), MIN_COMMITS)],
+    ["git history", logged.length >= 2 ? logged : []],
+    ["the list of changed files", mostly(like(STATUS), MIN_COMMITS)],
+    ["where things are defined", mostly(defined, 3)],
+    ["code", mostly(code, MIN_CODE_LINES)],
+  ];
+  return kinds
+    .filter(([, found]) => found.length > 0)
+    .slice(0, 1)
+    .map(([what, found]) => ({
       rule: "derivable",
       message: `${what} can be read in the repository, and changes there: keep only what was surprising about it`,
-      line,
-    },
-  ];
-  const all = [...lines, ...code];
-  const listed = all.filter(({ text }) => LISTED.test(text) || TREE.test(text) || LS.test(text));
-  if (isMost(listed, all, MIN_LISTED)) return add(listed[0]?.line ?? 1, "a listing of files");
-  const row = lines.find(({ text }) => PATHS_IN_ROW.test(text));
-  if (row && lines.length <= 2) return add(row.line, "a listing of files");
-  const commits = all.filter(({ text }) => COMMIT.test(text));
-  if (isMost(commits, all, MIN_COMMITS)) return add(commits[0]?.line ?? 1, "git history");
-  const logged = all.filter(({ text }) => GIT_LOG.test(text));
-  if (logged.length >= 2) return add(logged[0]?.line ?? 1, "git history");
-  const changed = all.filter(({ text }) => STATUS.test(text));
-  if (isMost(changed, all, MIN_COMMITS)) return add(changed[0]?.line ?? 1, "the list of changed files");
-  const defined = lines.filter(({ text }) => DEFINED.test(text.trim()));
-  if (isMost(defined, all, 3)) return add(defined[0]?.line ?? 1, "where things are defined");
-  if (isMost(code, all, MIN_CODE_LINES)) return add(code[0]?.line ?? 1, "code");
-  return [];
+      line: found[0]!.line,
+    }));
 }
 
 interface Line {
   text: string;
   /** In the body, from 1. */
   line: number;
-}
-
-function isMost(some: readonly Line[], all: readonly Line[], least: number): boolean {
-  return some.length >= least && some.length >= MOSTLY * all.length;
 }
 
 /** The body up to its reasons, which say why it is kept, in prose and in code; commands to type are prose. */

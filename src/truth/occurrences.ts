@@ -1,21 +1,12 @@
 /** Where wanted words are in the files of a project: every file is read once, for all of them. */
 
-import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
-import { openRegular } from "../disk/fence.ts";
+import { readRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { statedValue } from "./claims-values.ts";
+import { statedValue } from "./claims-phrases.ts";
 import type { Tree } from "./tree.ts";
-import { isProse, isSource, judgeUsage, type Usage } from "./usage.ts";
+import { isProse, isSource, judgeUsage } from "./usage.ts";
 
-export interface Occurrence {
-  file: string;
-  line: number;
-  usage: Usage;
-  /** It comes after `--` or right after a quote: an option's name. */
-  isOption: boolean;
-  /** The literal that the line gives to it, where it does so plainly. */
-  value: string | null;
-}
+export type Occurrence = { file: string; line: number } & ReturnType<typeof judgeLine>;
 
 /** The best places of a word, one or a few for each file. */
 export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
@@ -49,8 +40,6 @@ export async function searchTree(
   const search: Search = { found, others: [], notes: [] };
   if (found.size === 0) return search;
   const scan = openScan(found.keys());
-  const readInto = openFileReader(tree.root);
-  const buffer = Buffer.allocUnsafe(MAX_FILE_BYTES + 1);
   let total = 0;
   let done = 0;
   for (const file of made ?? tree.files) {
@@ -63,14 +52,14 @@ export async function searchTree(
       search.others.push(file);
       continue;
     }
-    const size = readInto(file, buffer);
-    if (size <= 0) continue;
-    if (made ? isSource(file) && !isMade(buffer, size) : isMade(buffer, size)) {
+    const text = attempt(() => readRegular(`${tree.root}/${file}`, { maxBytes: MAX_FILE_BYTES }), null);
+    if (text === null || text.length === 0) continue;
+    if (made ? isSource(file) && !isMade(text) : isMade(text)) {
       search.others.push(file);
       continue;
     }
-    total += size;
-    if (total <= MAX_TOTAL_BYTES) searchFile(file, buffer, size, scan, found);
+    total += text.length;
+    if (total <= MAX_TOTAL_BYTES) searchFile(file, text, scan, found);
   }
   if (total > MAX_TOTAL_BYTES)
     search.notes.push("the project is too large to read completely, so names may be in files that were not read");
@@ -78,8 +67,8 @@ export async function searchTree(
 }
 
 /** Binary, or written by a program. */
-function isMade(buffer: Buffer, size: number): boolean {
-  const head = buffer.subarray(0, Math.min(size, 8_000));
+function isMade(text: Buffer): boolean {
+  const head = text.subarray(0, 8_000);
   if (head.includes(0)) return true;
   if (head.length <= 4_000) return false;
   const most = head.length / MINIFIED_LINE;
@@ -88,26 +77,23 @@ function isMade(buffer: Buffer, size: number): boolean {
   return lines < most;
 }
 
-function searchFile(file: string, buffer: Buffer, size: number, scan: Scan, found: Map<string, Occurrence[]>): void {
+function searchFile(file: string, text: Buffer, scan: Scan, found: Map<string, Occurrence[]>): void {
   const seen = new Map<string, number>();
   let counted = { at: 0, line: 1 };
-  scan(buffer, 0, size, (word, at, end) => {
+  scan(text, 0, text.length, (word, at, end) => {
     const places = found.get(word) as Occurrence[];
     const times = seen.get(word) ?? 0;
     if (times >= MAX_PER_FILE || places.length >= MAX_PLACES) return;
     seen.set(word, times + 1);
     if (at < counted.at) counted = { at: 0, line: 1 };
-    for (let next = buffer.indexOf(10, counted.at); next >= 0 && next < at; next = buffer.indexOf(10, next + 1)) {
+    for (let next = text.indexOf(10, counted.at); next >= 0 && next < at; next = text.indexOf(10, next + 1)) {
       counted = { at: next + 1, line: counted.line + 1 };
     }
     const start = Math.max(counted.at, at - MAX_LINE);
-    const newline = buffer.indexOf(10, end);
-    const stop = Math.min(newline < 0 || newline > size ? size : newline, end + MAX_LINE);
-    places.push({
-      file,
-      line: counted.line,
-      ...judgeLine(file, buffer.toString("latin1", start, stop), at - start, end - at),
-    });
+    const newline = text.indexOf(10, end);
+    const stop = Math.min(newline < 0 ? text.length : newline, end + MAX_LINE);
+    const line = text.toString("latin1", start, stop);
+    places.push({ file, line: counted.line, ...judgeLine(file, line, at - start, end - at) });
   });
 }
 
@@ -116,53 +102,11 @@ export function judgeLine(file: string, line: string, column: number, length: nu
   const usage = judgeUsage(file, line, column, length);
   return {
     usage,
+    /** It comes after `--` or right after a quote: an option's name. */
     isOption: before === "--" || /["'`]$/.test(before),
+    /** The literal that the line gives to it, where it does so plainly. */
     value: usage === "definition" ? statedValue(line, column + length) : null,
   };
-}
-
-/** How many bytes of the buffer are the file's; -1 if it cannot be read, is not a regular file, or is too large. */
-type ReadInto = (file: string, buffer: Buffer) => number;
-
-/** A file of the buffer's length is too large. Files have `/` on every system. */
-export function openFileReader(root: string): ReadInto {
-  const folders = new Map<string, ReadonlySet<string>>();
-  /** What its folder says of a file spares asking the file itself, which takes as long as reading it. */
-  const isOrdinary = (file: string) => {
-    const slash = file.lastIndexOf("/");
-    const folder = file.slice(0, Math.max(0, slash));
-    const known = folders.get(folder);
-    const names = known ?? ordinaryFiles(`${root}/${folder}`);
-    if (!known) folders.set(folder, names);
-    return names.has(file.slice(slash + 1));
-  };
-  return (file, buffer) => {
-    const path = `${root}/${file}`;
-    let fd: number | undefined;
-    try {
-      // Not listed by this name: systems differ in how they spell names.
-      fd = isOrdinary(file) ? openSync(path, FLAGS) : openRegular(path)?.fd;
-      if (fd === undefined) return -1;
-      let size = 0;
-      // What ends inside a page is all there is: to ask again takes as long as reading it.
-      for (let read = PAGE; read > 0 && read % PAGE === 0 && size < buffer.length; size += read)
-        read = readSync(fd, buffer, size, buffer.length - size, null);
-      return size < buffer.length ? size : -1;
-    } catch {
-      return -1;
-    } finally {
-      if (fd !== undefined) closeSync(fd);
-    }
-  };
-}
-
-const PAGE = 4096;
-/** In case it has become a fifo or a link in the meantime. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-
-function ordinaryFiles(folder: string): ReadonlySet<string> {
-  const entries = attempt(() => readdirSync(folder, { withFileTypes: true }), []);
-  return new Set(entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])));
 }
 
 /** Calls `tell` for each whole wanted word between `from` and `to`; not in the order of the text. */

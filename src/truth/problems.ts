@@ -61,21 +61,14 @@ export function describe({ file, scope, finding }: Placed): Problem {
 }
 
 /** Those of one cause together, the surest first, in the order given. */
-export function groupByCause(problems: readonly Problem[]): [Problem, ...Problem[]][] {
-  const groups: [Problem, ...Problem[]][] = [];
-  const known = new Map<string, Problem[]>();
+export function groupByCause(problems: readonly Problem[]) {
+  const groups = new Map<unknown, [Problem, ...Problem[]]>();
   for (const problem of problems) {
-    const { cause } = problem;
-    const group = cause === null ? undefined : known.get(cause);
-    if (group) {
-      group.push(problem);
-      continue;
-    }
-    const fresh: [Problem] = [problem];
-    if (cause !== null) known.set(cause, fresh);
-    groups.push(fresh);
+    const known = groups.get(problem.cause);
+    if (known) known.push(problem);
+    else groups.set(problem.cause ?? problem, [problem]);
   }
-  return groups;
+  return [...groups.values()];
 }
 
 /** Everything else is a name. */

@@ -1,7 +1,7 @@
 /** Finds memories that repeat an instruction file, so that every prompt pays for it twice. */
 
 import { openLikeness, type Said, type TermsOf } from "../text/likeness.ts";
-import { findSentences, leadOf } from "./sentences.ts";
+import { blankCode } from "../text/lines.ts";
 
 export interface InstructionText {
   /** The name that people know. */
@@ -67,4 +67,37 @@ function findLines(text: string): { sentence: string; line: number }[] {
     if (sentence.split(/\s+/).length >= MIN_WORDS) found.push({ sentence, line });
   }
   return found;
+}
+
+// --- A memory as sentences, for rules about its content rather than its formatting.
+
+/** Anything longer is data: sentences beyond this are ignored. */
+const MAX_CHARS = 20_000;
+
+/** Of Markdown text; code blocks, tables and headings are not sentences. */
+export function findSentences(text: string): string[] {
+  return blankCode(text.slice(0, MAX_CHARS), { onlyFences: true })
+    .split(/\n\s*\n|\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])\s)|\n(?=[ \t]*\*\*)|\n(?=#)/)
+    .filter((block) => !/^\s*(?:#|\||<!--)/.test(block))
+    .flatMap((block) => block.replace(/\s+/g, " ").split(/(?<=[.!?;])\s+(?=[A-Z`"'*(])/))
+    .map(bare)
+    .filter((sentence) => sentence !== "");
+}
+
+/** Without list markers, emphasis and the final full stop. */
+function bare(sentence: string): string {
+  return sentence
+    .trim()
+    .replace(/^(?:[-*+]|\d{1,3}[.)])\s+/, "")
+    .replace(/^\[[ x]\]\s+/i, "")
+    .replace(/\*\*|__/g, "")
+    .replace(/[\s.;,!]+$/, "")
+    .trim();
+}
+
+/** The part of a memory before its reasons: its rule or fact. */
+export function leadOf(body: string): string {
+  const text = body.trim().replace(/^(?:#{1,6}\s*(?:rule|fact|context|summary)\s*\n+)/i, "");
+  const end = /\n\s*\n|\n\s*(?:\*\*(?:why|how to apply)|#+\s*(?:why|how to apply)\b)/i.exec(text);
+  return (end ? text.slice(0, end.index) : text).slice(0, MAX_CHARS);
 }

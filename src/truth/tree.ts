@@ -5,57 +5,38 @@ import { join } from "node:path";
 import { attempt } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
 
-export interface Tree {
-  root: string;
-  isGit: boolean;
-  /** Tracked, or new and not ignored; with `/` on every system. */
-  files: ReadonlySet<string>;
-  folders: ReadonlySet<string>;
-  /** By the last part of the path. */
-  byName: ReadonlyMap<string, readonly string[]>;
-  /** Path without its ending -> path. */
-  byStem: ReadonlyMap<string, string>;
-  submodules: readonly string[];
-  /** Tracked, and removed without a commit. */
-  missing: ReadonlySet<string>;
-  /** What could not be checked, in words. */
-  notes: string[];
-}
+export type Tree = Awaited<ReturnType<typeof readTree>>;
 
 /** Without git: more files than this are a disk, not a project. */
 const MAX_WALKED = 50_000;
 const MAX_DEPTH = 30;
 
-export async function readTree(git: Git): Promise<Tree> {
+export async function readTree(git: Git) {
+  const { root } = git;
   const listing = await readGit(git, ["ls-files", "-z", "-t", "-c", "-o", "-d", "--exclude-standard"]);
   if (listing !== null) {
-    const { present, removed } = listedFiles(listing.toString("utf8"));
-    return { ...treeOf(git.root, true, present, readSubmodules(git.root), []), missing: removed };
+    // `R` marks tracked files that no longer exist; a file in conflict is listed several times.
+    const entries = listing.toString("utf8").split("\0");
+    const missing = new Set(entries.flatMap((entry) => (entry.startsWith("R ") ? [entry.slice(2)] : [])));
+    const files = entries.map((entry) => entry.slice(2)).filter((file) => file !== "" && !missing.has(file));
+    return { ...indexFiles(new Set(files), readSubmodules(root)), root, isGit: true, missing, notes: [] };
   }
   const files: string[] = [];
-  const isWhole = walk(git.root, "", files, 0);
+  const isWhole = walk(root, "", files, 0);
   const notes = ["this is not a git repository, or git is not installed, so moves and removals are unknown"];
   if (!isWhole) notes.push(`there are more than ${MAX_WALKED} files; the rest was not checked`);
-  return treeOf(git.root, false, files, [], notes);
+  return { ...indexFiles(new Set(files), []), root, isGit: false, missing: NONE, notes };
 }
 
-/** `R` marks tracked files that no longer exist; a file in conflict is listed several times. */
-function listedFiles(listing: string): { present: string[]; removed: Set<string> } {
-  const present = new Set<string>();
-  const removed = new Set<string>();
-  for (const entry of listing.split("\0")) {
-    const file = entry.slice(2);
-    if (file === "") continue;
-    if (entry.startsWith("R ")) removed.add(file);
-    else present.add(file);
-  }
-  for (const file of removed) present.delete(file);
-  return { present: [...present], removed };
-}
+/** What is tracked, and removed without a commit. */
+const NONE: ReadonlySet<string> = new Set();
 
-function treeOf(root: string, isGit: boolean, files: readonly string[], submodules: string[], notes: string[]): Tree {
+/** The files are tracked, or new and not ignored; with `/` on every system. */
+function indexFiles(files: ReadonlySet<string>, submodules: readonly string[]) {
   const folders = new Set<string>();
+  /** By the last part of the path. */
   const byName = new Map<string, string[]>();
+  /** Path without its ending -> path. */
   const byStem = new Map<string, string>();
   for (const listed of files) {
     const file = listed.replace(/\/$/, "");
@@ -71,8 +52,7 @@ function treeOf(root: string, isGit: boolean, files: readonly string[], submodul
     if (dot > 0) byStem.set(file.slice(0, slash + 1 + dot), file);
   }
   for (const each of submodules) folders.add(each);
-  const missing = new Set<string>();
-  return { root, isGit, files: new Set(files), folders, byName, byStem, submodules, missing, notes };
+  return { files, folders, byName, byStem, submodules };
 }
 
 /** Folders, and files without their ending, by their last part. */

@@ -44,9 +44,9 @@ function verdictsIn(directoryPath: string): StateRecord<VerdictsFile> {
 }
 
 function parse(value: unknown): VerdictsFile | null {
-  if (!isRecord(value) || value.version !== VERSION || !isRecord(value.memories)) return null;
-  const known = Object.entries(value.memories).filter((pair): pair is [string, KeptVerdict] => isKept(pair[1]));
-  return { version: VERSION, memories: Object.fromEntries(known) };
+  const { version, memories } = value as VerdictsFile;
+  if (version !== VERSION) return null;
+  return { version, memories: Object.fromEntries(Object.entries(memories).filter(([, kept]) => isKept(kept))) };
 }
 
 /** The verdict on the current file, or null if it has changed since or was never checked. */
@@ -65,21 +65,13 @@ export function formatVerdict(kept: KeptVerdict | null): string {
     : `the ${kept.exist} things it names still exist ${checked}`;
 }
 
-function isKept(value: unknown): value is KeptVerdict {
-  if (!isRecord(value)) return false;
-  const { verdict, at, says, bytes, mtimeMs, exist, gone } = value;
-  const isVerdict = verdict === "holds" || verdict === "doubtful" || verdict === "unchecked";
-  return (
-    isVerdict &&
-    typeof at === "string" &&
-    !Number.isNaN(Date.parse(at)) &&
-    typeof says === "string" &&
-    [bytes, mtimeMs, exist, gone].every((each) => typeof each === "number")
-  );
-}
+const VERDICTS: ReadonlySet<unknown> = new Set<MemoryVerdict>(["holds", "doubtful", "unchecked"]);
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isKept(value: unknown): boolean {
+  const { verdict, at, says, bytes, mtimeMs, exist, gone } = (value ?? {}) as Record<string, unknown>;
+  const isDated = typeof at === "string" && !Number.isNaN(Date.parse(at));
+  const isCounted = [bytes, mtimeMs, exist, gone].every((each) => typeof each === "number");
+  return VERDICTS.has(verdict) && isDated && typeof says === "string" && isCounted;
 }
 
 /** A line next to a memory, not a report. */

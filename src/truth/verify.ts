@@ -199,22 +199,16 @@ async function writeDown(
     if (own.length === 0 || directory.readOnly) continue;
     const sign = (id: string) => (i === 0 ? id : `${directory.scope}:${id}`);
     if (options.fix) {
-      const fixes = own.map(({ subject, findings }) => ({
-        subject,
-        ...fixText(subject.file, subject.text, options.all ? findings : findings.filter(isShown)),
-      }));
-      const done = await amend(
-        directory,
-        "verify: new paths",
-        fixes.map(({ subject, text }) => ({ file: subject.file, base: subject.text, text })),
-      );
+      const fixes = own.map(({ subject: { file, text: base }, findings }) => {
+        return { file, base, ...fixText(file, base, options.all ? findings : findings.filter(isShown)) };
+      });
+      const done = await amend(directory, "verify: new paths", fixes);
       if (done.undo !== null) undo.push(sign(done.undo));
-      for (const { subject, fixed: findings } of fixes.filter(({ subject }) => done.files.includes(subject.file))) {
+      for (const { file, fixed: findings } of fixes.filter(({ file }) => done.files.includes(file)))
         for (const finding of findings) {
           fixedFindings.add(finding);
-          fixed.push({ file: subject.file, scope: directory.scope, from: finding.claim.text, to: finding.fix ?? "" });
+          fixed.push({ file, scope: directory.scope, from: finding.claim.text, to: finding.fix ?? "" });
         }
-      }
     }
     const stamps: Amendment[] = own.flatMap(({ subject, verdict }) => {
       const text = options.stamp && verdict === "holds" ? stampText(subject.file, subject.text, now) : null;
@@ -244,24 +238,13 @@ function afterFix({ verdict, findings }: Omit<Judged, "subject">, fixed: Readonl
 async function readChanged(git: Git, revision: string): Promise<Set<string>> {
   const isName = revision !== "" && !revision.startsWith("-") && !revision.includes("\0");
   const commit = isName ? await readGit(git, ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]) : null;
-  if (commit === null)
-    throw new MemdirError(
-      "usage",
-      `--changed-since ${JSON.stringify(revision)}: the commit does not exist; give a branch, a tag or a hash`,
-    );
+  const missing = `--changed-since ${JSON.stringify(revision)}: the commit does not exist; give a branch, a tag or a hash`;
+  if (commit === null) throw new MemdirError("usage", missing);
   const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
   const listing = await readGit(git, args);
-  if (listing === null)
-    throw new MemdirError(
-      "usage",
-      `what changed since ${revision} cannot be read: run \`git diff ${revision}\` to see why`,
-    );
-  return new Set(
-    listing
-      .toString("utf8")
-      .split("\0")
-      .filter((file) => file !== ""),
-  );
+  const unread = `what changed since ${revision} cannot be read: run \`git diff ${revision}\` to see why`;
+  if (listing === null) throw new MemdirError("usage", unread);
+  return new Set(listing.toString("utf8").split("\0").filter(Boolean));
 }
 
 /** Whether a verdict was read from one of these files. */

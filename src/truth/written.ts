@@ -4,6 +4,7 @@ import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Entry, readImage, type Store } from "../store/store.ts";
+import { openParts } from "./history.ts";
 import { addTo } from "./tree.ts";
 
 /** When the line with this text was written, in seconds since 1970; null if that is not known. */
@@ -59,7 +60,7 @@ async function readLines(git: Git, paths: readonly string[], times: Map<string, 
   const form = ["log", "-p", "-U0", "--no-renames", "--format=%x01%H %ct", "--no-color", "--ignore-submodules=all"];
   const births = new Set<string>();
   let [hash, time, inHunk] = ["", 0, false];
-  const take = openLines((line) => {
+  const take = openParts(10, (line) => {
     if (line.startsWith("\x01")) {
       const blank = line.indexOf(" ");
       [hash, time, inHunk] = [line.slice(1, blank), Number(line.slice(blank)), false];
@@ -87,16 +88,6 @@ async function findOrigins(git: Git, commits: readonly string[], paths: readonly
     if (isInside(to) && !isInside(from)) origins.add(from);
   }
   return [...origins];
-}
-
-function openLines(take: (line: string) => void): (chunk: Buffer) => void {
-  const decoder = new TextDecoder();
-  let rest = "";
-  return (chunk) => {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() as string;
-    lines.forEach(take);
-  };
 }
 
 /** The entry before which the file did not hold the line. */

@@ -178,12 +178,12 @@ async function dreamAll(memdir: Memdir, context: Context, ifDue: boolean): Promi
 function readStatus(memdir: Memdir, context: Context) {
   const { directory, mode } = openLearning(memdir);
   const last = lastDream(directory);
-  const gate = checkDreamGates(gatesOf(memdir, context), directory, { onlyLook: true });
+  const reason = checkDreamGates(gatesOf(memdir, context), directory, { onlyLook: true });
   return {
     last: last > 0 ? new Date(last).toISOString() : null,
     running: findDreamer(directory, { isAlive }),
-    due: gate.open,
-    reason: gate.open ? null : gate.reason,
+    due: reason === null,
+    reason,
     mode,
   };
 }

@@ -17,7 +17,7 @@ function memory(file: string, body: string, fields = "", ageDays = 1): HealthMem
   const cues = fields.includes("when:") ? "" : "when:\n  - asked\n";
   const text = `---\nname: ${name}\ndescription: about ${name}\ntype: ${type}\n${cues}${fields}---\n\n${body}\n`;
   const modifiedMs = NOW.getTime() - ageDays * DAY;
-  return { memory: parseMemory(file, text), bytes: text.length, modifiedMs, secrets: [] };
+  return { memory: parseMemory(file, text), modifiedMs, secrets: [] };
 }
 
 function healthOf(memories: HealthMemory[], more: Partial<HealthInput> = {}) {
