@@ -29,16 +29,7 @@ import { refuseTravel } from "./travel.ts";
  */
 export type Move = ReturnType<typeof planMove>;
 
-export interface MoveResult {
-  kind: Move["kind"];
-  name: string;
-  /** Where it was and where it is, below their directories. */
-  from: { scope: string; file: string };
-  to: { scope: string; file: string; path: string };
-  notices: string[];
-  /** Journal entries: of the directory it went to (null when it was there already), and of the one it left. */
-  undo: { written: string | null; removed: string };
-}
+export type MoveResult = Awaited<ReturnType<typeof carryOut>>;
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
 export function planPromotion(found: Found, team: Store): Move {
@@ -57,7 +48,7 @@ export function planDemotion(found: Found, to: Store): Move {
  * Stopped between its steps it leaves the memory in both places, and running it again removes the first. Undoing one of the
  * two entries never loses it: the text is in the journal of either side. `onWritten` is called between the steps, for tests.
  */
-export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
+export async function carryOut(move: Move, onWritten?: () => void) {
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
   const written = await to.change(async (to) => {
@@ -75,9 +66,11 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   return {
     kind,
     name,
+    // Where it was and where it is, below their directories.
     from: { scope: from.scope, file },
     to: { scope: to.scope, file: written.file, path: written.path },
     notices: [...move.notices, ...written.notices, ...removed.notices],
+    // Journal entries: of the directory it went to (null when it was there already), and of the one it left.
     undo: { written: written.undo, removed: removed.entry.id },
   };
 }

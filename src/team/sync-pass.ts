@@ -21,20 +21,19 @@ export interface SyncOptions {
 
 type SyncPhase = "list" | "fetch" | "write" | "push" | "remove" | "save";
 
-export interface SyncResult {
-  pulled: string[];
-  pushed: string[];
-  removed: { here: string[]; there: string[] };
-  merged: string[];
-  conflicts: { path: string; copy: string }[];
-  refused: { path: string; reason: string }[];
-  waiting: { path: string; until: string }[];
-  notices: string[];
-}
+export type SyncResult = ReturnType<typeof emptyResult>;
 
-export function emptyResult(): SyncResult {
-  const removed = { here: [], there: [] };
-  return { pulled: [], pushed: [], removed, merged: [], conflicts: [], refused: [], waiting: [], notices: [] };
+export function emptyResult() {
+  return {
+    pulled: [] as string[],
+    pushed: [] as string[],
+    removed: { here: [] as string[], there: [] as string[] },
+    merged: [] as string[],
+    conflicts: [] as { path: string; copy: string }[],
+    refused: [] as { path: string; reason: string }[],
+    waiting: [] as { path: string; until: string }[],
+    notices: [] as string[],
+  };
 }
 
 /** What a pass carries along. */
