@@ -2,7 +2,6 @@
 
 import { lstatSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { findNameProblem } from "../disk/fence.ts";
 import { describeStatement, nameStatement, typeOfStatement } from "../memory/statement.ts";
 import {
   cleanName,
@@ -10,15 +9,12 @@ import {
   fileNameFor,
   findObjections,
   formatSource,
-  INDEX_FILE,
-  isDailyLog,
   leastTrust,
   MAX_MEMORY_BYTES,
   type Memory,
   type MemoryType,
   mayBecome,
   noteLeft,
-  OVERFLOW_FILE,
   oneLine,
   parseMemory,
   readBytes,
@@ -27,6 +23,7 @@ import {
   type Trust,
   trustOf,
 } from "../store/store.ts";
+import { findEntryProblem } from "../team/protocol.ts";
 import { editFields, formatDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { openLikeness, plain, type Said } from "../text/likeness.ts";
@@ -168,14 +165,10 @@ function openFileNames(directory: Store): (arrival: Arrival) => string {
 
 /** Names that every system takes, in folders of ours that are listed. */
 function isPlain(file: string): boolean {
-  if (findNameProblem(file) !== null || !file.endsWith(".md") || isDailyLog(file)) return false;
   const parts = file.split("/");
-  if (parts.length > 4 || parts.slice(0, -1).some((part) => part.endsWith(".md"))) return false;
-  if ([INDEX_FILE, OVERFLOW_FILE].some((own) => fileKey(parts.at(-1) as string) === fileKey(own))) return false;
-  return parts.every((part) => /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]{0,99}$/u.test(part) && !RESERVED.test(part));
+  if (findEntryProblem(file) !== null || parts.slice(0, -1).some((part) => part.endsWith(".md"))) return false;
+  return parts.every((part) => /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]{0,99}$/u.test(part));
 }
-
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 interface Kept extends Said {
   label: string;

@@ -192,7 +192,6 @@ export const ListAnswer = v.object({
   state: v.optional(shown("Of the repository; `?since=STATE` asks for what changed after it.")),
   since: v.optional(shown("The state that was asked for, where the entries are only what changed after it.")),
 });
-export type ListAnswer = v.InferOutput<typeof ListAnswer>;
 
 const TOO_MANY = `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`;
 
@@ -288,8 +287,6 @@ export const TeamAnswer = v.object({
   limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], v.optional(COUNT, 0))),
   repositories: v.array(RepositoryAnswer),
 });
-
-export type TeamAnswer = v.InferOutput<typeof TeamAnswer>;
 
 /** POST …/repositories, for admins of the team. 201, or 409 where it is there already. */
 export const RepositoryRequest = v.object({ name: NAME });
