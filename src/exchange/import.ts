@@ -41,20 +41,8 @@ interface ImportOptions {
   onProgress?: (done: number, total: number) => void;
 }
 
-export interface ImportResult {
-  imported: { file: string; name: string; type: MemoryType; origin: string }[];
-  skipped: { name: string; origin: string; kind: "known" | "duplicate" | "secret" | "unfit"; reason: string }[];
-  /** One entry for all of it; null when nothing was written. */
-  undo: string | null;
-  notices: string[];
-}
-
-/** Never changes an existing memory. Running it again changes nothing. */
-export async function importMemories(
-  directory: Store,
-  found: readonly Imported[],
-  options: ImportOptions = {},
-): Promise<ImportResult> {
+/** Never changes an existing memory. Running it again changes nothing. `undo`: one entry for all of it; null when nothing was written. */
+export async function importMemories(directory: Store, found: readonly Imported[], options: ImportOptions = {}) {
   const arrivals = found.slice(0, MAX_MEMORIES).map((each) => prepare(each, options.type, directory.now()));
   const left = found.length - arrivals.length;
   const notices = left > 0 ? [`${left} memories are left out: an import takes ${MAX_MEMORIES}`] : [];
@@ -104,7 +92,7 @@ function choose(directory: Store, checked: readonly ReturnType<typeof check>[]) 
   );
   const nameFile = openFileNames(directory);
   const accepted = new Map<string, Arrival>();
-  const skipped: ImportResult["skipped"] = [];
+  const skipped: ({ name: string; origin: string } & Refusal)[] = [];
   for (const { arrival, objection, shown } of checked) {
     const refusal = objection?.kind === "unfit" ? objection : (stock.find(arrival) ?? objection);
     if (refusal) skipped.push({ ...shown, ...refusal });
@@ -123,7 +111,7 @@ function report({ accepted, skipped }: ReturnType<typeof choose>, notices: reado
   return { imported, skipped, notices: [...notices, ...noteTypes(accepted), ...noteLeft(left)] };
 }
 
-type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;
+type Refusal = { kind: "known" | "duplicate" | "secret" | "unfit"; reason: string };
 
 function objectTo(arrival: Arrival): Refusal | null {
   if (arrival.problem !== null) return { kind: "unfit", reason: arrival.problem };

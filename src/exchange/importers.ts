@@ -116,24 +116,20 @@ function otherProjects({ config, location }: Target): { path: string; memories: 
     .filter(({ memories }) => memories > 0);
 }
 
-interface Sighting {
-  source: string;
-  path: string;
-  memories: number;
-  /** Why it cannot be counted. */
-  problem: string | null;
-}
+/** `problem`: why it cannot be counted. */
+type Sighting = { source: string; path: string; memories: number; problem: string | null };
 
 /** What can be imported on this machine, without changing anything. */
 export function findSources(target: Target, all: boolean): Sighting[] {
   const usual = IMPORTERS.flatMap((importer): Sighting[] => {
     const path = importer.usual?.(target) ?? null;
     if (path === null || !statOrNull(path)) return [];
+    const source = importer.name;
     try {
-      const { found } = importer.read(path, target, all);
-      return found.length === 0 ? [] : [{ source: importer.name, path, memories: found.length, problem: null }];
+      const memories = importer.read(path, target, all).found.length;
+      return memories === 0 ? [] : [{ source, path, memories, problem: null }];
     } catch (error) {
-      return [{ source: importer.name, path, memories: 0, problem: (error as Error).message }];
+      return [{ source, path, memories: 0, problem: (error as Error).message }];
     }
   });
   return [...otherProjects(target).map((each) => ({ source: "claude-code", ...each, problem: null })), ...usual];

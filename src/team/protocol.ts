@@ -131,12 +131,10 @@ export function findPersonProblem(name: string): string | null {
 
 /** A text that `findProblem` has nothing against. */
 function sound(findProblem: (text: string) => string | null) {
+  const isSound = (text: string) => findProblem(text) === null;
   return v.pipe(
     v.string(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? findProblem(dataset.value) : null;
-      if (message !== null) addIssue({ message });
-    }),
+    v.check(isSound, ({ input }) => findProblem(input) ?? ""),
   );
 }
 

@@ -46,7 +46,7 @@ export function openPass(given: SyncOptions) {
   let saved = local.formatState(state);
   let named = local.neededTexts(directory, state);
   const pass = {
-    options: { findSecrets, mayTravel: () => null, ...given },
+    options: { findSecrets, mayTravel: () => null, ...given, remote: dryRun ? pretend(given.remote) : given.remote },
     state,
     texts: dryRun ? { ...texts, keep: () => {} } : texts,
     result: emptyResult(),
@@ -76,4 +76,9 @@ export function openPass(given: SyncOptions) {
     },
   };
   return pass;
+}
+
+/** Takes every change, and none of them happens. */
+function pretend(remote: Remote): Remote {
+  return { ...remote, apply: async (changes) => changes.map(({ path }) => ({ kind: "done", path, revision: "" })) };
 }

@@ -393,7 +393,7 @@ const PUSH_BATCH = 20;
 
 /** Stale ones are for the next round. */
 async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[]): Promise<void> {
-  const { remote, signal, dryRun } = pass.options;
+  const { remote, signal } = pass.options;
   for (let from = 0; from < all.length; from += PUSH_BATCH) {
     pass.progress(phase, from, all.length);
     const some = all.slice(from, from + PUSH_BATCH).flatMap((sending) => {
@@ -401,8 +401,7 @@ async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[
       return change ? [{ ...sending, change }] : [];
     });
     const changes = some.map(({ change }) => change);
-    const pretended = changes.map(({ path }): RemoteOutcome => ({ kind: "done", path, revision: "" }));
-    const outcomes = dryRun || changes.length === 0 ? pretended : await remote.apply(changes, signal);
+    const outcomes = changes.length === 0 ? [] : await remote.apply(changes, signal);
     for (const [i, { done, refused }] of some.entries()) {
       const outcome = outcomes[i];
       if (outcome?.kind === "done") done(outcome.revision);
