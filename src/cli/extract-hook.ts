@@ -12,7 +12,7 @@ import { enrichBeside, openExtractor, openLearning, openOfflineExtractor } from 
 import { type HeardMessage, hearSession, ownWords } from "../session/heard.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
-import { readAuthors } from "../team/authors.ts";
+import { readAuthors } from "../store/store.ts";
 import { killAfter } from "../verbs/common.ts";
 import { CHILD_VARIABLE } from "../world.ts";
 import type { Call, Run } from "./command.ts";
