@@ -5,8 +5,9 @@ import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { countMemories, listEntries } from "../project/scopes.ts";
-import { readClaudeMem, readMem0, readMemdirJson, readServerMemory } from "./data-sources.ts";
+import { readClaudeMem } from "./claude-mem.ts";
 import type { Harvest } from "./imported.ts";
+import { readMem0, readMemdirJson, readServerMemory } from "./json-sources.ts";
 import {
   readBasicMemory,
   readClaudeCode,

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Database, readClaudeMem } from "../../src/exchange/data-sources.ts";
+import { type Database, readClaudeMem } from "../../src/exchange/claude-mem.ts";
 import { makeTemporary } from "../temporary.ts";
 import { errorOf } from "../world.ts";
 

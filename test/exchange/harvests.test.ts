@@ -5,8 +5,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readMem0, readMemdirJson, readServerMemory } from "../../src/exchange/data-sources.ts";
 import { MAX_FILE_BYTES, MAX_WALKED, timeOf } from "../../src/exchange/imported.ts";
+import { readMem0, readMemdirJson, readServerMemory } from "../../src/exchange/json-sources.ts";
 import {
   readBasicMemory,
   readClaudeCode,
