@@ -71,7 +71,6 @@ const PAGE = "src/web/page";
 const ALONE = [
   "recall/surface-log",
   "memory/statement",
-  "team/authors",
   "truth/lint",
   "truth/health",
   "truth/verify",

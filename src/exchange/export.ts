@@ -16,8 +16,15 @@ import {
 import { attempt, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
-import { formatAuthorship, MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
-import { readAuthors } from "../team/authors.ts";
+import {
+  formatAuthorship,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  parseMemory,
+  readAuthors,
+  trustOf,
+} from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findMarked, putMarked } from "../text/lines.ts";
 import { findSecrets } from "../text/secrets.ts";

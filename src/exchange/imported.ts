@@ -2,8 +2,8 @@
 
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { withRegular } from "../disk/fence.ts";
+import { basename, dirname, join } from "node:path";
+import { statOrNull, withRegular } from "../disk/fence.ts";
 import { describeStatement, nameStatement } from "../memory/statement.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
 
@@ -56,17 +56,28 @@ export interface Source {
   modified: string;
 }
 
-/** What `read` makes of each file: its memories, or why it has none. Those that cannot be read are problems. */
+/** What a reader finds in a folder, before it reads any of it. */
+export interface Listing {
+  files: readonly string[];
+  problems?: readonly string[];
+}
+
+/**
+ * What `read` makes of each file that `list` finds in the folder: its memories, or why it has none. Those that cannot be read are
+ * problems. A path that is a file's is read itself, also behind a link, as the user named it.
+ */
 export function readFiles(
-  folder: string,
-  files: readonly string[],
-  options: { follow?: boolean },
+  path: string,
+  list: (folder: string) => Listing,
   read: (file: string, source: Source) => Imported[] | string,
 ): Harvest {
+  const isFolder = statOrNull(path)?.isDirectory() ?? true;
+  const folder = isFolder ? path : dirname(path);
+  const { files, problems: passed = [] } = isFolder ? list(path) : { files: [basename(path)] };
   const found: Imported[] = [];
-  const problems: string[] = [];
+  const problems = [...passed];
   for (const file of files.slice(0, MAX_MEMORIES)) {
-    const source = readSource(join(folder, file), options);
+    const source = readSource(join(folder, file), { follow: !isFolder });
     const memories = "problem" in source ? source.problem : read(file, source);
     if (typeof memories === "string") problems.push(memories);
     else found.push(...memories);
@@ -74,6 +85,10 @@ export function readFiles(
   if (files.length > MAX_MEMORIES)
     problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are imported`);
   return { found, problems };
+}
+
+export function joinHarvests(one: Harvest, other: Harvest): Harvest {
+  return { found: [...one.found, ...other.found], problems: [...one.problems, ...other.problems] };
 }
 
 /** What `read` makes of the one file that the user named, which may be a link. */

@@ -4,11 +4,18 @@ import { basename, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findClaudeProjects, readClaudeCode } from "./claude-code.ts";
+import { countMemories, listEntries } from "../project/scopes.ts";
 import { readClaudeMem } from "./claude-mem.ts";
 import type { Harvest } from "./imported.ts";
 import { readMem0, readMemdirJson, readServerMemory } from "./json-sources.ts";
-import { readBasicMemory, readCodex, readCursor, readGemini, readMarkdown } from "./markdown-sources.ts";
+import {
+  readBasicMemory,
+  readClaudeCode,
+  readCodex,
+  readCursor,
+  readGemini,
+  readMarkdown,
+} from "./markdown-sources.ts";
 
 /** The project that is imported into. */
 type Target = Pick<Memdir, "config" | "location">;
@@ -77,12 +84,7 @@ export function findImporter(name: string): Importer {
 }
 
 /** Reads a source, from its usual place unless a path is given. Throws where there is nothing to import. */
-export function harvest(
-  importer: Importer,
-  given: string | null,
-  target: Target,
-  all = false,
-): Harvest & { path: string } {
+export function harvest(importer: Importer, given: string | null, target: Target, all = false) {
   const path = given ?? importer.usual?.(target) ?? null;
   if (path === null) throw new MemdirError("usage", `${importer.name} has no usual place${hintFor(importer, target)}`);
   if (!statOrNull(path)) {
@@ -104,28 +106,31 @@ function hintFor(importer: Importer, target: Target): string {
   return `: give a path, \`${call}\`${some.length > 0 ? `, such as ${some.join(" or ")}` : ""}`;
 }
 
+/** Folders of other projects of Claude Code that hold memories, the one in use left out. */
 function otherProjects({ config, location }: Target): { path: string; memories: number }[] {
-  return findClaudeProjects(config.claudeDir, location.dir);
+  const projects = join(config.claudeDir, "projects");
+  return listEntries(projects)
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(projects, entry.name, "memory"))
+    .filter((path) => path !== location.dir)
+    .map((path) => ({ path, memories: countMemories(path, { recursive: true }) }))
+    .filter(({ memories }) => memories > 0);
 }
 
-export interface Sighting {
-  source: string;
-  path: string;
-  memories: number;
-  /** Why it cannot be counted. */
-  problem: string | null;
-}
+/** `problem`: why it cannot be counted. */
+type Sighting = { source: string; path: string; memories: number; problem: string | null };
 
 /** What can be imported on this machine, without changing anything. */
 export function findSources(target: Target, all: boolean): Sighting[] {
   const usual = IMPORTERS.flatMap((importer): Sighting[] => {
     const path = importer.usual?.(target) ?? null;
     if (path === null || !statOrNull(path)) return [];
+    const source = importer.name;
     try {
-      const { found } = importer.read(path, target, all);
-      return found.length === 0 ? [] : [{ source: importer.name, path, memories: found.length, problem: null }];
+      const memories = importer.read(path, target, all).found.length;
+      return memories === 0 ? [] : [{ source, path, memories, problem: null }];
     } catch (error) {
-      return [{ source: importer.name, path, memories: 0, problem: (error as Error).message }];
+      return [{ source, path, memories: 0, problem: (error as Error).message }];
     }
   });
   return [...otherProjects(target).map((each) => ({ source: "claude-code", ...each, problem: null })), ...usual];

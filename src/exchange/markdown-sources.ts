@@ -1,19 +1,34 @@
-/** Readers of Markdown files: any folder of them, Obsidian's among them, the notes of basic-memory, Codex's memories, Gemini CLI's and Cursor's rules. */
+/** Readers of Markdown files: Claude Code's memory of another project or machine, any folder of them, Obsidian's among them, the notes of basic-memory, Codex's memories, Gemini CLI's and Cursor's rules. */
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
-import { isMemoryType, readGivenFields, stemOf, type Trust, walk } from "../store/store.ts";
+import { slugOf } from "../project/locate.ts";
+import { countMemories, listEntries } from "../project/scopes.ts";
+import {
+  INDEX_FILE,
+  isMemoryType,
+  parseIndexLine,
+  parseMemory,
+  readGivenFields,
+  stemOf,
+  type Trust,
+  walk,
+} from "../store/store.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 import {
   describeBody,
   type Harvest,
   type Imported,
+  joinHarvests,
+  type Listing,
   MAX_WALKED,
   nameBody,
   readFile,
   readFiles,
+  readSource,
   type Source,
   textOf,
   textsOf,
@@ -34,12 +49,7 @@ export function readBasicMemory(path: string): Harvest {
 const READ_FIELDS = ["title", "summary", "tags", "updated", "date"];
 
 function readNotes(path: string, from: string, trust: Trust, idField = ""): Harvest {
-  const isFolder = statOrNull(path)?.isDirectory() === true;
-  const { files, links, skipped } = isFolder
-    ? walk(path, true, MAX_WALKED)
-    : { files: [basename(path)], links: [], skipped: [] };
-  const folder = isFolder ? path : dirname(path);
-  const { found, problems } = readFiles(folder, files, { follow: !isFolder }, (file, { text, modified }) => {
+  return readFiles(path, listNotes, (file, { text, modified }) => {
     const note = readNote(text, stemOf(file));
     if (note.body === "" && note.description === "") return `${file} is empty: skipped`;
     const id = textOf(fieldIn(text, idField)) || file;
@@ -49,8 +59,12 @@ function readNotes(path: string, from: string, trust: Trust, idField = ""): Harv
     const unread = left.filter((key) => key !== idField && !READ_FIELDS.includes(key));
     return [{ ...note, links, pinned, expires, left: unread, at: note.at ?? modified, origin: { from, id }, trust }];
   });
-  const passed = skipped.map((each) => `${each.path} is skipped: ${each.reason}`);
-  return { found, problems: [...links.map((file) => `${file} is a symbolic link: skipped`), ...passed, ...problems] };
+}
+
+function listNotes(folder: string, recursive = true): Listing {
+  const { files, links, skipped } = walk(folder, recursive, MAX_WALKED);
+  const linked = links.map((file) => `${file} is a symbolic link: skipped`);
+  return { files, problems: [...linked, ...skipped.map(({ path, reason }) => `${path} is skipped: ${reason}`)] };
 }
 
 /** Raw material that Codex made the other files of. */
@@ -58,12 +72,12 @@ const CODEX_RAW = "raw_memories.md";
 
 /** The handbook and summary in `~/.codex/memories`: a memory for each section. A model wrote them about the user's sessions: conclusions. */
 export function readCodex(path: string): Harvest {
-  const isFile = statOrNull(path)?.isFile() === true;
-  const folder = isFile ? dirname(path) : path;
-  // Its own MEMORY.md is not an index but the handbook itself.
-  const handbook = statOrNull(join(folder, "MEMORY.md"))?.isFile() ? ["MEMORY.md"] : [];
-  const files = isFile ? [basename(path)] : [...handbook, ...walk(folder, false, MAX_WALKED).files];
-  return readFiles(folder, files, { follow: isFile }, (file, { text, modified }) => {
+  const list = (folder: string) => {
+    // Its own MEMORY.md is not an index but the handbook itself.
+    const handbook = statOrNull(join(folder, INDEX_FILE))?.isFile() ? [INDEX_FILE] : [];
+    return { files: [...handbook, ...walk(folder, false, MAX_WALKED).files] };
+  };
+  return readFiles(path, list, (file, { text, modified }) => {
     if (file === CODEX_RAW) return `${file} is skipped: the other files were made of it`;
     return splitSections(text).map(({ path, body }) => ({
       name: path.join(": ") || describeBody(body),
@@ -105,35 +119,39 @@ const OLD_RULES = ".cursorrules";
 
 /** `.cursor/rules/**.mdc` and the older `.cursorrules`. `path`: the project, its folder of rules, or one rule. */
 export function readCursor(path: string): Harvest {
-  const isFile = statOrNull(path)?.isFile() === true;
   const rules = join(path, ".cursor", "rules");
-  const folder = isFile ? dirname(path) : statOrNull(rules)?.isDirectory() ? rules : path;
-  const files = isFile ? [basename(path)] : [];
-  const problems: string[] = [];
+  const isProject = statOrNull(rules)?.isDirectory() === true;
   // A project without rules has no .mdc files of its own: other folders are not searched.
-  if (!isFile && (folder === rules || /[/\\]rules$/.test(folder))) visitRules(folder, "", 0, files, problems);
-  const old = !isFile && statOrNull(join(path, OLD_RULES))?.isFile() ? [OLD_RULES] : [];
-  const rulesRead = readFiles(folder, files, { follow: isFile }, ruleOf);
-  const oldRead = readFiles(path, old, {}, ruleOf);
-  return {
-    found: [...rulesRead.found, ...oldRead.found],
-    problems: [...problems, ...rulesRead.problems, ...oldRead.problems],
-  };
+  const list = (folder: string) => (isProject || /[/\\]rules$/.test(folder) ? listRules(folder) : { files: [] });
+  const found = readFiles(isProject ? rules : path, list, ruleOf);
+  const isOld = statOrNull(join(path, OLD_RULES))?.isFile() === true;
+  return isOld
+    ? joinHarvests(
+        found,
+        readFiles(path, () => ({ files: [OLD_RULES] }), ruleOf),
+      )
+    : found;
 }
 
-function visitRules(root: string, folder: string, depth: number, files: string[], problems: string[]): void {
-  if (depth > MAX_DEPTH) return;
+function listRules(
+  root: string,
+  folder = "",
+  depth = 0,
+  listing = { files: [] as string[], problems: [] as string[] },
+) {
+  if (depth > MAX_DEPTH) return listing;
   try {
     const entries = readdirSync(join(root, folder), { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const file = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) visitRules(root, file, depth + 1, files, problems);
-      else if (entry.isFile() && entry.name.endsWith(".mdc")) files.push(file);
-      else if (entry.isSymbolicLink()) problems.push(`${file} is a symbolic link: skipped`);
+      if (entry.isDirectory()) listRules(root, file, depth + 1, listing);
+      else if (entry.isSymbolicLink()) listing.problems.push(`${file} is a symbolic link: skipped`);
+      else if (entry.isFile() && file.endsWith(".mdc")) listing.files.push(file);
     }
   } catch (error) {
-    problems.push(`${folder || "."} cannot be read (${(error as NodeJS.ErrnoException).code}): skipped`);
+    listing.problems.push(`${folder || "."} cannot be read (${(error as NodeJS.ErrnoException).code}): skipped`);
   }
+  return listing;
 }
 
 /** Files of a repository could be by anyone: a document until the user says what they are (`--type feedback`). */
@@ -211,8 +229,10 @@ interface Section {
   body: string;
 }
 
-/** Sections of headings up to `depth`; deeper ones stay in the text of theirs. */
-export function splitSections(text: string, depth = 2): Section[] {
+/** Deeper headings stay in the text of their section. */
+const SECTION_LEVEL = 2;
+
+export function splitSections(text: string): Section[] {
   const sections: Section[] = [];
   let path: { level: number; title: string }[] = [];
   let lines: string[] = [];
@@ -223,7 +243,7 @@ export function splitSections(text: string, depth = 2): Section[] {
   };
   for (const { line, isCode } of linesOf(text)) {
     const heading = isCode ? null : headingOf(line);
-    if (heading && heading.level <= depth) {
+    if (heading && heading.level <= SECTION_LEVEL) {
       end();
       path = [...path.filter(({ level }) => level < heading.level), heading];
     } else lines.push(line);
@@ -271,5 +291,74 @@ function linesOf(text: string): { line: string; isCode: boolean }[] {
     const isCode = fence !== null;
     if (fence !== null && mark?.[1]?.startsWith(fence) && mark[2]?.trim() === "") fence = null;
     return { line, isCode };
+  });
+}
+
+// --- The auto memory of Claude Code, for another project or from another machine, in any of its layouts.
+
+const FROM = "claude-code";
+
+/** `path`: the folder of memories, the project's folder around it, or the project itself, looked up below `claudeDir`. */
+export function readClaudeCode(path: string, claudeDir: string): Harvest {
+  const { dir, recursive } = findFolder(path, claudeDir);
+  const index = statOrNull(join(dir, INDEX_FILE)) ? readSource(join(dir, INDEX_FILE)) : { text: "", modified: "" };
+  const { text: indexText, modified } = "text" in index ? index : { text: "", modified: "" };
+  const pointers = splitLines(indexText).flatMap((line) => parseIndexLine(line) ?? []);
+  const hooks = new Map(pointers.map(({ file, hook }) => [file, hook]));
+  const owner = basename(basename(dir) === "memory" ? dirname(dir) : dir);
+  const read = readFiles(
+    dir,
+    (folder) => listNotes(folder, recursive),
+    (file, source) => [memoryOf(file, source, hooks.get(file.normalize("NFC")) ?? "", owner)],
+  );
+  const problems = "problem" in index ? [index.problem] : [];
+  return joinHarvests(read, { found: notesOf(indexText, modified, owner), problems });
+}
+
+/** Beside transcripts only the folder's own files are memories: its other folders belong to sessions. */
+function findFolder(path: string, claudeDir: string): { dir: string; recursive: boolean } {
+  const isFolder = (dir: string) => statOrNull(dir)?.isDirectory() === true;
+  const nested = [join(path, "memory"), join(claudeDir, "projects", slugOf(path), "memory")].find(isFolder);
+  const isOwn = countMemories(path, { recursive: false, limit: 1 }) > 0 || statOrNull(join(path, INDEX_FILE)) !== null;
+  if (nested && !(isOwn && nested !== join(path, "memory"))) return { dir: nested, recursive: true };
+  const hasTranscripts = listEntries(path).some(({ name }) => name.endsWith(".jsonl"));
+  return { dir: path, recursive: !hasTranscripts };
+}
+
+function memoryOf(file: string, read: Source, hook: string, owner: string): Imported {
+  const memory = parseMemory(file, read.text);
+  const note = readNote(read.text, memory.name);
+  const hasFrontmatter = Object.keys(memory.metadata).length > 0;
+  return {
+    ...note,
+    name: memory.name === "" ? note.name : hasFrontmatter ? memory.name : note.name,
+    description: memory.description || hook || note.description,
+    type: memory.typeExplicit ? memory.type : null,
+    at: memory.modified ?? note.at ?? read.modified,
+    origin: { from: FROM, id: `${owner}/${file}` },
+    // What it says about its source is kept with its text.
+    trust: "user",
+    ...(hasFrontmatter ? { text: read.text } : {}),
+    file,
+  };
+}
+
+/** The first layouts kept the notes themselves in MEMORY.md: what is neither a pointer nor a heading is one. */
+function notesOf(index: string, at: string, owner: string): Imported[] {
+  const lines = splitLines(index).filter((line) => parseIndexLine(line) === null);
+  return splitSections(lines.join("")).flatMap(({ path, body }): Imported[] => {
+    const title = path.at(-1) ?? "";
+    // A line or two between pointers introduce them.
+    if (index.length > lines.join("").length && !/^\s*[-*+] /m.test(body)) return [];
+    return [
+      {
+        name: title || describeBody(body),
+        description: describeBody(body),
+        body,
+        at: at || null,
+        origin: { from: FROM, id: `${owner}/${INDEX_FILE}/${path.join("/") || "top"}` },
+        trust: "user",
+      },
+    ];
   });
 }

@@ -1,7 +1,8 @@
-/** Who wrote a memory of the team, as far as it is kept beside it: no process, for where memories are shown. */
+/** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
-import { findHead } from "../project/git.ts";
-import type { Directory } from "./directory.ts";
+import type { Env } from "../config.ts";
+import { findHead, lastCommits } from "../project/git.ts";
+import { type Directory, prepareDirectory } from "./directory.ts";
 import { openState, type StateRecord } from "./state.ts";
 
 export interface Authorship {
@@ -28,6 +29,28 @@ export function findAuthor(directory: Place, file: string): string | null {
 export function peekAuthors(directory: Pick<Directory, "path" | "inRepository">): Authors {
   if (!directory.inRepository) return readSynced(directory);
   return readCache(directory, findHead(directory.path)) ?? new Map();
+}
+
+/** Enough for a long history on a slow disk; a longer wait looks as if it hangs. */
+const TIMEOUT_MS = 10_000;
+
+/** One call of git, kept until the repository has another commit. Never throws: who is not known is not in it. */
+export async function readAuthors(directory: Directory, env: Env): Promise<Authors> {
+  if (!directory.inRepository) return readSynced(directory);
+  const head = findHead(directory.path);
+  const kept = readCache(directory, head);
+  if (kept) return kept;
+  const commits = await lastCommits(directory.path, env, TIMEOUT_MS);
+  const authors = new Map([...commits].map(([file, { author, at }]) => [file, { author: cleanAuthor(author), at }]));
+  if (authors.size === 0 || head === null) return authors;
+  try {
+    prepareDirectory(directory);
+    authorsIn(directory).write({ version: VERSION, head, entries: Object.fromEntries(authors) });
+  } catch (error) {
+    // A checkout that may only be read.
+    directory.log(`authors are not kept: ${(error as Error).message}`);
+  }
+  return authors;
 }
 
 /** `Ada, 10 Nov 2026`, or `somebody, 10 Nov 2026` where the name is none. "" without a name and a date. */
@@ -80,17 +103,13 @@ function authorsIn({ path }: Pick<Directory, "path">): StateRecord<AuthorsFile> 
   });
 }
 
-export function readCache(directory: Pick<Directory, "path">, head: string | null): Authors | null {
+function readCache(directory: Pick<Directory, "path">, head: string | null): Authors | null {
   const kept = head === null ? null : authorsIn(directory).read();
   return kept?.head === head ? readEntries(kept.entries) : null;
 }
 
-export function writeCache(directory: Pick<Directory, "path">, head: string, authors: Authors): void {
-  authorsIn(directory).write({ version: VERSION, head, entries: Object.fromEntries(authors) });
-}
-
 /** What the last sync noted. Its file belongs to sync: whatever does not look as expected is passed over. */
-export function readSynced({ path }: Pick<Directory, "path">): Authors {
+function readSynced({ path }: Pick<Directory, "path">): Authors {
   const noted = openState(path)
     .record("sync", (value) => value as { entries?: unknown; agreed?: unknown } | null)
     .read();

@@ -1,6 +1,6 @@
 /** The transport's own bare repository: created when it is missing, recreated when it is damaged, used by one process at a time; and what it exchanges with its remote. */
 
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { moveInto, readRegular, writeTemporary } from "../disk/fence.ts";
@@ -126,12 +126,8 @@ function keepPlain(directory: string): boolean {
   return /bare = true/i.test(plain.join("\n"));
 }
 
-/** The repository and what was worked out from it. Only what bears our names: the folder may hold other things. */
 function clearRepository({ cache }: Repository): void {
-  onDisk("clear", cache, () => {
-    const notes = readdirSync(cache).filter((name) => /^history-[0-9a-f]{16}\.json$/.test(name));
-    for (const name of [FOLDER, ...notes]) rmSync(join(cache, name), { recursive: true, force: true, maxRetries: 3 });
-  });
+  onDisk("clear", cache, () => rmSync(join(cache, FOLDER), { recursive: true, force: true, maxRetries: 3 }));
 }
 
 /** The branch's last commit as the remote last showed it; null for none. */

@@ -73,7 +73,7 @@ export function openHttp(network: Network, options: HttpOptions) {
       const tried = await trySend(network, { base, token, timeoutMs, beginMs }, request);
       if ("answer" in tried) return settle(tried.answer, server);
       if (request.signal?.aborted) throw stopped(server);
-      const waitMs = Math.max(backoffMs(attempt, network.random), tried.retryAfterMs);
+      const waitMs = Math.max(backoffMs(attempt, network.random), tried.retryAfterMs ?? 0);
       if (tried.isFinal || attempt >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw unreachable(server, tried, attempt);
       log(`${request.method} ${server}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
       await network.sleep(waitMs, request.signal).catch(() => {});
@@ -107,25 +107,15 @@ const MAX_VALUES = 1_000_000;
 
 /** Whether so many values are in it that reading them would take gigabytes. Texts, which may hold any characters, are one each. */
 function isBomb(text: string): boolean {
+  // Shorter ones cannot be.
+  if (text.length <= MAX_VALUES) return false;
   let values = 0;
-  // Short ones cannot be.
-  for (let at = text.length > MAX_VALUES ? 0 : text.length; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      do at = text.indexOf('"', at + 1);
-      while (at > 0 && isEscaped(text, at));
-      if (at < 0) return false;
-    } else if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MAX_VALUES) return true;
+  let isInText = false;
+  for (const [sign] of text.matchAll(/\\.|[",[{]/gs)) {
+    if (sign === '"') isInText = !isInText;
+    else if (sign.length === 1 && !isInText && ++values > MAX_VALUES) return true;
   }
   return false;
-}
-
-const [QUOTE, COMMA, BRACKET, BRACE] = [34, 44, 91, 123];
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text[at - 1 - backslashes] === "\\") backslashes++;
-  return backslashes % 2 === 1;
 }
 
 const TOO_LARGE = "its answer is too large";
@@ -141,9 +131,9 @@ function misbehaved(url: string, what: string): MemdirError {
 
 interface Failure {
   problem: string;
-  retryAfterMs: number;
+  retryAfterMs?: number;
   /** Asking again gives the same. */
-  isFinal: boolean;
+  isFinal?: boolean;
 }
 
 async function trySend(
@@ -173,20 +163,18 @@ async function trySend(
     limitMs = timeoutMs;
     timer = setTimeout(() => late.abort(), limitMs);
     const bytes = await readBody(response.body, maxBytes);
-    if (bytes === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
+    if (bytes === null) return { problem: TOO_LARGE, isFinal: true };
     const { status, headers } = response;
     if (status === 429 || status >= 500) {
       const retryAfterMs = retryAfter(headers.get("retry-after"), now().getTime());
       const { message } = problemOf({ status, headers, text: bytes.toString("utf8") });
       // Why, in the words of the server, which has seen the token.
       const why = message === "" || message.includes(token) ? "" : ` (${message})`;
-      return { problem: `it answered ${status}${why}`, retryAfterMs, isFinal: false };
+      return { problem: `it answered ${status}${why}`, retryAfterMs };
     }
     return { answer: { status, headers, text: bytes.toString("utf8") } };
   } catch (error) {
-    if (late.signal.aborted)
-      return { problem: `no answer within ${Math.ceil(limitMs / 1000)} s`, retryAfterMs: 0, isFinal: false };
-    return { ...reasonOf(error), retryAfterMs: 0 };
+    return late.signal.aborted ? { problem: `no answer within ${Math.ceil(limitMs / 1000)} s` } : reasonOf(error);
   } finally {
     clearTimeout(timer);
   }
@@ -239,7 +227,7 @@ function retryAfter(value: string | null, now: number): number {
 }
 
 /** The code of the innermost cause: messages of the network library may quote the request. */
-function reasonOf(error: unknown): Pick<Failure, "problem" | "isFinal"> {
+function reasonOf(error: unknown): Failure {
   let code = "";
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const own = (at as NodeJS.ErrnoException).code;
@@ -247,8 +235,7 @@ function reasonOf(error: unknown): Pick<Failure, "problem" | "isFinal"> {
   }
   const advice = CERTIFICATE[code];
   if (advice) return { problem: `its certificate is not accepted (${code}): ${advice}`, isFinal: true };
-  const problem = WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`);
-  return { problem, isFinal: false };
+  return { problem: WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`) };
 }
 
 const UNKNOWN_ISSUER =
@@ -272,7 +259,7 @@ const WORDS: Record<string, string> = {
   UND_ERR_SOCKET: "the connection was dropped",
 };
 
-function unreachable(url: string, { problem, retryAfterMs }: Failure, attempts: number): MemdirError {
+function unreachable(url: string, { problem, retryAfterMs = 0 }: Failure, attempts: number): MemdirError {
   const wait = retryAfterMs > 0 ? `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : "";
   const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
   const rest = "what was not sent stays here and is sent by the next `memdir sync`";

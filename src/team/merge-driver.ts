@@ -28,8 +28,12 @@ const MAX_BYTES = 1 << 20;
 
 /** `git.root` is the top of the checkout, where git starts drivers. Must not throw: whatever fails of ours, git's own merge of lines takes its place, and no side is lost. */
 export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
-  const outside = findOutside(call, git);
-  if (outside) return { code: 1, message: `memdir: ${call.path} is not merged: ${outside}` };
+  try {
+    // Git's own files are at the top of the checkout. Nothing else is read or written.
+    for (const file of [call.base, call.ours, call.theirs]) resolveInside(git.root, file);
+  } catch (error) {
+    return { code: 1, message: `memdir: ${call.path} is not merged: ${(error as Error).message}` };
+  }
   try {
     const [base, ours, theirs] = ofEach([call.base, call.ours, call.theirs], (file) => readSide(git, file));
     const merged = (call.kind === "index" ? mergeIndex : mergeMemory)(base, ours, theirs);
@@ -38,16 +42,6 @@ export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
     return { code: 0, message: "" };
   } catch (error) {
     return mergeByLines(call, git, (error as Error).message);
-  }
-}
-
-/** Git's own files are at the top of the checkout. Nothing else is read or written. */
-function findOutside({ base, ours, theirs }: MergeCall, { root }: Git): string | null {
-  try {
-    for (const file of [base, ours, theirs]) resolveInside(root, file);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
   }
 }
 

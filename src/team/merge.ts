@@ -12,7 +12,7 @@ import {
   parseDocument,
 } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
-import { splitLines } from "../text/lines.ts";
+import { blankCode, splitLines } from "../text/lines.ts";
 import { findEntryProblem } from "./protocol.ts";
 
 /** A text with both changes in it, whole; null where there is none: the caller keeps one side beside the other. */
@@ -72,7 +72,6 @@ function sectionsOf(body: string): Sections {
   const sections = new Map<string, Section>();
   let lines: string[] = [];
   let heading = "";
-  let fence: string | null = null;
   const close = () => {
     let number = 1;
     let key = heading;
@@ -82,11 +81,9 @@ function sectionsOf(body: string): Sections {
     // The first one is there even when it is empty, so that all three bodies begin alike.
     if (all !== "" || heading === "") sections.set(key, { key, text, blank: all.slice(text.length) });
   };
-  for (const line of splitLines(body)) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? null;
-    if (mark !== null && fence === null) fence = mark;
-    else if (mark !== null && fence !== null && mark.startsWith(fence) && line.trim() === mark) fence = null;
-    if (fence === null && /^ {0,3}#{1,6}\s/.test(line)) {
+  const codeless = splitLines(blankCode(body));
+  for (const [at, line] of splitLines(body).entries()) {
+    if (/^ {0,3}#{1,6}\s/.test(codeless[at] ?? "")) {
       close();
       heading = line.trim();
       lines = [];

@@ -23,27 +23,15 @@ import {
 import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
-/**
- * What a move would do, to show before asking; `target` is the file that it becomes. Valid only as long as nothing changes;
- * `carryOut` checks again.
- */
+/** What a move would do, to show before asking. Valid only as long as nothing changes; `carryOut` checks again. */
 export type Move = ReturnType<typeof planMove>;
 
-export interface MoveResult {
-  kind: Move["kind"];
-  name: string;
-  /** Where it was and where it is, below their directories. */
-  from: { scope: string; file: string };
-  to: { scope: string; file: string; path: string };
-  notices: string[];
-  /** Journal entries: of the directory it went to (null when it was there already), and of the one it left. */
-  undo: { written: string | null; removed: string };
-}
+export type MoveResult = Awaited<ReturnType<typeof carryOut>>;
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
 export function planPromotion(found: Found, team: Store): Move {
   const move = planMove("promote", found, team);
-  refuseTravel(move.file, move.text, move.from.scope);
+  refuseTravel(found.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
@@ -57,42 +45,51 @@ export function planDemotion(found: Found, to: Store): Move {
  * Stopped between its steps it leaves the memory in both places, and running it again removes the first. Undoing one of the
  * two entries never loses it: the text is in the journal of either side. `onWritten` is called between the steps, for tests.
  */
-export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
-  const { kind, name, from, to, file, text } = move;
-  refuseReadOnly(from);
-  const written = await to.change(async (to) => {
+export async function carryOut(move: Move, onWritten?: () => void) {
+  const { kind, name, from, stores, text } = move;
+  const { scope, file } = from;
+  refuseReadOnly(stores.from);
+  const written = await stores.to.change(async (to) => {
     // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
-    return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${from.scope}: ${file}` });
+    return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${scope}: ${file}` });
   });
   onWritten?.();
   const changed = `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`;
-  const reason = `${kind}d to ${to.scope}: ${written.file}`;
-  const removed = await from.change(async (from) => {
+  const to = { ...move.to, file: written.file, path: written.path };
+  const reason = `${kind}d to ${to.scope}: ${to.file}`;
+  const removed = await stores.from.change(async (from) => {
     if (findBytes(from, file)?.toString("utf8") !== text) throw new MemdirError("conflict", changed);
     return from.apply({ action: "forget", reason, writes: new Map([[file, null]]) });
   });
   return {
-    kind,
-    name,
-    from: { scope: from.scope, file },
-    to: { scope: to.scope, file: written.file, path: written.path },
+    ...{ kind, name, from, to },
     notices: [...move.notices, ...written.notices, ...removed.notices],
+    // Journal entries: of the directory it went to (null when it was there already), and of the one it left.
     undo: { written: written.undo, removed: removed.entry.id },
   };
 }
 
-function planMove(kind: "promote" | "demote", found: Found, to: Store) {
-  refuseReadOnly(found.directory);
-  if (realPath(found.directory.path) === realPath(to.path))
-    throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
-  const data = readBytes(found.directory, found.file);
-  const memory = parseMemory(found.file, data);
+function planMove(kind: "promote" | "demote", { directory: from, file }: Found, to: Store) {
+  refuseReadOnly(from);
+  if (realPath(from.path) === realPath(to.path))
+    throw new MemdirError("usage", `${file} is already in ${to.path}: there is nothing to move`);
+  const data = readBytes(from, file);
+  const memory = parseMemory(file, data);
   refuseBroken(memory);
   const text = data.toString("utf8");
-  const { directory: from, file } = found;
-  const notices: string[] = [];
-  return { kind, name: memory.name, from, file, to, text, notices, ...findTarget(to, memory, text) };
+  const { target, isThere } = findTarget(to, memory, text);
+  return {
+    kind,
+    name: memory.name,
+    // Where it is and where it will be, below their directories.
+    from: { scope: from.scope, file },
+    to: { scope: to.scope, file: target, path: join(to.path, target) },
+    isThere,
+    text,
+    notices: [] as string[],
+    stores: { from, to },
+  };
 }
 
 function refuseReadOnly(from: Store): void {
@@ -132,7 +129,7 @@ function findTarget(to: Store, memory: Memory, text: string): { target: string; 
 }
 
 /** Others would follow these into nothing. */
-function findPrivateLinks({ from, to, file, text }: Move): string[] {
+function findPrivateLinks({ stores: { from, to }, from: { file }, text }: Move): string[] {
   const memory = parseMemory(file, text);
   const own = scan(from).filter((header) => header.file !== file && pointsTo(memory, header));
   if (own.length === 0) return [];
@@ -145,7 +142,7 @@ function findPrivateLinks({ from, to, file, text }: Move): string[] {
 }
 
 /** What stays with the team and points to what leaves it. */
-function findLeftLinks({ from, file, text }: Move): string[] {
+function findLeftLinks({ stores: { from }, from: { file }, text }: Move): string[] {
   const memory = parseMemory(file, text);
   const others = scan(from).filter((header) => header.file !== file && !header.unreadable);
   const linking = others.filter((header) => {

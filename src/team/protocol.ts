@@ -131,12 +131,10 @@ export function findPersonProblem(name: string): string | null {
 
 /** A text that `findProblem` has nothing against. */
 function sound(findProblem: (text: string) => string | null) {
+  const isSound = (text: string) => findProblem(text) === null;
   return v.pipe(
     v.string(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? findProblem(dataset.value) : null;
-      if (message !== null) addIssue({ message });
-    }),
+    v.check(isSound, ({ input }) => findProblem(input) ?? ""),
   );
 }
 
@@ -192,7 +190,6 @@ export const ListAnswer = v.object({
   state: v.optional(shown("Of the repository; `?since=STATE` asks for what changed after it.")),
   since: v.optional(shown("The state that was asked for, where the entries are only what changed after it.")),
 });
-export type ListAnswer = v.InferOutput<typeof ListAnswer>;
 
 const TOO_MANY = `it may name at most ${LIMITS.fetchPaths} memories: ask for the rest in further requests`;
 
@@ -288,8 +285,6 @@ export const TeamAnswer = v.object({
   limits: v.object(v.entriesFromList(Object.keys(LIMITS) as (keyof typeof LIMITS)[], v.optional(COUNT, 0))),
   repositories: v.array(RepositoryAnswer),
 });
-
-export type TeamAnswer = v.InferOutput<typeof TeamAnswer>;
 
 /** POST …/repositories, for admins of the team. 201, or 409 where it is there already. */
 export const RepositoryRequest = v.object({ name: NAME });

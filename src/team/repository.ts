@@ -21,22 +21,10 @@ export interface TeamCheckout extends Git {
   command: readonly string[];
 }
 
-export interface TeamChange {
-  kind: "folder" | "attributes" | "driver";
-  /** The file, or the name of git's setting. */
-  what: string;
-  why: string;
-}
-
-export interface TeamSetup {
-  dir: string;
-  /** What was changed, or would be; empty when all of it is there. */
-  changes: TeamChange[];
-  warnings: string[];
-}
+export type TeamSetup = Awaited<ReturnType<typeof prepareTeam>>;
 
 /** Only says what it would do with `dryRun`. Running it again changes nothing; stopped half-way, running it again ends it. */
-export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}): Promise<TeamSetup> {
+export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}) {
   const { team, root } = checkout;
   await refuseElsewhere(checkout);
   const { changes, make } = openChanges(dryRun);
@@ -60,17 +48,11 @@ export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {
   return { dir: team.path, changes, warnings: warning ? [warning.message] : [] };
 }
 
-/**
- * Our lines and settings; memories and their index stay. `.gitattributes` is shared by all clones: with `onlyClone` it stays too, and
- * git merges by lines in this clone, as in any other that has no such driver.
- */
-export async function removeTeam(
-  checkout: TeamCheckout,
-  { dryRun = false, onlyClone = false }: { dryRun?: boolean; onlyClone?: boolean } = {},
-): Promise<TeamSetup> {
+/** Our lines and settings; memories and their index stay. */
+export async function removeTeam(checkout: TeamCheckout, { dryRun = false } = {}) {
   const { changes, make } = openChanges(dryRun);
   const file = attributesFile(checkout.root);
-  const before = onlyClone ? null : readAttributes(file);
+  const before = readAttributes(file);
   const after = before === null ? null : findWayBack(checkout, before);
   const why = after === null ? "removed: it was memdir's" : "as it was";
   if (after !== before) await make("attributes", file, why, () => writeAttributes(checkout, before, after));
@@ -78,13 +60,14 @@ export async function removeTeam(
     await make("driver", name, "removed from git's settings of this clone", () =>
       runGit(checkout, ["config", "--local", "--unset-all", name]),
     );
-  return { dir: checkout.team.path, changes, warnings: [] };
+  return { changes };
 }
 
-/** Notes each change, and makes it unless it is only asked for. */
+/** Notes each change (`what`: the file, or the name of git's setting), and makes it unless it is only asked for. */
 function openChanges(dryRun: boolean) {
-  const changes: TeamChange[] = [];
-  const make = async (kind: TeamChange["kind"], what: string, why: string, change: () => unknown) => {
+  type Kind = "folder" | "attributes" | "driver";
+  const changes: { kind: Kind; what: string; why: string }[] = [];
+  const make = async (kind: Kind, what: string, why: string, change: () => unknown) => {
     changes.push({ kind, what, why });
     if (!dryRun) await change();
   };

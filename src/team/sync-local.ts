@@ -1,7 +1,6 @@
 /** A directory as sync sees it: the texts that may travel, and what it remembers of the last sync. */
 
 import { isUtf8 } from "node:buffer";
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { findInside, lstatOrNull, readRegular } from "../disk/fence.ts";
@@ -31,12 +30,11 @@ export function readLocal(
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
   const isOwned = openOwnership(directory);
-  const findPlace = openPlaces(directory);
   const known = new Set(asked);
   const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
   for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    const place = isOwned(path) ? findPlace(path) : null;
+    const place = isOwned(path) ? placeOf(directory, path) : null;
     const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
     if (spelling !== undefined) respell(local, spelling, path);
     // Another directory's, or another memory's that this disk cannot distinguish from it.
@@ -81,22 +79,6 @@ export function placeOf(directory: Store, path: string): Place {
   const stat = attempt(() => findInside(directory.path, path).stat, "odd");
   if (stat === undefined) return "free";
   return stat !== "odd" && stat.isFile() ? "file" : "odd";
-}
-
-/** The same for many, in folders of which most are not there yet: each of those at the top is looked for once. */
-export function openPlaces(directory: Store): (path: string) => Place {
-  const missing = new Map<string, boolean>();
-  const isMissing = (top: string) => {
-    const known =
-      missing.get(top) ??
-      attempt(() => lstatSync(join(directory.path, top), { throwIfNoEntry: false }), null) === undefined;
-    missing.set(top, known);
-    return known;
-  };
-  return (path) => {
-    const end = path.indexOf("/");
-    return end > 0 && isMissing(path.slice(0, end)) ? "free" : placeOf(directory, path);
-  };
 }
 
 /** "" for the directory itself. */

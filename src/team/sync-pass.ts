@@ -21,20 +21,19 @@ export interface SyncOptions {
 
 type SyncPhase = "list" | "fetch" | "write" | "push" | "remove" | "save";
 
-export interface SyncResult {
-  pulled: string[];
-  pushed: string[];
-  removed: { here: string[]; there: string[] };
-  merged: string[];
-  conflicts: { path: string; copy: string }[];
-  refused: { path: string; reason: string }[];
-  waiting: { path: string; until: string }[];
-  notices: string[];
-}
+export type SyncResult = ReturnType<typeof emptyResult>;
 
-export function emptyResult(): SyncResult {
-  const removed = { here: [], there: [] };
-  return { pulled: [], pushed: [], removed, merged: [], conflicts: [], refused: [], waiting: [], notices: [] };
+export function emptyResult() {
+  return {
+    pulled: [] as string[],
+    pushed: [] as string[],
+    removed: { here: [] as string[], there: [] as string[] },
+    merged: [] as string[],
+    conflicts: [] as { path: string; copy: string }[],
+    refused: [] as { path: string; reason: string }[],
+    waiting: [] as { path: string; until: string }[],
+    notices: [] as string[],
+  };
 }
 
 /** What a pass carries along. */
@@ -47,7 +46,7 @@ export function openPass(given: SyncOptions) {
   let saved = local.formatState(state);
   let named = local.neededTexts(directory, state);
   const pass = {
-    options: { findSecrets, mayTravel: () => null, ...given },
+    options: { findSecrets, mayTravel: () => null, ...given, remote: dryRun ? pretend(given.remote) : given.remote },
     state,
     texts: dryRun ? { ...texts, keep: () => {} } : texts,
     result: emptyResult(),
@@ -77,4 +76,9 @@ export function openPass(given: SyncOptions) {
     },
   };
   return pass;
+}
+
+/** Takes every change, and none of them happens. */
+function pretend(remote: Remote): Remote {
+  return { ...remote, apply: async (changes) => changes.map(({ path }) => ({ kind: "done", path, revision: "" })) };
 }

@@ -31,12 +31,7 @@ export type Step =
   | { kind: "remove-here"; path: string; entry: RemoteEntry; local: string }
   | { kind: "remove-there"; path: string; expected: string };
 
-export interface Plan {
-  steps: Step[];
-  /** Since when each file that is missing has been, for the next pass. */
-  absent: Map<string, string>;
-  waiting: { path: string; until: string }[];
-}
+export type Plan = ReturnType<typeof planSync>;
 
 /** An editor that saves by removing and writing, or a checkout, is done long before. */
 const DELETE_DELAY_MS = 30_000;
@@ -46,9 +41,14 @@ const MIN_DELETES = 8;
 const MAX_DELETES = 50;
 const DELETE_SHARE = 0.1;
 
-export function planSync(input: PlanInput): Plan {
+/** `absent`: since when each file that is missing has been, for the next pass. */
+export function planSync(input: PlanInput) {
   const { local, remote, agreed, held } = input;
-  const plan: Plan = { steps: [], absent: new Map(), waiting: [] };
+  const plan = {
+    steps: [] as Step[],
+    absent: new Map<string, string>(),
+    waiting: [] as { path: string; until: string }[],
+  };
   let deletes = Math.min(MAX_DELETES, Math.max(MIN_DELETES, Math.floor(agreed.size * DELETE_SHARE)));
   const paths = [...new Set([...local.keys(), ...remote.keys(), ...agreed.keys()])].sort();
   for (const path of paths) {

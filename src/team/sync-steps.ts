@@ -12,7 +12,6 @@ import {
   findWritten,
   type LocalTexts,
   noteAgreed,
-  openPlaces,
   placeOf,
   wasAgreed,
 } from "./sync-local.ts";
@@ -88,16 +87,11 @@ async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): 
   await writeHere(pass, groups);
 }
 
-interface Meeting {
-  step: StepOf<"merge">;
-  ours: string;
-  theirs: string;
-  /** Null where both cannot hold. */
-  merged: string | null;
-}
+type Meeting = Awaited<ReturnType<typeof mergeAll>>[number];
 
+/** `merged` is null where both cannot hold. */
 async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (path: string) => string) {
-  const meetings: Meeting[] = [];
+  const meetings = [];
   const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
@@ -336,10 +330,7 @@ async function writeBatch(pass: Pass, groups: readonly Group[], staged?: Staged)
   try {
     return await pass.options.directory.change(async (pinned) => {
       const befores = new Map<string, Buffer | null>();
-      const findPlace = openPlaces(pinned);
-      const fit = groups.filter(({ writes }) =>
-        writes.every((write) => isAsPlanned(pinned, findPlace(write.path), write, befores)),
-      );
+      const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write, befores)));
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
@@ -365,12 +356,8 @@ async function writeBatch(pass: Pass, groups: readonly Group[], staged?: Staged)
 }
 
 /** What is there goes into `befores`. */
-function isAsPlanned(
-  directory: Store,
-  place: ReturnType<typeof placeOf>,
-  { path, expected }: LocalWrite,
-  befores: Map<string, Buffer | null>,
-): boolean {
+function isAsPlanned(directory: Store, { path, expected }: LocalWrite, befores: Map<string, Buffer | null>): boolean {
+  const place = placeOf(directory, path);
   const bytes = place === "file" ? attempt(() => findBytes(directory, path), undefined) : null;
   if (place === "odd" || bytes === undefined) return false;
   befores.set(path, bytes);
@@ -406,7 +393,7 @@ const PUSH_BATCH = 20;
 
 /** Stale ones are for the next round. */
 async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[]): Promise<void> {
-  const { remote, signal, dryRun } = pass.options;
+  const { remote, signal } = pass.options;
   for (let from = 0; from < all.length; from += PUSH_BATCH) {
     pass.progress(phase, from, all.length);
     const some = all.slice(from, from + PUSH_BATCH).flatMap((sending) => {
@@ -414,8 +401,7 @@ async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[
       return change ? [{ ...sending, change }] : [];
     });
     const changes = some.map(({ change }) => change);
-    const pretended = changes.map(({ path }): RemoteOutcome => ({ kind: "done", path, revision: "" }));
-    const outcomes = dryRun || changes.length === 0 ? pretended : await remote.apply(changes, signal);
+    const outcomes = changes.length === 0 ? [] : await remote.apply(changes, signal);
     for (const [i, { done, refused }] of some.entries()) {
       const outcome = outcomes[i];
       if (outcome?.kind === "done") done(outcome.revision);

@@ -6,23 +6,18 @@ import type { FieldValue } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 /**
- * Why this memory stays where it is, or null: what, and how to allow it. Never quotes a secret. `scope` is that of the
- * directory it is in. A rule of its own (an `enforce` block) does not matter: its readers decide what it does there.
+ * Throws for a memory that stays where it is: why, and how to allow it. Never quotes a secret. `scope` is that of the directory it
+ * is in. A rule of its own (an `enforce` block) does not matter: its readers decide what it does there.
  */
-export function findTravelProblem(file: string, text: string, scope = "project"): string | null {
-  const memory = parseMemory(file, text);
-  return findRefusal(memory, scope) ?? describeSecrets(findSecrets(text)) ?? findTypeProblem(memory);
-}
-
-/** The same as an error, for who asked for this one memory. */
 export function refuseTravel(file: string, text: string, scope: string): void {
-  const problem = findTravelProblem(file, text, scope);
-  if (problem === null) return;
-  const code = problem === describeSecrets(findSecrets(text)) ? "secret" : "usage";
-  throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
+  const memory = parseMemory(file, text);
+  const secret = describeSecrets(findSecrets(text));
+  const problem = findRefusal(memory, scope) ?? secret ?? findTypeProblem(memory);
+  const code = problem === secret ? "secret" : "usage";
+  if (problem !== null) throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
 }
 
-/** The same without the rules for secrets, for who has looked for those: its fields, its type, and whom its words are about. */
+/** Null for what may be shared, as far as its fields, its type and whom its words are about say: secrets are looked for elsewhere. */
 export function findTypeProblem(memory: Memory): string | null {
   const refusal = findRefusal(memory, "");
   if (refusal !== null || readShare(memory) === "yes") return refusal;

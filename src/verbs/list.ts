@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import type { Memdir } from "../memdir.ts";
 import { filterRows, isBy } from "../memory/memories.ts";
 import { findTopMemory } from "../project/scopes.ts";
-import { ageInWords, formatAuthorship, type Listing, type Row } from "../store/store.ts";
+import { ageInWords, formatAuthorship, type Listing, type Row, readAuthors } from "../store/store.ts";
 import { block, bold, countMemories, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
 import { NAME, TYPE } from "./common.ts";
@@ -112,13 +112,7 @@ export async function signRows<T extends Pick<Row, "path" | "file" | "scope">>(
  */
 export async function findAuthors({ directories }: Pick<Memdir, "directories">, env: World["env"]) {
   const teams = directories.filter(({ scope }) => scope === "team");
-  const shared = await Promise.all(
-    teams.map(async (team) => {
-      // Most projects have no team, and must not pay for it.
-      const { readAuthors } = await import("../team/authors.ts");
-      return { team, authors: await readAuthors(team, env) };
-    }),
-  );
+  const shared = await Promise.all(teams.map(async (team) => ({ team, authors: await readAuthors(team, env) })));
   return ({ path, file }: Pick<Row, "path" | "file">): string | null => {
     const found = shared.find(({ team }) => join(team.path, file) === path);
     const written = found?.authors.get(file);

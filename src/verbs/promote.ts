@@ -35,7 +35,7 @@ export const promote = verb({
     if (ignored) move.notices.unshift(ignored.message);
     const asked = { who: READERS[kindOf(memdir, team)], question: "Share it?" };
     const moved = await moveMemory(memdir, move, input, context, asked);
-    if (moved && "undo" in moved) acceptOwn(memdir, findEnforced(move.target, move.text));
+    if (moved && "undo" in moved) acceptOwn(memdir, findEnforced(move.to.file, move.text));
     return moved;
   },
 });
@@ -56,7 +56,7 @@ export const demote = verb({
       mirror: " once you have run `memdir sync`, though the server keeps its versions",
       folder: "",
     };
-    const who = `It will be yours alone; everyone else loses it${when[kindOf(memdir, move.from)]}.`;
+    const who = `It will be yours alone; everyone else loses it${when[kindOf(memdir, move.stores.from)]}.`;
     return moveMemory(memdir, move, input, context, { who, question: "Make it private?" });
   },
 });
@@ -80,21 +80,14 @@ async function moveMemory(
   context: Context,
   { who, question }: { who: string; question: string },
 ) {
-  const { kind, name, from, file, to, target, isThere, text, notices } = move;
-  const ends = {
-    from: { scope: from.scope, file },
-    to: { scope: to.scope, file: target, path: `${to.path}/${target}` },
-  };
-  const planned = { kind, name, ...ends, isThere, text, who, notices };
+  const { stores: _, ...shown } = move;
+  const planned = { ...shown, who };
   if (input["dry-run"]) return planned;
   context.show(sayPlanned(planned));
   return (await isAgreed(context, input, question)) ? sign(memdir, move, await carryOut(move)) : null;
 }
 
-type Planned = Pick<Move, "kind" | "name" | "isThere" | "text" | "notices"> &
-  Pick<MoveResult, "from" | "to"> & { who: string };
-
-function sayPlanned({ from, to, isThere, text, who, notices }: Planned): Said {
+function sayPlanned({ from, to, isThere, text, who, notices }: Omit<Move, "stores"> & { who: string }): Said {
   return [
     [bold(from.file), " ", dim(`(${from.scope})`), ` -> ${to.path}`],
     ...text
@@ -116,7 +109,7 @@ async function find(memdir: Memdir, may: (store: Store) => boolean, input: { nam
 }
 
 /** Ids as `memdir undo` takes them. */
-function sign(memdir: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
+function sign(memdir: Memdir, { stores: { from, to } }: Move, result: MoveResult): MoveResult {
   const { written, removed } = result.undo;
   // The first memory that is shared makes the team's directory, which was not there when the others were opened.
   const isNew = memdir.directories.every(({ path }) => path !== to.path);

@@ -8,8 +8,16 @@ import { findByRef } from "../memory/memories.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import { findLine, fold, openSearchTexts, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import { type FullRow, peekRows, type Row, readRows, type Store, signEntry, stemOf } from "../store/store.ts";
-import { readAuthors } from "../team/authors.ts";
+import {
+  type FullRow,
+  peekRows,
+  type Row,
+  readAuthors,
+  readRows,
+  type Store,
+  signEntry,
+  stemOf,
+} from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { countMemories } from "../verb.ts";

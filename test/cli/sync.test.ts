@@ -91,8 +91,8 @@ describe("memdir sync", () => {
     const caller = await callerOf(desk.data, fs.readFileSync(ann.tokenFile, "utf8").trim().replace(LONG, ""));
     if (!caller) throw new Error("the token is unknown");
     const text = "No frontmatter at all.\n";
-    const memory = { path: "old.md", text, hash: sha256(text), name: "old", description: "", terms: [], vector: null };
-    await desk.data.putMemory(caller, "app", memory, null, LIMITS);
+    const memory = { text, hash: sha256(text), name: "old", description: "", terms: [], vector: null };
+    await desk.data.write(caller, { repository: "app", path: "old.md", expected: null, memory }, LIMITS);
     expect((await bob.run("sync", { json: true })).answers[0].pulled).toEqual(["a.md", "old.md"]);
     expect(await bob.run("sync", { json: true })).toMatchObject({ code: 0, answers: [NOTHING] });
     bob.world.write("team/old.md", "No frontmatter, but changed.\n");

@@ -5,11 +5,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readClaudeCode } from "../../src/exchange/claude-code.ts";
 import { MAX_FILE_BYTES, MAX_WALKED, timeOf } from "../../src/exchange/imported.ts";
 import { readMem0, readMemdirJson, readServerMemory } from "../../src/exchange/json-sources.ts";
 import {
   readBasicMemory,
+  readClaudeCode,
   readCodex,
   readCursor,
   readGemini,

@@ -38,16 +38,9 @@ it(`syncs ${MEMORIES} memories for the first time`, { timeout: 900_000 }, async 
   for (let at = 0; at < MEMORIES; at++) {
     const text = textOf(at);
     bytes += text.length;
-    const memory = {
-      path: `part-${at % 40}/memory-${at}.md`,
-      text,
-      hash: sha256(text),
-      name: "",
-      description: "",
-      terms: [],
-      vector: null,
-    };
-    await data.putMemory(ann, "app", memory, null, SERVER_LIMITS.memory);
+    const memory = { text, hash: sha256(text), name: "", description: "", terms: [], vector: null };
+    const path = `part-${at % 40}/memory-${at}.md`;
+    await data.write(ann, { repository: "app", path, expected: null, memory }, SERVER_LIMITS.memory);
   }
   const limits = { ...SERVER_LIMITS, rate: { requests: 1_000_000, seconds: 60 } };
   const server = await startServer({ data, now, log: () => {}, limits, port: 0 });

@@ -285,7 +285,9 @@ describe.skipIf(!installed)("a team server on PostgreSQL", () => {
     };
     await writeOld("before.md", "zanzibar");
     const data = openUrl(url);
-    expect(await data.migrate()).toEqual(ADDITIONS.map(({ name }) => name));
+    // The extension for vectors is not there.
+    const wanted = ADDITIONS.filter(({ needsVectors }) => !needsVectors);
+    expect(await data.migrate()).toEqual(wanted.map(({ name }) => name));
     const tokenId = (await data.issueToken("acme", "Ann", { label: "", days: null }))?.id ?? "";
     const ann = { team: "acme", personId: "p1", person: "Ann", tokenId };
     expect((await find(data, ann, "zanzibar")).map((hit) => hit.path)).toEqual(["before.md"]);

@@ -8,7 +8,7 @@ import { readEvent } from "../../src/hooks/event.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { formatState } from "../../src/team/sync-local.ts";
-import { findTravelProblem } from "../../src/team/travel.ts";
+import { refuseTravel } from "../../src/team/travel.ts";
 import { acceptRules, makeHost } from "../hooks/host.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { makeGitPlace, put, readText } from "./git-place.ts";
@@ -116,11 +116,11 @@ describe("what may travel", () => {
     "never closed": "---\nname: a\ntype: user\nshare: true\n",
   };
   it.each(Object.entries(bad))("a private text does not: %s", async (_, text) => {
-    expect(findTravelProblem("a.md", text)).not.toBeNull();
+    expect(() => refuseTravel("a.md", text, "project")).toThrow("is not shared");
   });
 
   it.each(["true", '"true"', "'true'", "TRUE", "yes", "true # ok"])("share: %s is a yes", async (value) => {
-    expect(findTravelProblem("a.md", user(`type: user\nshare: ${value}\n`))).toBeNull();
+    expect(() => refuseTravel("a.md", user(`type: user\nshare: ${value}\n`), "project")).not.toThrow();
   });
 });
 

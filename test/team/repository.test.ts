@@ -85,10 +85,9 @@ test("taken back after somebody edited the file: only our lines go; a file that 
   expect(read(attributes(world))).toBe("*.jpg binary\n");
   fs.rmSync(attributes(world));
   await prepareTeam(team);
-  await removeTeam(team, { onlyClone: true });
   expect(hasAttributes(read(attributes(world)))).toBe(true);
-  expect(world.git("config", "--local", "--list")).not.toContain("memdir");
   await removeTeam(team);
+  expect(world.git("config", "--local", "--list")).not.toContain("memdir");
   expect(fs.existsSync(attributes(world))).toBe(false);
   expect(fs.existsSync(path.join(team.team.path, "MEMORY.md"))).toBe(true);
 });

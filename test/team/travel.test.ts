@@ -2,10 +2,19 @@
 
 import { expect, test } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
-import { findTravelProblem, findTypeProblem } from "../../src/team/travel.ts";
+import { findTypeProblem, refuseTravel } from "../../src/team/travel.ts";
 
 function text(type: string | null, body: string, more = ""): string {
   return `---\nname: a note\n${type === null ? "" : `type: ${type}\n`}${more}---\n\n${body}\n`;
+}
+
+function findTravelProblem(file: string, text: string, scope = "project"): string | null {
+  try {
+    refuseTravel(file, text, scope);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 const ask = (type: string | null, body: string, more = "", scope = "project") =>

@@ -8,6 +8,7 @@ import type { World } from "../../world.ts";
 import type { Entered } from "./data.ts";
 import type { Caller } from "./data-base.ts";
 import { isWorthAnotherTry, sqlStateOf } from "./database.ts";
+import { openMetrics } from "./metrics.ts";
 import {
   type Answer,
   type Arrival,
@@ -23,7 +24,7 @@ import {
   type TeamServer,
   toResponse,
 } from "./route.ts";
-import { makeRoutes, openMetrics } from "./routes.ts";
+import { ROUTES } from "./routes.ts";
 import { openAdmission } from "./turns.ts";
 
 export interface AppOptions
@@ -41,8 +42,8 @@ export function makeApp(options: AppOptions): Hono {
   const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
   const { oidc = null, ending = { is: false }, behindTls = false } = options;
   const admission = openAdmission<Caller>(limits.rate, now);
-  const server: TeamServer = { data, now, limits, embed, version, oidc, ending, admission };
-  const metrics = openMetrics();
+  const metrics = openMetrics(data, now);
+  const server: TeamServer = { data, now, limits, embed, version, oidc, ending, admission, metrics };
   const app = new Hono();
 
   const serve = async (
@@ -71,8 +72,7 @@ export function makeApp(options: AppOptions): Hono {
     return toResponse({ ...answer, status }, id);
   };
 
-  const routes = makeRoutes(metrics);
-  for (const route of routes) {
+  for (const route of ROUTES) {
     app.on(route.method, route.path, (c) => {
       // What Node's server knows of a request, where there is one: tests ask the app directly.
       const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
@@ -87,8 +87,8 @@ export function makeApp(options: AppOptions): Hono {
       });
     });
   }
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const same = routes.filter((route) => route.path === path);
+  for (const path of new Set(ROUTES.map((route) => route.path))) {
+    const same = ROUTES.filter((route) => route.path === path);
     const allow = same.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
     const { answer } = refuse(405, "method", `this path supports only ${allow}`, { headers: { allow } });
     app.all(path, (c) => serve(same[0] ?? null, c.req.raw, async () => answer));

@@ -26,15 +26,8 @@ export interface Transaction extends Outside, Pick<World, "newId">, Pick<Databas
   caller: Caller;
 }
 
-/** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
-export type Run = <T>(
-  caller: Caller | null,
-  work: (tx: Transaction) => Promise<T>,
-  options?: TransactionOptions,
-) => Promise<T>;
-
-/** One call of a function in the database (functions.ts), in the caller's turn. */
-export type Call = <T>(caller: Caller, text: string, values: unknown[]) => Promise<T[]>;
+export type Run = ReturnType<typeof makeRun>["run"];
+export type Call = ReturnType<typeof makeRun>["call"];
 
 /** Deadlocks cannot come from our own order of locks; what else there is passes within a few tries. */
 const TRIES = 5;
@@ -45,7 +38,7 @@ const ONE_TOKENS_PART = 0.4;
 /** A search of one token at a time: the second would take all connections that search has. */
 const SEARCHES = { size: 2, perToken: 1, waitingPerToken: 8, waiting: 200 };
 
-export function makeRun(database: Database, outside: Outside): { run: Run; call: Call; waiting(): number } {
+export function makeRun(database: Database, outside: Outside) {
   const { transaction, hasVectors, size } = database;
   const { randomBytes } = outside;
   const newId = () => Buffer.from(randomBytes(8)).toString("hex");
@@ -67,7 +60,8 @@ export function makeRun(database: Database, outside: Outside): { run: Run; call:
   };
   return {
     waiting: () => lanes.main.waiting() + lanes.search.waiting(),
-    run: (asking, work, options = {}) => {
+    /** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
+    run<T>(asking: Caller | null, work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
       const caller = asking ?? operatorOf("");
       const begin = (sql: Sql) => {
         const own: Sql = (text, values = []) => sql(text, [caller.team, ...values]);
@@ -75,7 +69,9 @@ export function makeRun(database: Database, outside: Outside): { run: Run; call:
       };
       return patiently(options.lane ?? "main", caller, () => transaction(asking && caller.team, begin, options));
     },
-    call: (caller, text, values) => patiently("main", caller, () => database.call(text, values)),
+    /** One call of a function in the database (functions.ts), in the caller's turn. */
+    call: <T>(caller: Caller, text: string, values: unknown[]): Promise<T[]> =>
+      patiently("main", caller, () => database.call(text, values)),
   };
 }
 

@@ -20,7 +20,6 @@ const FUSION = 60;
 
 /** `name`, `description`, `terms` and `vector` are for search. */
 export interface SharedMemory {
-  path: string;
   text: string;
   hash: string;
   name: string;

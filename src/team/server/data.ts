@@ -6,7 +6,7 @@ import { findTextProblem } from "../protocol.ts";
 import * as base from "./data-base.ts";
 import * as memories from "./data-memories.ts";
 import * as people from "./data-people.ts";
-import { type SearchQuery, type SharedMemory, search } from "./data-search.ts";
+import { type SearchQuery, search } from "./data-search.ts";
 import type { Database } from "./database.ts";
 import { loadEngine, openPglite } from "./pglite.ts";
 
@@ -21,10 +21,6 @@ export function openTeamData(database: Database, outside: base.Outside) {
   const writer = memories.openWriter(call, { now, hasVectors: database.hasVectors });
   const notes = base.openNotes(run, now);
   const verbs = forCallers(run, VERBS);
-  const write: typeof writer.write = (caller, ...asked) => {
-    notes.addUse(caller);
-    return writer.write(caller, ...asked);
-  };
   return {
     ...verbs,
     /** For a team: by the operator on the machine of the server, and for who was identified by a provider (oidc.ts). */
@@ -51,27 +47,17 @@ export function openTeamData(database: Database, outside: base.Outside) {
     },
     listMemories: (caller: base.Caller, repository: string, since: string | null = null) =>
       memories.listMemories(call, caller, repository, since),
-    /** These check the token themselves, as they may be asked for a caller of a moment ago. */
-    putMemory: async (
-      caller: base.Caller,
-      repository: string,
-      memory: SharedMemory,
-      expected: string | null,
-      limits: memories.DataLimits,
-    ) => {
-      const { path, text } = memory;
-      const reason = findTextProblem(text, limits.memoryBytes);
-      if (!reason) return write(caller, { repository, path, expected, memory }, limits);
-      notes.add(caller, [{ action: "write", repository, path, outcome: "refused" }]);
-      return { kind: "refused" as const, path, reason };
+    /** Checks the token itself, as it may be asked for a caller of a moment ago. */
+    async write(caller: base.Caller, asked: memories.AskedWrite, limits: memories.DataLimits) {
+      const { repository, path, memory } = asked;
+      const reason = memory && findTextProblem(memory.text, limits.memoryBytes);
+      if (reason) {
+        notes.add(caller, [{ action: "write", repository, path, outcome: "refused" }]);
+        return { kind: "refused" as const, path, reason };
+      }
+      notes.addUse(caller);
+      return writer.write(caller, asked, limits);
     },
-    removeMemory: async (
-      caller: base.Caller,
-      repository: string,
-      path: string,
-      expected: string,
-      limits: memories.DataLimits,
-    ) => write(caller, { repository, path, expected, memory: null }, limits),
     search: (caller: base.Caller, query: SearchQuery) =>
       run(caller, (tx) => search(tx, query), { lane: "search", timeoutMs: SEARCH_MS }),
     /** Written down soon after; everything that changes something is written down in its own transaction. */

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, MemdirError } from "../../errors.ts";
 import { CALLED } from "./functions.ts";
-import { ADDITIONS, MIGRATIONS, type Migration, OPTIONAL, OPTIONAL_ADDITIONS, TENANT_TABLES } from "./schema.ts";
+import { ADDITIONS, MIGRATIONS, type Migration, TENANT_TABLES } from "./schema.ts";
 
 export type Database = ReturnType<typeof openDatabase>;
 
@@ -202,16 +202,16 @@ async function migrateDatabase(begin: Begin, now: () => Date): Promise<string[]>
     // Waiting for another process, and a change of a large table, may take longer than a statement otherwise may.
     await sql("select set_config('statement_timeout', '0', true)");
     await sql("select pg_advisory_xact_lock($1)", [LOCK]);
-    const first = await applyAll(sql, "memdir_migration", [...MIGRATIONS, ...(hasVectorType ? OPTIONAL : [])], now);
+    const first = await applyAll(sql, "memdir_migration", MIGRATIONS, hasVectorType, now);
     const vectors = hasVectorType || first.done.includes("vectors");
-    const then = await applyAll(sql, "memdir_schema", [...ADDITIONS, ...(vectors ? OPTIONAL_ADDITIONS : [])], now);
+    const then = await applyAll(sql, "memdir_schema", ADDITIONS, vectors, now);
     await bindTables(sql, vectors);
     return [...first.applied, ...then.applied];
   });
 }
 
 /** Those that are not there yet, in their order. A newer server's are fine unless it says otherwise. */
-async function applyAll(sql: Sql, table: string, wanted: readonly Migration[], now: () => Date) {
+async function applyAll(sql: Sql, table: string, all: readonly Migration[], vectors: boolean, now: () => Date) {
   const [there] = await sql("select to_regclass($1) is not null as yes", [table]);
   if (!there?.yes)
     await sql(
@@ -221,11 +221,13 @@ async function applyAll(sql: Sql, table: string, wanted: readonly Migration[], n
     await sql(`alter table ${table} add column if not exists breaking boolean not null default true`);
   const rows = await sql(`select name, breaking from ${table}`);
   const done = rows.map(({ name }) => String(name));
-  const known = new Set([...MIGRATIONS, ...OPTIONAL, ...ADDITIONS, ...OPTIONAL_ADDITIONS].map(({ name }) => name));
-  const strange = rows.filter(({ name, breaking }) => breaking && !known.has(String(name))).map(({ name }) => name);
+  const known = all.map(({ name }) => name);
+  const strange = rows
+    .filter(({ name, breaking }) => breaking && !known.includes(String(name)))
+    .map(({ name }) => name);
   const message = `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`;
   if (strange.length > 0) throw new MemdirError("usage", message);
-  const missing = wanted.filter(({ name }) => !done.includes(name));
+  const missing = all.filter(({ name, needsVectors }) => !done.includes(name) && (vectors || !needsVectors));
   for (const { name, statements, breaking = false } of missing) {
     for (const statement of statements) await sql(statement);
     const values = [name, now().toISOString(), breaking];
@@ -262,12 +264,12 @@ async function addVectorType(begin: Begin): Promise<boolean> {
     return await begin(async (sql) => {
       await sql("select set_config('statement_timeout', '0', true)");
       await sql("select pg_advisory_xact_lock($1)", [LOCK]);
-      const [there] = await sql("select to_regtype('vector') is not null as yes");
-      if (there?.yes) return true;
-      const [offered] = await sql("select exists (select from pg_available_extensions where name = 'vector') as yes");
-      if (!offered?.yes) return false;
-      await sql("create extension vector");
-      return true;
+      const [found] = await sql(
+        `select to_regtype('vector') is not null as there,
+           exists (select from pg_available_extensions where name = 'vector') as offered`,
+      );
+      if (found?.offered && !found.there) await sql("create extension vector");
+      return found?.there === true || found?.offered === true;
     });
   } catch (error) {
     const isMissingRight = sqlStateOf(error) === "42501";

@@ -18,6 +18,7 @@ import {
 } from "../protocol.ts";
 import type { Entered, TeamData } from "./data.ts";
 import type { Caller } from "./data-base.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Oidc } from "./oidc.ts";
 import { networkOf, type openAdmission, type RateLimit } from "./turns.ts";
 
@@ -43,6 +44,7 @@ export interface TeamServer extends Pick<World, "now"> {
   admission: ReturnType<typeof openAdmission<Caller>>;
   /** People sign in with an identity provider where there is one. */
   oidc: Oidc | null;
+  metrics: Metrics;
   /** Turns true when the server is about to end, so that a balancer sends nothing more. */
   ending: { is: boolean };
 }

@@ -85,7 +85,8 @@ export const MEMORY_ROUTES = [
         throw found;
       }
       const memory = await describe(server, found, text);
-      return answerOutcome(await data.putMemory(caller, repository, memory, expected, limits.memory), memory.hash);
+      const outcome = await data.write(caller, { repository, path, expected, memory }, limits.memory);
+      return answerOutcome(outcome, memory.hash);
     },
   }),
   route(`DELETE ${REPOSITORY}/memories/:path{.+}`, {
@@ -98,8 +99,8 @@ export const MEMORY_ROUTES = [
     others: UNBASED,
     async answer({ data, limits }, { caller, repository, params, headers }) {
       const path = checkPath(params.path);
-      const expected = readPrecondition(headers, { mayBeNew: false }) ?? "";
-      return answerOutcome(await data.removeMemory(caller, repository, path, expected, limits.memory), "");
+      const expected = readPrecondition(headers, { mayBeNew: false });
+      return answerOutcome(await data.write(caller, { repository, path, expected, memory: null }, limits.memory), "");
     },
   }),
   route(`GET ${REPOSITORY}/versions/:path{.+}`, {
@@ -183,10 +184,9 @@ function isPrivate(memory: Memory): boolean {
 
 /** With what search needs. Terms keep their repetitions and their order, as ranking wants them. */
 async function describe({ embed }: TeamServer, memory: Memory, text: string): Promise<SharedMemory> {
-  const { file, name, description, when, body } = memory;
+  const { name, description, when, body } = memory;
   const meaning = `${name}. ${description}\n${body}`.slice(0, MEANING_CHARACTERS).toWellFormed();
   return {
-    path: file,
     text,
     hash: sha256(text),
     name: name.slice(0, MAX_NAME).toWellFormed(),

@@ -1,35 +1,24 @@
-/** All routes of the server; here those of the team for every member, and those for machines that watch the server. */
+/** All routes of the server; here those of the team for its members and its admins, and those for machines that watch the server. */
 
 import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
-import type { TeamData } from "./data.ts";
 import { READ_ONLY, sqlStateOf } from "./database.ts";
 import { makeOpenApi } from "./openapi.ts";
-import { type Route, refuse, refuseRate, route, type TeamServer } from "./route.ts";
-import { ADMIN_ROUTES } from "./routes-admin.ts";
+import {
+  type Answer,
+  notFound,
+  type Refusal,
+  type Route,
+  refuse,
+  refuseRate,
+  refuseRole,
+  route,
+  type TeamServer,
+} from "./route.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
 
-/** In the order in which they are described. */
-export function makeRoutes(metrics: Metrics = openMetrics()): Route[] {
-  const routes: Route[] = [
-    ...TEAM_ROUTES,
-    ...LOGIN_ROUTES,
-    ...MEMORY_ROUTES,
-    ...ADMIN_ROUTES,
-    ...makeStatusRoutes(metrics),
-  ];
-  routes.push(
-    route("GET /openapi.json", {
-      access: OPEN,
-      summary: "This description",
-      reply: [200, "An OpenAPI 3.1 document.", "application/json"],
-      answer: async ({ version, limits }) => ({ body: makeOpenApi(routes, { version, limits }) }),
-    }),
-  );
-  return routes;
-}
-
+const TEAM = "/v1/teams/:team";
 const OPEN = { to: "open" } as const;
 const MEMBER = { to: "member" } as const;
 /** SQLSTATE of a statement that ran into its time-out. */
@@ -38,7 +27,7 @@ const TOO_LONG = "the search took too long and was stopped: use fewer or rarer w
 const QUERY = "it must have 1 to 1000 characters";
 
 const TEAM_ROUTES = [
-  route("GET /v1/teams/:team", {
+  route(`GET ${TEAM}`, {
     access: MEMBER,
     summary: "Who the caller is, which limits hold, and the repositories that they may read",
     reply: [200, "The team as the caller sees it.", protocol.TeamAnswer],
@@ -47,7 +36,7 @@ const TEAM_ROUTES = [
       return { body: { team: caller.team, person: caller.person, role, limits, repositories } };
     },
   }),
-  route("GET /v1/teams/:team/search", {
+  route(`GET ${TEAM}/search`, {
     access: MEMBER,
     action: "search",
     summary: "Memories of all repositories that the caller may read, best first",
@@ -76,7 +65,7 @@ const TEAM_ROUTES = [
 
 /** Without a token: these make one. Each address has few of them. */
 const LOGIN_ROUTES = [
-  route("POST /v1/teams/:team/login", {
+  route(`POST ${TEAM}/login`, {
     access: OPEN,
     summary: "Begins to sign in with the identity provider of the server",
     reply: [200, "What the person opens and confirms.", protocol.LoginAnswer],
@@ -88,7 +77,7 @@ const LOGIN_ROUTES = [
       return { body };
     },
   }),
-  route("POST /v1/teams/:team/login/finish", {
+  route(`POST ${TEAM}/login/finish`, {
     access: OPEN,
     summary: "The token of who has confirmed",
     body: protocol.LoginRequest,
@@ -115,110 +104,186 @@ function slowDown({ admission, limits }: TeamServer, address: string): void {
   if (wait > 0) throw refuseRate(limits.rate, wait);
 }
 
-/** Counting is a walk through tables: every client may ask, but the database is asked no more often than this. */
-const COUNT_EVERY_MS = 10_000;
-
 /** Open to every client that reaches the server; they name no people. */
-function makeStatusRoutes(metrics: Metrics): Route[] {
-  let last: { at: number; counts: Promise<StoredCounts | null> } | null = null;
-  const count = ({ data, now }: TeamServer) => {
-    const at = now().getTime();
-    if (!last || Math.abs(at - last.at) >= COUNT_EVERY_MS) last = { at, counts: data.counts().catch(() => null) };
-    return last.counts;
-  };
-  return [
-    route("GET /health", {
-      access: OPEN,
-      summary: "Whether the process runs",
-      reply: [200, "It does.", protocol.HealthAnswer],
-      answer: async ({ version }) => ({ body: { status: "ok", version } }),
-    }),
-    route("GET /ready", {
-      access: OPEN,
-      summary: "Whether the database answers and takes writes, and the server is not about to end",
-      reply: [200, "It does.", protocol.HealthAnswer],
-      others: { 503: "It does not." },
-      async answer({ data, version, ending }) {
-        if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
-        await data.ping().catch((error) => {
-          const { message, details } = error as { message: string; details?: { sqlState?: string } };
-          const standby = "the database takes no writes: it is a standby, or being replaced";
-          // Only messages of database.ts are sure to quote nothing.
-          const why = details?.sqlState === undefined ? "the database is not answering" : message;
-          throw refuse(503, "database", details?.sqlState === READ_ONLY ? standby : why);
-        });
-        return { body: { status: "ok", version } };
-      },
-    }),
-    route("GET /metrics", {
-      access: OPEN,
-      summary: "Figures for Prometheus, without names of people, repositories or memories",
-      reply: [200, "The figures.", "text/plain"],
-      answer: async (server) => ({
-        body: metrics.format(await count(server), server.data.figures()),
-        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-      }),
-    }),
-  ];
-}
-
-// --- Figures of this process: requests by route and status, their time.
-
-/** Seconds. A request that changes nothing takes a few milliseconds; over five something is wrong. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-const TIME = "memdir_request_seconds";
-const HELP: Record<keyof StoredCounts, string> = {
-  teams: "Teams on this server.",
-  repositories: "Repositories of all teams.",
-  memories: "Memories of all repositories, without tombstones.",
-  bytes: "Size of these memories.",
-};
-
-type StoredCounts = Awaited<ReturnType<TeamData["counts"]>>;
-type Metrics = ReturnType<typeof openMetrics>;
-
-export function openMetrics() {
-  const seconds = new Map<string, number[]>();
-  let running = 0;
-  return {
-    begin: () => void running++,
-    /** `route` is a pattern of ours, never a path. */
-    end({ method, route, status, ms }: { method: string; route: string; status: number; ms: number }) {
-      running--;
-      const labels = `method="${method}",route="${route.replace(/[\\"]/g, "\\$&")}",status="${status}"`;
-      const totals = seconds.get(labels) ?? [0, 0, ...BUCKETS.map(() => 0)];
-      const within = BUCKETS.map((bound) => (ms / 1000 <= bound ? 1 : 0));
-      seconds.set(
-        labels,
-        [1, ms / 1000, ...within].map((value, i) => value + (totals[i] ?? 0)),
-      );
+const STATUS_ROUTES = [
+  route("GET /health", {
+    access: OPEN,
+    summary: "Whether the process runs",
+    reply: [200, "It does.", protocol.HealthAnswer],
+    answer: async ({ version }) => ({ body: { status: "ok", version } }),
+  }),
+  route("GET /ready", {
+    access: OPEN,
+    summary: "Whether the database answers and takes writes, and the server is not about to end",
+    reply: [200, "It does.", protocol.HealthAnswer],
+    others: { 503: "It does not." },
+    async answer({ data, version, ending }) {
+      if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
+      await data.ping().catch((error) => {
+        const { message, details } = error as { message: string; details?: { sqlState?: string } };
+        const standby = "the database takes no writes: it is a standby, or being replaced";
+        // Only messages of database.ts are sure to quote nothing.
+        const why = details?.sqlState === undefined ? "the database is not answering" : message;
+        throw refuse(503, "database", details?.sqlState === READ_ONLY ? standby : why);
+      });
+      return { body: { status: "ok", version } };
     },
-    /** Without counts while the database does not answer: a gap says more than a wrong figure. */
-    format(counts: StoredCounts | null, { open, idle, waiting, queued, auditLost }: ReturnType<TeamData["figures"]>) {
-      const lines = [
-        ...gauge("requests_running", "Requests that are being answered.", running),
-        ...gauge("pool_connections", "Connections to the database.", open),
-        ...gauge("pool_idle", "Connections that are not in use.", idle),
-        ...gauge("pool_waiting", "Transactions that wait for a connection.", waiting),
-        ...gauge("queue_waiting", "Transactions that wait for the turn of their team and token.", queued),
-        ...gauge("audit_lost", "Rows of the audit log that could not be written.", auditLost),
-        `# HELP ${TIME} Time from the first byte of a request to its answer.`,
-        `# TYPE ${TIME} histogram`,
-      ];
-      for (const [labels, [count, sum, ...buckets]] of seconds) {
-        lines.push(...BUCKETS.map((bound, i) => `${TIME}_bucket{${labels},le="${bound}"} ${buckets[i]}`));
-        lines.push(`${TIME}_bucket{${labels},le="+Inf"} ${count}`);
-        lines.push(`${TIME}_sum{${labels}} ${sum}`, `${TIME}_count{${labels}} ${count}`);
+  }),
+  route("GET /metrics", {
+    access: OPEN,
+    summary: "Figures for Prometheus, without names of people, repositories or memories",
+    reply: [200, "The figures.", "text/plain"],
+    answer: async ({ metrics }) => ({
+      body: await metrics.format(),
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+    }),
+  }),
+];
+
+// --- Routes of a team's admins: people, roles, tokens, repositories, the audit log, redaction.
+
+const ADMIN = { to: "team", role: "admin" } as const;
+const DONE_REPLY = [200, "Done.", protocol.DoneAnswer] as const;
+const THERE = { 409: "It already exists." };
+const NAMESAKE = "a person in the team already has this name: choose another";
+const SAME_REPOSITORY = "a repository with this name already exists: use it, or choose another name";
+
+const ADMIN_ROUTES = [
+  route(`GET ${TEAM}/people`, {
+    access: ADMIN,
+    action: "admin:people",
+    summary: "Everybody in the team with their roles",
+    reply: [200, "The people.", protocol.PeopleAnswer],
+    answer: async ({ data }, { caller }) => ({ body: { people: await data.people(caller) } }),
+  }),
+  route(`DELETE ${TEAM}/people/:person`, {
+    access: ADMIN,
+    action: "admin:remove-person",
+    summary:
+      "Ends everything that a person can do: roles, rights in repositories and tokens; their name stays in the history",
+    reply: DONE_REPLY,
+    others: { 409: "They are the team's last admin." },
+    answer: ({ data }, { caller, params: { person = "" } }) =>
+      finish(data.removePerson(caller, person), notFound("person")),
+  }),
+  route(`POST ${TEAM}/people`, {
+    access: ADMIN,
+    action: "admin:add-person",
+    summary: "Adds a person to the team; their token is made separately",
+    body: protocol.PersonRequest,
+    reply: [201, "Added.", protocol.PersonRow],
+    others: THERE,
+    answer: ({ data }, { caller, body: { name, role } }) =>
+      orRefuse(data.addPerson(caller, name, role), refuse(409, "exists", NAMESAKE)),
+  }),
+  route(`PUT ${TEAM}/people/:person/role`, {
+    // Of the team or of the repository that the body names: the route itself looks.
+    access: MEMBER,
+    action: "admin:set-role",
+    summary: "Gives a role in the whole team or in one repository, or takes it away; for admins there",
+    body: protocol.RoleRequest,
+    reply: DONE_REPLY,
+    others: { 403: "The caller's role does not allow it.", 409: "They are the team's last admin." },
+    async answer({ data }, { caller, params: { person = "" }, body: { repository, role } }) {
+      const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
+      if (!protocol.covers(own, "admin")) {
+        await data.audit(caller, [{ action: "admin:set-role", repository: own && repository, outcome: "denied" }]);
+        if (repository !== null && own === null) throw notFound("person or repository");
+        throw refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });
       }
-      lines.push(...gauge("database_up", "Whether the database answers.", counts ? 1 : 0));
-      if (counts)
-        for (const [key, help] of Object.entries(HELP))
-          lines.push(...gauge(key, help, counts[key as keyof StoredCounts]));
-      return `${lines.join("\n")}\n`;
+      return finish(data.setRole(caller, person, repository, role), notFound("person or repository"));
     },
-  };
+  }),
+  route(`GET ${TEAM}/tokens`, {
+    access: MEMBER,
+    action: "admin:tokens",
+    summary: "The caller's tokens, for an admin all of the team's; without the tokens themselves",
+    reply: [200, "The tokens.", protocol.TokensAnswer],
+    answer: async ({ data }, { caller }) => ({ body: { tokens: await data.tokens(caller) } }),
+  }),
+  route(`POST ${TEAM}/tokens`, {
+    access: ADMIN,
+    action: "admin:add-token",
+    summary: "Makes a token for a person; it is in this answer and can never be seen again",
+    body: protocol.TokenRequest,
+    reply: [201, "The token.", protocol.TokenAnswer],
+    answer: ({ data }, { caller, body: { person, ...options } }) =>
+      orRefuse(data.addToken(caller, person, options), notFound("person")),
+  }),
+  route(`DELETE ${TEAM}/tokens/:id`, {
+    access: MEMBER,
+    action: "admin:revoke-token",
+    summary: "Revokes a token at once: one's own, for an admin any of the team's",
+    reply: DONE_REPLY,
+    answer: ({ data }, { caller, params: { id = "" } }) =>
+      finish(/^[\w-]{1,64}$/.test(id) && data.revokeToken(caller, id), notFound("token")),
+  }),
+  route(`POST ${TEAM}/repositories`, {
+    access: ADMIN,
+    action: "admin:add-repository",
+    summary: "Makes a repository that memories can be shared in",
+    body: protocol.RepositoryRequest,
+    reply: [201, "Made.", protocol.RepositoryAnswer],
+    others: THERE,
+    answer: ({ data }, { caller, body: { name } }) =>
+      orRefuse(data.addRepository(caller, name), refuse(409, "exists", SAME_REPOSITORY)),
+  }),
+  route(`GET ${TEAM}/audit`, {
+    access: ADMIN,
+    action: "admin:audit",
+    summary: "Who read and wrote what, newest first",
+    query: v.object({
+      before: v.optional(
+        v.pipe(
+          v.string(),
+          v.isoTimestamp("it must be the `at` of a row"),
+          v.description("The `at` of the last row of the page before."),
+        ),
+      ),
+      limit: protocol.numberUpTo(1000, 100),
+    }),
+    reply: [200, "The rows.", protocol.AuditAnswer],
+    answer: async ({ data }, { caller, query: { before = null, limit } }) => ({
+      body: { rows: await data.readAudit(caller, { before, limit }) },
+    }),
+  }),
+  route(`POST ${TEAM}/repositories/:repository/redact`, {
+    access: { to: "repository", role: "admin" },
+    action: "redact",
+    summary: "Removes the text of one version for good; a current one leaves a tombstone",
+    body: protocol.RedactRequest,
+    reply: DONE_REPLY,
+    answer: ({ data, limits }, { caller, repository, body: { path, revision } }) =>
+      finish(
+        !protocol.findEntryProblem(path) && data.redact(caller, repository, path, revision, limits.memory),
+        notFound("version"),
+      ),
+  }),
+];
+
+/** What was made, or the refusal where there is nothing. */
+async function orRefuse<T>(made: Promise<T | null>, refusal: Refusal): Promise<Answer<T>> {
+  const body = await made;
+  if (body === null) throw refusal;
+  return { body };
 }
 
-function gauge(name: string, help: string, value: number): string[] {
-  return [`# HELP memdir_${name} ${help}`, `# TYPE memdir_${name} gauge`, `memdir_${name} ${value}`];
+async function finish(did: Promise<boolean> | false, refusal: Refusal): Promise<Answer<protocol.DoneAnswer>> {
+  if (!(await did)) throw refusal;
+  return { body: { done: true } };
 }
+
+/** In the order in which they are described. */
+export const ROUTES: readonly Route[] = [
+  ...TEAM_ROUTES,
+  ...LOGIN_ROUTES,
+  ...MEMORY_ROUTES,
+  ...ADMIN_ROUTES,
+  ...STATUS_ROUTES,
+  route("GET /openapi.json", {
+    access: OPEN,
+    summary: "This description",
+    reply: [200, "An OpenAPI 3.1 document.", "application/json"],
+    answer: async ({ version, limits }) => ({ body: makeOpenApi(ROUTES, { version, limits }) }),
+  }),
+];

@@ -8,6 +8,8 @@ export interface Migration {
   statements: string[];
   /** Servers that do not know it must not run on this database. */
   breaking?: boolean;
+  /** Applied where the extension for vectors is there, now or at a later start. */
+  needsVectors?: boolean;
 }
 
 export const TENANT_TABLES = [
@@ -136,6 +138,19 @@ export const MIGRATIONS: readonly Migration[] = [
       "revoke execute on function memdir_find(text[], text[], int) from public",
     ],
   },
+  {
+    name: "vectors",
+    needsVectors: true,
+    statements: [
+      // Goes with its row in memdir_search, even where a later start lacks the extension.
+      `create table memdir_vector (
+        ${PLACE},
+        vector vector(${VECTOR_WIDTH}) not null,
+        primary key (team, repository, path),
+        foreign key (team, repository, path) references memdir_search on delete cascade)`,
+      ...bind("memdir_vector"),
+    ],
+  },
 ];
 
 /** What "2026-11-operations" counts and copies, of all teams. */
@@ -199,28 +214,9 @@ export const ADDITIONS: readonly Migration[] = [
       FIND,
     ],
   },
-];
-
-/** Applied where the extension is there, now or at a later start. */
-export const OPTIONAL: readonly Migration[] = [
-  {
-    name: "vectors",
-    statements: [
-      // Goes with its row in memdir_search, even where a later start lacks the extension.
-      `create table memdir_vector (
-        ${PLACE},
-        vector vector(${VECTOR_WIDTH}) not null,
-        primary key (team, repository, path),
-        foreign key (team, repository, path) references memdir_search on delete cascade)`,
-      ...bind("memdir_vector"),
-    ],
-  },
-];
-
-/** As ADDITIONS, where the extension is there. */
-export const OPTIONAL_ADDITIONS: readonly Migration[] = [
   {
     name: "vectors-without-search",
+    needsVectors: true,
     statements: ["alter table memdir_vector drop constraint if exists memdir_vector_team_repository_path_fkey"],
   },
 ];

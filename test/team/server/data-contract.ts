@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { MemdirError } from "../../../src/errors.ts";
 import type { TeamData } from "../../../src/team/server/data.ts";
 import { openTeamData } from "../../../src/team/server/data.ts";
+import type { Caller } from "../../../src/team/server/data-base.ts";
+import type { DataLimits } from "../../../src/team/server/data-memories.ts";
 import type { Database } from "../../../src/team/server/database.ts";
 import { TENANT_TABLES } from "../../../src/team/server/schema.ts";
 import { sha256 } from "../../../src/text/hash.ts";
@@ -20,6 +22,9 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     await data.migrate();
   });
   afterAll(() => data?.close());
+
+  const remove = (caller: Caller, path: string, expected: string, limits: DataLimits) =>
+    data.write(caller, { repository: "app", path, expected, memory: null }, limits);
 
   it("applies migrations once, whoever starts at the same time", async () => {
     expect(await Promise.all([data.migrate(), data.migrate(), data.migrate()])).toEqual([[], [], []]);
@@ -152,7 +157,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     const { state } = await data.listMemories(ann, "app");
     expect(await data.listMemories(ann, "app", state)).toMatchObject({ since: state, state, entries: [] });
     await put(data, ann, "c.md", "new", null);
-    await data.removeMemory(ann, "app", "a.md", "1", LIMITS);
+    await remove(ann, "a.md", "1", LIMITS);
     const { entries, since } = await data.listMemories(ann, "app", state);
     expect(since).toBe(state);
     expect(entries).toMatchObject([
@@ -221,7 +226,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
       ["c", "1"],
     ] as const) {
       stage.clock.now = new Date(stage.clock.now.getTime() + 1000);
-      expect(await data.removeMemory(ann, "app", `${name}.md`, revision, limits)).toMatchObject({ kind: "done" });
+      expect(await remove(ann, `${name}.md`, revision, limits)).toMatchObject({ kind: "done" });
     }
     const { entries } = await data.listMemories(ann, "app");
     expect(entries.map(({ path }) => path)).not.toContain("a.md");
@@ -234,7 +239,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     await put(data, ann, "a.md", "one", null);
     await put(data, ann, "a.md", "two", "1");
     await put(data, ann, "gone.md", "three", null);
-    await data.removeMemory(ann, "app", "gone.md", "1", LIMITS);
+    await remove(ann, "gone.md", "1", LIMITS);
     stage.clock.now = new Date(stage.clock.now.getTime() + 100 * 86_400_000);
     await put(data, ann, "a.md", "now", "2");
     await data.sweep({ auditDays: null, versionDays: null, tombstoneDays: null });
@@ -316,10 +321,10 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
       { path: "a.md", revision: "2", text: "two" },
     ]);
 
-    expect(await data.removeMemory(ann, "app", "a.md", "1", LIMITS)).toMatchObject(stale);
-    expect(await data.removeMemory(ann, "app", "a.md", "2", LIMITS)).toMatchObject({ kind: "done", revision: "3" });
-    expect(await data.removeMemory(ann, "app", "a.md", "2", LIMITS)).toMatchObject({ kind: "done", revision: "3" });
-    expect(await data.removeMemory(ann, "app", "never.md", "2", LIMITS)).toMatchObject({ kind: "done" });
+    expect(await remove(ann, "a.md", "1", LIMITS)).toMatchObject(stale);
+    expect(await remove(ann, "a.md", "2", LIMITS)).toMatchObject({ kind: "done", revision: "3" });
+    expect(await remove(ann, "a.md", "2", LIMITS)).toMatchObject({ kind: "done", revision: "3" });
+    expect(await remove(ann, "never.md", "2", LIMITS)).toMatchObject({ kind: "done" });
     const list = await data.listMemories(ann, "app");
     expect(list.entries).toMatchObject([{ path: "a.md", hash: "", revision: "3", deleted: true }]);
     expect(list.state).not.toBe(state);
@@ -374,7 +379,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     expect(await refused("zero.md", "a\0b")).toContain("U+0000");
     expect(await refused("lone.md", "a\ud800b")).toContain("well-formed");
     await put(data, ann, "e/f.md", "x", null);
-    await data.removeMemory(ann, "app", "Docs/A.md", "1", LIMITS);
+    await remove(ann, "Docs/A.md", "1", LIMITS);
     expect(await refused("docs/a.md")).toBe("done");
     await expect(data.fetchMemories(ann, "app", ["a\0.md"])).rejects.toThrow("U+0000");
     await expect(data.roleOf(ann, "a\0")).rejects.toMatchObject({ code: "usage" });
@@ -404,7 +409,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     const nobody = await addCaller(data, ann, "Norbert", null);
     expect(await data.fetchMemories(reader, "app", ["a.md"])).toHaveLength(1);
     expect(await put(data, reader, "a.md", "mine", "1")).toMatchObject({ kind: "refused" });
-    expect(await data.removeMemory(reader, "app", "a.md", "1", LIMITS)).toMatchObject({ kind: "refused" });
+    expect(await remove(reader, "a.md", "1", LIMITS)).toMatchObject({ kind: "refused" });
     expect(await data.redact(reader, "app", "a.md", "1", LIMITS)).toBe(false);
     expect(await data.readAudit(reader, { before: null, limit: 10 })).toEqual([]);
     for (const repository of ["app", "nothing"]) {
@@ -507,13 +512,15 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     expect(await data.search(ann, { terms: ["deploi", "deploy", "payment"], vector: null, limit: 1 })).toHaveLength(1);
     const odd = { path: "odd.md", text: "odd", hash: "h", name: "it's", description: "\\'", vector: null };
     const terms = ["it's", "a\\b", "x':1A 'y", "'", "\\", "z\0"];
-    expect(await data.putMemory(ann, "app", { ...odd, terms }, null, LIMITS)).toMatchObject({ kind: "done" });
+    expect(
+      await data.write(ann, { repository: "app", path: odd.path, expected: null, memory: { ...odd, terms } }, LIMITS),
+    ).toMatchObject({ kind: "done" });
     for (const term of terms.slice(0, 5))
       expect((await data.search(ann, { terms: [term], vector: null, limit: 5 })).map(({ path }) => path)).toEqual([
         "odd.md",
       ]);
     expect(await data.search(ann, { terms: ["y"], vector: null, limit: 5 })).toEqual([]);
-    await data.removeMemory(ann, "app", "odd.md", "1", LIMITS);
+    await remove(ann, "odd.md", "1", LIMITS);
     expect(await data.search(ann, { terms: ["it's"], vector: null, limit: 5 })).toEqual([]);
   });
 
@@ -572,7 +579,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     await put(data, ann, "a.md", "one", null);
     await put(data, ann, "a.md", "two", null);
     await put(data, ann, "a.md", "x".repeat(2000), "1");
-    await data.removeMemory(ann, "app", "a.md", "1", LIMITS);
+    await remove(ann, "a.md", "1", LIMITS);
     await data.redact(ann, "app", "a.md", "1", LIMITS);
     await data.audit(ann, [{ action: "search", repository: null, path: null, revision: null, outcome: "ok\n'" }]);
     const rows = await data.readAudit(ann, { before: null, limit: 100 });

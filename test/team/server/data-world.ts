@@ -65,19 +65,17 @@ export function put(
   expected: string | null,
   options: { repository?: string; limits?: DataLimits; name?: string; vector?: Float32Array } = {},
 ) {
-  return data.putMemory(
+  const memory = {
+    text,
+    hash: createHash("sha256").update(text).digest("hex"),
+    name: options.name ?? path,
+    description: "",
+    terms: termsOf(text),
+    vector: options.vector ?? null,
+  };
+  return data.write(
     caller,
-    options.repository ?? "app",
-    {
-      path,
-      text,
-      hash: createHash("sha256").update(text).digest("hex"),
-      name: options.name ?? path,
-      description: "",
-      terms: termsOf(text),
-      vector: options.vector ?? null,
-    },
-    expected,
+    { repository: options.repository ?? "app", path, expected, memory },
     options.limits ?? LIMITS,
   );
 }

@@ -209,11 +209,18 @@ export function openMemoryData(now: () => Date): MemoryData {
         const last = repositoryOf(caller, repository)?.memories.get(path)?.at(-1);
         return last?.text == null ? [] : [{ path, revision: last.revision, hash: last.hash, text: last.text }];
       }),
-    async putMemory(caller, repository, memory, expected, limits) {
-      const { path, text, hash, name, description, terms } = memory;
+    async write(caller, { repository, path, expected, memory }, limits) {
       if (!mayWrite(caller, repository)) return { kind: "refused", path, reason: "you may read here, but not write" };
       const place = repositoryOf(caller, repository);
       const current = entryOf(path, place?.memories.get(path));
+      if (memory === null) {
+        if (!current || current.deleted) return { kind: "done", path, revision: current?.revision ?? "" };
+        if (current.revision !== expected) return { kind: "stale", path, current };
+        const revision = write(caller, repository, path, { deleted: true });
+        note(caller, { action: "remove", repository, path, revision, outcome: "ok" });
+        return { kind: "done", path, revision };
+      }
+      const { text, hash, name, description, terms } = memory;
       if (current && !current.deleted && current.hash === hash)
         return { kind: "done", path, revision: current.revision };
       if ((current && !current.deleted ? current.revision : null) !== expected) return { kind: "stale", path, current };
@@ -221,15 +228,6 @@ export function openMemoryData(now: () => Date): MemoryData {
         return { kind: "refused", path, reason: "the repository is full" };
       const revision = write(caller, repository, path, { text, hash, name, description, terms });
       note(caller, { action: "write", repository, path, revision, outcome: "ok" });
-      return { kind: "done", path, revision };
-    },
-    async removeMemory(caller, repository, path, expected) {
-      if (!mayWrite(caller, repository)) return { kind: "refused", path, reason: "you may read here, but not write" };
-      const current = entryOf(path, repositoryOf(caller, repository)?.memories.get(path));
-      if (!current || current.deleted) return { kind: "done", path, revision: current?.revision ?? "" };
-      if (current.revision !== expected) return { kind: "stale", path, current };
-      const revision = write(caller, repository, path, { deleted: true });
-      note(caller, { action: "remove", repository, path, revision, outcome: "ok" });
       return { kind: "done", path, revision };
     },
     versions: async (caller, repository, path) => ({

@@ -5,7 +5,7 @@ import type { TeamData } from "../../../src/team/server/data.ts";
 import { openTeamData } from "../../../src/team/server/data.ts";
 import { openPglite } from "../../../src/team/server/pglite.ts";
 import { type Route, SERVER_LIMITS } from "../../../src/team/server/route.ts";
-import { makeRoutes } from "../../../src/team/server/routes.ts";
+import { ROUTES } from "../../../src/team/server/routes.ts";
 import { type RunningServer, startServer } from "../../../src/team/server/serve.ts";
 import { DAY, START } from "../../world.ts";
 import { mustCall } from "./caller.ts";
@@ -55,7 +55,7 @@ function ask(method: string, path: string, asking: Parameters<typeof requestOf>[
   return askRaw(server.port, { method, path, ...requestOf(asking, tokens["acme ann"] ?? "") });
 }
 
-const MEMBERS = makeRoutes().filter(({ access }) => access.to !== "open");
+const MEMBERS = ROUTES.filter(({ access }) => access.to !== "open");
 
 function fill(route: Route, values: Record<string, string>): string {
   return route.path.replace(/:(\w+)(\{[^}]*\})?/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
