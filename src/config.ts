@@ -270,12 +270,6 @@ export function homeOf(env: Env): string {
   throw new MemdirError("usage", "this user has no home directory; set HOME to a folder for settings and memories");
 }
 
-/** Always in the user's own folders, since code is run from it: a relative path would lead into the project. */
-export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
-  if (path.isAbsolute(XDG_CACHE_HOME)) return path.join(XDG_CACHE_HOME, "memdir");
-  return path.join(path.isAbsolute(HOME) ? HOME : os.homedir(), ".cache", "memdir");
-}
-
 /** Must not throw but where there is no home: what is wrong with a file or a value goes to `problems`, and the default is used. */
 export function readConfig(options: ConfigOptions): Config {
   const { cwd, env, projectRoot, platform = process.platform } = options;

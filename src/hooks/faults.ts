@@ -1,9 +1,9 @@
 /** Errors of hooks, which fail silently: a few lines in the user's cache, for `doctor` and the next session. */
 
 import { existsSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname } from "node:path";
-import { cacheFolder, type Env } from "../config.ts";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import type { Env } from "../config.ts";
 import type { Check } from "../memory/doctor.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
 
@@ -70,6 +70,13 @@ function parse(value: unknown): Fault | { told: true } | null {
   if (told === true) return { told };
   const isFault = typeof at === "string" && typeof event === "string" && typeof message === "string";
   return isFault && !Number.isNaN(Date.parse(at)) ? { at, event, message } : null;
+}
+
+/** Always in the user's own folders: a relative path would lead into the project, and `homedir` gives back a HOME that is one. */
+export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
+  if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
+  const home = [HOME, homedir()].find(isAbsolute) ?? userInfo().homedir;
+  return join(home, ".cache", "memdir");
 }
 
 /** Older errors have been fixed, or would have occurred again. */

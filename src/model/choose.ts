@@ -6,8 +6,8 @@ import { type Ask, type AskAnswer, type AskRequest, NO_USAGE, say, textOf } from
 import { type ClientName, MODEL_CLIENTS } from "./clients.ts";
 import { withSchema } from "./schema.ts";
 
-/** Whose model is asked over the network, and the variables for key and address. Ollama has one of its own, too: see urlVariable. */
 const OPENAI = { key: "OPENAI_API_KEY", url: "OPENAI_BASE_URL" };
+/** Whose model is asked over the network, and the variables for key and address. Ollama has one of its own, too: see urlVariable. */
 const APIS = { anthropic: { key: "ANTHROPIC_API_KEY", url: "ANTHROPIC_BASE_URL" }, openai: OPENAI, ollama: OPENAI };
 type Api = keyof typeof APIS;
 export type Provider = Api | ClientName;

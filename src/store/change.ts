@@ -213,8 +213,7 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
         },
       },
     );
-    closeEntry(directory, entry.id, "done", hashes);
-    keepRecord(directory, record);
+    if (closeEntry(directory, entry.id, "done", hashes)) keepRecord(directory, record);
     thinImages(directory, entry);
     return { entry: { ...entry, pages: hashes }, notices };
   } catch (error) {
@@ -274,12 +273,14 @@ function refuseNamesakes(
   }
 }
 
-/** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */
-function closeEntry(directory: Directory, id: string, end: "done" | "dropped", pages?: Entry["pages"]): void {
+/** False without its end: the next opening finishes or drops the entry, which is no reason to call the change failed. */
+function closeEntry(directory: Directory, id: string, end: "done" | "dropped", pages?: Entry["pages"]): boolean {
   try {
     endEntry(directory, id, end, pages);
+    return true;
   } catch (error) {
     directory.log((error as Error).message);
+    return false;
   }
 }
 

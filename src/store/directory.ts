@@ -308,10 +308,19 @@ export function readStart(directory: Pick<Directory, "path">, file: string, maxB
   return onDisk("read", path, () => withRegular(path, read)) ?? Buffer.alloc(0);
 }
 
+/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
+const MAX_FILE_BYTES = 4 << 20;
+
+/** What a row is made of. */
+export function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Pick<Stats, "size">): Buffer {
+  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
+}
+
 /** Never throws: a file that cannot be read is a header that says so. */
 export function readHeader(directory: Directory, file: string): Header {
   try {
-    return parseHeader(file, readBytes(directory, file));
+    const path = join(directory.path, file);
+    return parseHeader(file, readForRow(directory, file, lstatSync(path)));
   } catch (error) {
     return unreadable(file, errnoOf(error));
   }
@@ -415,8 +424,8 @@ export function readRecord(directory: Directory): PageRecord {
 }
 
 /**
- * Once a change has ended. Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and
- * nothing else.
+ * Once a change has ended. Without it the next writer takes our own text for somebody else's: that costs time, and lines that an undo had
+ * taken out of the index may come back.
  */
 export function keepRecord(directory: Directory, { text, retired, ...rest }: Omit<PageRecord, "journal">): void {
   const none = text === null ? { none: true } : {};

@@ -1,6 +1,8 @@
 /** A branch as a list of memories: the tree of its last commit, with what its history says about each path. */
 
 import { isUtf8 } from "node:buffer";
+import * as v from "valibot";
+import { openStateIn, quietly } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { Damage, type Repository } from "./git-repository.ts";
 import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
@@ -111,18 +113,29 @@ async function readBlobs(
 }
 
 /** The last commit that changed a path; the blob is "" when it removed the path. */
-type Touch = Record<"blob" | "commit" | "author" | "at", string>;
+const Touch = v.object({ blob: v.string(), commit: v.string(), author: v.string(), at: v.string() });
+type Touch = v.InferOutput<typeof Touch>;
 
-/** A branch with more commits has no authors and no tombstones from before; a sync a minute fills it in two weeks. Read in a second. */
-const MOST = "--max-count=20000";
+type Touches = Map<string, Touch>;
 
 /** The last touch of each path on the way to the commit `tip`. */
-async function readHistory(repository: Repository, tip: string): Promise<Map<string, Touch>> {
-  const touches = new Map<string, Touch>();
-  const newestFirst = parseLog(await repository.local([...LOG, MOST, tip, "--"]));
-  for (const { changes, commit, author, at } of newestFirst.toReversed())
-    for (const { path, blob } of changes)
-      if (touches.get(path)?.blob !== blob || blob === "") touches.set(path, { blob, commit, author, at });
+const History = v.object({ tip: v.string(), touches: v.array(v.tuple([v.string(), Touch])) });
+
+/** A branch with more commits has no authors and no tombstones from before; a sync a minute fills it in two weeks. */
+const MOST = "--max-count=20000";
+
+/** Reading all of a long history takes seconds: it is kept beside the repository, and only believed where it is of an ancestor of `tip`. */
+async function readHistory(repository: Repository, tip: string): Promise<Touches> {
+  const name = `history-${repository.key}`;
+  const record = openStateIn(repository.cache).record(name, (value) => v.parse(History, value));
+  const kept = record.read();
+  const known = new Map(kept?.touches);
+  if (kept?.tip === tip) return known;
+  const touches =
+    (kept && (await readSince(repository, kept.tip, known, tip))) ??
+    addCommits(new Map(), parseLog(await repository.local([...LOG, MOST, tip, "--"])));
+  if (!quietly(() => record.write({ tip, touches: [...touches] })))
+    repository.log(`the history of ${repository.address.name} cannot be cached in ${repository.cache}`);
   return touches;
 }
 
@@ -160,8 +173,28 @@ export async function readTouches(repository: Repository, tip: string, path: str
  */
 const LOG = [
   ...["log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-decorate", "--no-color"],
-  ...["--root", "--encoding=UTF-8", "--format=%x01%H%x02%an%x02%ae%x02%at%x02"],
+  ...["--root", "--encoding=UTF-8", "--format=%x01%H%x02%P%x02%an%x02%ae%x02%at%x02"],
 ];
+
+/** Null where the kept commit is not one that this one grew out of. */
+async function readSince(repository: Repository, before: string, known: Touches, tip: string): Promise<Touches | null> {
+  try {
+    const commits = parseLog(await repository.local([...LOG, MOST, tip, `^${before}`, "--"]));
+    return commits.at(-1)?.parent === before ? addCommits(known, commits) : null;
+  } catch (error) {
+    // The kept commit is not here any more.
+    if (error instanceof Damage) return null;
+    throw error;
+  }
+}
+
+function addCommits(touches: Touches, newestFirst: Commit[]): Touches {
+  for (const { changes, commit, author, at } of newestFirst.toReversed())
+    for (const { path, blob } of changes) {
+      if (touches.get(path)?.blob !== blob || blob === "") touches.set(path, { blob, commit, author, at });
+    }
+  return touches;
+}
 
 type Commit = NonNullable<ReturnType<typeof parseHead>>;
 
@@ -186,11 +219,12 @@ function parseLog(output: Buffer): Commit[] {
 
 function parseHead(part: string) {
   const fields = part.slice(part.indexOf("\x01") + 1).split("\x02");
-  const [commit = "", name = "", email = "", seconds = ""] = fields;
+  const [commit = "", parents = "", name = "", email = "", seconds = ""] = fields;
   if (!/^[0-9a-f]{40}$/.test(commit)) return null;
   const at = new Date(Number(seconds) * 1000);
   return {
     commit,
+    parent: parents.split(" ")[0] ?? "",
     author: name.trim() || email.trim(),
     at: Number.isNaN(at.getTime()) ? "" : at.toISOString(),
     changes: [] as { path: string; blob: string }[],

@@ -23,7 +23,7 @@ export interface GitRemoteOptions {
   remote: string;
   /** A branch of its own, made by the first push without a parent. */
   branch?: string | undefined;
-  /** A folder of ours: a bare repository and its lock. All of it can be removed at any time. */
+  /** A folder of ours: a bare repository, its lock, what was worked out from it. All of it can be removed at any time. */
   cache: string;
   who: { name: string; email: string };
   /** What a relative path of a remote starts from; without it, such a remote is refused. */

@@ -126,6 +126,7 @@ function keepPlain(directory: string): boolean {
   return /bare = true/i.test(plain.join("\n"));
 }
 
+/** The repository alone: what was worked out from its history holds for every copy of that. */
 function clearRepository({ cache }: Repository): void {
   onDisk("clear", cache, () => rmSync(join(cache, FOLDER), { recursive: true, force: true, maxRetries: 3 }));
 }

@@ -117,6 +117,8 @@ async function* searchFiles(job: Job, question: SearchQuestion, maxMs: number): 
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
+  // Its errors end the answers below; one that comes while it is being ended is of no interest.
+  worker.on("error", () => {});
   const late = AbortSignal.timeout(maxMs);
   let at = "";
   try {

@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheFolder } from "../config.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import { cacheFolder } from "../hooks/faults.ts";
 import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Store } from "../store/store.ts";

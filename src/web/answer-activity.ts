@@ -71,7 +71,7 @@ export async function viewTimeline(
     days: countDays(all, page.now()),
     /** Over all of it. */
     counts: countKinds(all),
-    hasMore: end < earlier.length,
+    hasMore: end < earlier.length && end < MAX_EVENTS,
   };
 }
 

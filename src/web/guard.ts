@@ -51,7 +51,7 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
       token = { hash: hashOf(secret), until: now().getTime() + TOKEN_MS };
       return secret;
     },
-    /** What identifies the browser, and is not the cookie; or the answer to who is not let in. The body is not read before that. */
+    /** What identifies the browser, and is not the cookie; or the response for a browser that is not admitted. The body is not read before that. */
     admit({ method, url, headers }: Request): string | Response {
       const stranger = findStranger(headers, port);
       if (stranger) return stranger;

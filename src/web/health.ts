@@ -24,7 +24,7 @@ export async function readHealth(page: Page): Promise<{ last: Measurement | null
   return { last: state.last, isComplete: state.of === of };
 }
 
-/** All directories that can be changed, taken as one. */
+/** All directories, taken as one. */
 async function measure(page: Page): Promise<Measurement> {
   const { memdir, store = {}, measureApart } = page;
   const measureHere = () => health.run(memdir, {}, contextOf(page, new AbortController().signal));

@@ -18,6 +18,11 @@ describe("the cache of the git remote", () => {
       fs.rmSync(repository, { recursive: true });
       fs.writeFileSync(repository, "x");
     },
+    "history with nonsense": (_, cache) =>
+      forFiles(
+        cache,
+        (file) => path.basename(file).startsWith("history-") && fs.writeFileSync(file, '{"format":1,"tip":"x"}'),
+      ),
     "all of it gone": (_, cache) => fs.rmSync(cache, { recursive: true }),
   };
   it.each(Object.entries(damages))("is made anew when damaged: %s", async (_, damage) => {

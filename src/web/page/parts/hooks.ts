@@ -34,7 +34,7 @@ export function useAsked(params: URLSearchParams, name: string, ms: number) {
   return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
 }
 
-/** Whether an element is within the window, or that far from it. */
+/** Whether an element is within the window, or no further than `margin` from it. */
 export function useNear(place: { current: Element | null }, margin: string, first = false): boolean {
   const [isNear, setNear] = useState(first);
   useEffect(() => {

@@ -99,7 +99,7 @@ export function useCheck({ directory, file }: Ref, edited: Draft) {
   // What was found in an earlier text stays while a later one is checked; whoever took over the text on disk has no conflict with it.
   const isOver = live.value?.conflict?.text === edited.base;
   const check = live.value && { ...live.value, conflict: isOver ? null : live.value.conflict };
-  return [check, asked === edited && !live.isLoading, live.reload] as const;
+  return [check, asked === edited && !live.isLoading && live.failure === null, live.reload] as const;
 }
 
 export function Findings({ check }: { check: CheckAnswer | null }): VNode {

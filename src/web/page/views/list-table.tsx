@@ -64,7 +64,10 @@ export function MemoryTable(props: Props): VNode {
   const { current, findCurrent, choose, move, giveFocus } = useCurrent(list.found, rows, table);
   const { readOnly } = useStart();
   const isRising = FALLING.has(sort) === isReversed;
-  const hasCurrent = findCurrent() !== undefined;
+  /** Where the rendered pages begin: the tab key leads to the current row if it is in one of them, else to the first row of all. */
+  const [rendered, setRendered] = useState<readonly number[]>([]);
+  const at = [...rows].find(([, row]) => keyOf(row) === current)?.[0];
+  const reachable = at !== undefined && rendered.includes(at - (at % PAGE)) ? at : Math.min(...rendered);
   useKeys({
     ArrowDown: (event) => move(event, 1),
     ArrowUp: (event) => move(event, -1),
@@ -110,7 +113,12 @@ export function MemoryTable(props: Props): VNode {
         </tr>
       </thead>
       {Array.from({ length: Math.ceil(list.found / PAGE) }, (_, page) => (
-        <PageRows key={page} {...props} {...{ rows, current, hasCurrent, choose, giveFocus }} offset={page * PAGE} />
+        <PageRows
+          key={page}
+          {...props}
+          {...{ rows, current, reachable, setRendered, choose, giveFocus }}
+          offset={page * PAGE}
+        />
       ))}
     </table>
   );
@@ -118,13 +126,15 @@ export function MemoryTable(props: Props): VNode {
 
 interface PageProps extends Props, Omit<ReturnType<typeof useCurrent>, "findCurrent" | "move"> {
   rows: Map<number, ListedMemory>;
-  hasCurrent: boolean;
+  reachable: number;
+  setRendered: (change: (before: readonly number[]) => readonly number[]) => void;
   offset: number;
 }
 
 /** A page of rows, fetched and rendered near the window; elsewhere a gap as high as they are. */
 function PageRows(props: PageProps): VNode {
-  const { query, list, q, selected, onSelect, rows, current, hasCurrent, choose, giveFocus, offset } = props;
+  const { query, list, q, selected, onSelect, rows, current, reachable, setRendered, choose, giveFocus, offset } =
+    props;
   const place = useRef<HTMLTableSectionElement>(null);
   const isFirst = offset === 0;
   const isShown = useNear(place, BEYOND, isFirst) || list.found <= FEW;
@@ -133,6 +143,12 @@ function PageRows(props: PageProps): VNode {
   const fetched = (isFirst ? list : live.value)?.rows;
   for (const [at, row] of fetched?.entries() ?? []) rows.set(offset + at, row);
   useLayoutEffect(giveFocus);
+  const isRendered = isShown && fetched !== undefined;
+  useLayoutEffect(() => {
+    if (!isRendered) return;
+    setRendered((before) => [...before, offset]);
+    return () => setRendered((before) => before.filter((each) => each !== offset));
+  }, [isRendered]);
   if (!isShown || !fetched) {
     const height = `calc(var(--row-height) * ${Math.min(PAGE, list.found - offset)})`;
     return (
@@ -155,7 +171,7 @@ function PageRows(props: PageProps): VNode {
             isCurrent={key === current}
             isSelected={selected.has(key)}
             onFocus={() => choose(key)}
-            isReachable={key === current || (!hasCurrent && offset + nth === 0)}
+            isReachable={offset + nth === reachable}
           />
         );
       })}

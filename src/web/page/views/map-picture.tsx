@@ -239,7 +239,7 @@ const TICKS_BEFORE = 80;
 /** From here on nothing moves by more than a pixel. */
 const TICKS_TO_REST = 260;
 
-/** Finds places for the points; those that have theirs already are only nudged. For who wants no motion it settles at once. */
+/** Finds places for the points; those that have theirs already are only nudged. For those who want no motion it settles at once. */
 function settle(nodes: Node[], edges: MemoryMap["edges"], linked: Set<number>[], known: Map<string, Spot>) {
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const isAgain = known.size > 0;
