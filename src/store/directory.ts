@@ -308,19 +308,17 @@ export function readStart(directory: Pick<Directory, "path">, file: string, maxB
   return onDisk("read", path, () => withRegular(path, read)) ?? Buffer.alloc(0);
 }
 
-/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
-const MAX_FILE_BYTES = 4 << 20;
-
-/** What a row is made of. */
-export function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Pick<Stats, "size">): Buffer {
-  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
-}
+/** As large as a memory may be: frontmatter that is longer is none. */
+const MAX_HEAD_BYTES = 256 * 1024;
 
 /** Never throws: a file that cannot be read is a header that says so. */
 export function readHeader(directory: Directory, file: string): Header {
   try {
-    const path = join(directory.path, file);
-    return parseHeader(file, readForRow(directory, file, lstatSync(path)));
+    const { size } = lstatSync(join(directory.path, file));
+    return parseHeader(
+      file,
+      size > MAX_HEAD_BYTES ? readStart(directory, file, MAX_HEAD_BYTES) : readBytes(directory, file),
+    );
   } catch (error) {
     return unreadable(file, errnoOf(error));
   }

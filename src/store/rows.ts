@@ -17,8 +17,9 @@ import {
   INDEX_FILE,
   look,
   OVERFLOW_FILE,
-  readForRow,
+  readBytes,
   readMemory,
+  readStart,
   statePath,
   unreadable,
   type Walked,
@@ -506,6 +507,9 @@ export function isUnchanged({ path }: Pick<Directory, "path">, entry: FileStamp)
 
 // --- A file and what is known of it.
 
+/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
+const MAX_FILE_BYTES = 4 << 20;
+
 /**
  * Null when the file is gone, "same" when nothing has to be done; throws when it cannot be read. What is known of it, its
  * vectors first, is kept as far as the text is the same.
@@ -552,6 +556,10 @@ export function textsWithoutVector(directory: Pick<Directory, "path">, file: str
   return meaningfulTexts(file, readForRow(directory, file, stat)).flatMap(({ text }) =>
     done.has(hashOf(text)) ? [] : text,
   );
+}
+
+function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Stats): Buffer {
+  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
 }
 
 function vectorsOf(known: RowEntry | null): Vector[] | undefined {
