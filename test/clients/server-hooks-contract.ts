@@ -47,7 +47,8 @@ export function describeServerHooks(host: Host, { program, file, switchOff }: Se
       { tools: [host.shell("printf 'it is %s' allowed")] },
       { text: "Kept." },
     );
-    await host.start(desk, "clean up");
+    // Too little for recall, which would show the same memory.
+    await host.start(desk, "hello");
     const [, denied, allowed] = desk.asked().slice(before);
     expect([countIn(denied, MESSAGE), countIn(allowed, "it is allowed") > 0]).toEqual([1, true]);
     expect(fs.existsSync(desk.at("project", "archive", "old.txt"))).toBe(true);
