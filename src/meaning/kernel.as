@@ -249,7 +249,6 @@ export function twoTokens(from: usize, weights: usize, columns: i32, out: usize,
 }
 
 /** In each lane of 32 bits the sum of four products of bytes: weights with a sign, activations below 128. */
-// @ts-ignore: a decorator of AssemblyScript
 @inline
 function dot(weights: v128, activations: v128, ones: v128): v128 {
   if (ASC_FEATURE_RELAXED_SIMD) return i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones);
