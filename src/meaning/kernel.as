@@ -5,6 +5,7 @@
  * Addresses are bytes and multiples of 16. Rows of tokens come by fours and at the end perhaps a pair, so that no loop needs a
  * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers should
  * call often, with little to do each time.
+ * `pmin` and `pmax` are one instruction, where `min` and `max` take eight to be right about NaN.
  * It is compiled twice: with the dot product of bytes that processors have (relaxed SIMD), and without. Both give the same numbers.
  */
 import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } from "./lanes";
@@ -12,6 +13,8 @@ import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } fro
 /** Activations are whole numbers from 0 to this: with more, the sum of two products would not fit 16 bits, as processors have it. */
 const ACTIVATION_MAX: f32 = 127;
 const WEIGHT_MAX: f32 = 127;
+/** Of four weights of one sign: 32767 / 127, less the half that rounding adds to each. */
+const FOUR_WEIGHTS_MAX: f32 = 256;
 /** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.0022. */
 const FACTOR_MAX: f32 = 60000;
 
@@ -76,14 +79,30 @@ function changed(half: v128, steps: v128, scale: v128): v128 {
   return toHalf(f32x4.add(before, f32x4.mul(f32x4.convert_i32x4_s(steps), scale)));
 }
 
-/** What a row of weights is multiplied by; -1 when one of them is not finite. */
+/**
+ * What a row of weights is multiplied by; -1 when one of them is not finite. The four products that `dots` adds in 16 bits must fit
+ * there, whatever the activations: most rows are small enough anyway.
+ */
 function factorOf(from: usize, columns: i32): f32 {
   let worst = i16x8.splat(0);
-  for (const end = from + (<usize>columns << 1); from < end; from += 16)
-    worst = i16x8.max_u(worst, v128.and(v128.load(from), i16x8.splat(0x7fff)));
+  let most = f32x4.splat(0);
+  for (const end = from + (<usize>columns << 1); from < end; from += 16) {
+    const half = v128.load(from);
+    worst = i16x8.max_u(worst, v128.and(half, i16x8.splat(0x7fff)));
+    const low = halfBits(i32x4.extend_low_i16x8_s(half));
+    const high = halfBits(i32x4.extend_high_i16x8_s(half));
+    const above = f32x4.add(f32x4.pmax(low, f32x4.splat(0)), f32x4.pmax(high, f32x4.splat(0)));
+    const below = f32x4.sub(above, f32x4.add(low, high));
+    most = f32x4.pmax(most, f32x4.pmax(plusNeighbour(above), plusNeighbour(below)));
+  }
   const peak = largest(worst);
   if (peak >= 0x7c00) return -1;
-  return min<f32>(FACTOR_MAX, WEIGHT_MAX / (reinterpret<f32>(peak << 13) * HALF_SHIFT));
+  const crowd = FOUR_WEIGHTS_MAX / (maxOf(most) * HALF_SHIFT);
+  return min<f32>(FACTOR_MAX, min<f32>(crowd, WEIGHT_MAX / (reinterpret<f32>(peak << 13) * HALF_SHIFT)));
+}
+
+function plusNeighbour(sums: v128): v128 {
+  return f32x4.add(sums, v128.shuffle<i32>(sums, sums, 1, 0, 3, 2));
 }
 
 /** Gives the sum of the row as it was packed. */
@@ -126,8 +145,8 @@ function packToken(from: usize, to: usize, range: usize, columns: i32, stride: u
   let highs = lows;
   for (let at = from + 16; at < end; at += 16) {
     const values = v128.load(at);
-    lows = f32x4.min(lows, values);
-    highs = f32x4.max(highs, values);
+    lows = f32x4.pmin(lows, values);
+    highs = f32x4.pmax(highs, values);
   }
   const least = -maxOf(f32x4.neg(lows));
   const step = max<f32>(maxOf(highs) - least, 1e-30) / ACTIVATION_MAX;
@@ -200,20 +219,26 @@ export function fourTokens(from: usize, weights: usize, columns: i32, out: usize
   do {
     const low = v128.load(weights);
     const high = v128.load(weights, 16);
+    const nextLow = v128.load(weights, 32);
+    const nextHigh = v128.load(weights, 48);
     const a = v128.load32_splat(from);
-    a0 = i32x4.add(a0, dot(low, a, ones));
-    a1 = i32x4.add(a1, dot(high, a, ones));
+    const an = v128.load32_splat(from, 16);
+    a0 = i32x4.add(a0, dots(low, a, nextLow, an, ones));
+    a1 = i32x4.add(a1, dots(high, a, nextHigh, an, ones));
     const b = v128.load32_splat(from, 4);
-    b0 = i32x4.add(b0, dot(low, b, ones));
-    b1 = i32x4.add(b1, dot(high, b, ones));
+    const bn = v128.load32_splat(from, 20);
+    b0 = i32x4.add(b0, dots(low, b, nextLow, bn, ones));
+    b1 = i32x4.add(b1, dots(high, b, nextHigh, bn, ones));
     const c = v128.load32_splat(from, 8);
-    c0 = i32x4.add(c0, dot(low, c, ones));
-    c1 = i32x4.add(c1, dot(high, c, ones));
+    const cn = v128.load32_splat(from, 24);
+    c0 = i32x4.add(c0, dots(low, c, nextLow, cn, ones));
+    c1 = i32x4.add(c1, dots(high, c, nextHigh, cn, ones));
     const d = v128.load32_splat(from, 12);
-    d0 = i32x4.add(d0, dot(low, d, ones));
-    d1 = i32x4.add(d1, dot(high, d, ones));
-    from += 16;
-    weights += 32;
+    const dn = v128.load32_splat(from, 28);
+    d0 = i32x4.add(d0, dots(low, d, nextLow, dn, ones));
+    d1 = i32x4.add(d1, dots(high, d, nextHigh, dn, ones));
+    from += 32;
+    weights += 64;
   } while (from < end);
   v128.store(out, a0);
   v128.store(out, a1, 16);
@@ -233,14 +258,18 @@ export function twoTokens(from: usize, weights: usize, columns: i32, out: usize,
   do {
     const low = v128.load(weights);
     const high = v128.load(weights, 16);
+    const nextLow = v128.load(weights, 32);
+    const nextHigh = v128.load(weights, 48);
     const a = v128.load32_splat(from);
-    a0 = i32x4.add(a0, dot(low, a, ones));
-    a1 = i32x4.add(a1, dot(high, a, ones));
+    const an = v128.load32_splat(from, 8);
+    a0 = i32x4.add(a0, dots(low, a, nextLow, an, ones));
+    a1 = i32x4.add(a1, dots(high, a, nextHigh, an, ones));
     const b = v128.load32_splat(from, 4);
-    b0 = i32x4.add(b0, dot(low, b, ones));
-    b1 = i32x4.add(b1, dot(high, b, ones));
-    from += 8;
-    weights += 32;
+    const bn = v128.load32_splat(from, 12);
+    b0 = i32x4.add(b0, dots(low, b, nextLow, bn, ones));
+    b1 = i32x4.add(b1, dots(high, b, nextHigh, bn, ones));
+    from += 16;
+    weights += 64;
   } while (from < end);
   v128.store(out, a0);
   v128.store(out, a1, 16);
@@ -248,12 +277,21 @@ export function twoTokens(from: usize, weights: usize, columns: i32, out: usize,
   v128.store(out + stride, b1, 16);
 }
 
-/** In each lane of 32 bits the sum of four products of bytes: weights with a sign, activations below 128. */
+/**
+ * In each lane of 32 bits the sum of eight products of bytes: four columns of weights and the four behind them. Products that fit 16
+ * bits are added there: widening takes a multiplication, and a processor does only two of these at a time.
+ */
 @inline
-function dot(weights: v128, activations: v128, ones: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones);
-  const even = i32x4.dot_i16x8_s(i16x8.shr_s(i16x8.shl(weights, 8), 8), v128.and(activations, i16x8.splat(255)));
-  return i32x4.add(even, i32x4.dot_i16x8_s(i16x8.shr_s(weights, 8), i16x8.shr_u(activations, 8)));
+function dots(weights: v128, activations: v128, nextWeights: v128, nextActivations: v128, ones: v128): v128 {
+  return i32x4.dot_i16x8_s(i16x8.add(pairs(weights, activations), pairs(nextWeights, nextActivations)), ones);
+}
+
+/** In each lane of 16 bits the sum of two products: weights with a sign, activations below 128. */
+@inline
+function pairs(weights: v128, activations: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations);
+  const even = i16x8.mul(i16x8.shr_s(i16x8.shl(weights, 8), 8), v128.and(activations, i16x8.splat(255)));
+  return i16x8.add(even, i16x8.mul(i16x8.shr_s(weights, 8), i16x8.shr_u(activations, 8)));
 }
 
 /** The integer sums of eight rows to floats, where they stand. */
@@ -278,11 +316,11 @@ const GELU_END: f32 = 3.6;
  * a hundredth of the steps that the next layer takes. Summed in pairs, because a processor waits for each step of a long chain.
  */
 function gelu(value: v128): v128 {
-  const z = f32x4.min(f32x4.abs(value), f32x4.splat(GELU_END));
+  const z = f32x4.pmin(f32x4.abs(value), f32x4.splat(GELU_END));
   const z2 = f32x4.mul(z, z);
   const low = plus(line(z, 0.49744112, -0.37644329), z2, line(z, -0.06656842, 0.15848837));
   const high = plus(line(z, -0.0649609, 0.0113848), z2, f32x4.splat(-0.00075652));
-  return f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(z, plus(low, f32x4.mul(z2, z2), high)));
+  return f32x4.sub(f32x4.pmax(value, f32x4.splat(0)), f32x4.mul(z, plus(low, f32x4.mul(z2, z2), high)));
 }
 
 function line(z: v128, at0: f32, slope: f32): v128 {
@@ -347,7 +385,7 @@ function softmax(row: usize, tokens: i32, padded: i32): void {
   for (let i = tokens; i < padded; i++) store<f32>(row + (<usize>i << 2), -1e30);
   const end = row + (<usize>padded << 2);
   let peaks = v128.load(row);
-  for (let at = row + 16; at < end; at += 16) peaks = f32x4.max(peaks, v128.load(at));
+  for (let at = row + 16; at < end; at += 16) peaks = f32x4.pmax(peaks, v128.load(at));
   const peak = f32x4.splat(maxOf(peaks));
   const scale = f32x4.splat(0.17677669529663687); // 1 / sqrt(32)
   let sums = f32x4.splat(0);

@@ -9,7 +9,7 @@ const HALF_BITS: i32 = 0x8fffffff;
 
 /** e^x for x <= 0, relative error below 2e-7; never below e^-87. */
 export function exp(x: v128): v128 {
-  const low = f32x4.max(x, f32x4.splat(-87));
+  const low = f32x4.pmax(x, f32x4.splat(-87));
   const shifted = f32x4.add(f32x4.mul(low, f32x4.splat(1.4426950408889634)), f32x4.splat(ROUNDER));
   const n = f32x4.sub(shifted, f32x4.splat(ROUNDER));
   const r = f32x4.sub(f32x4.sub(low, f32x4.mul(n, f32x4.splat(0.693359375))), f32x4.mul(n, f32x4.splat(-2.12194440e-4)));
@@ -49,7 +49,7 @@ export function largest(x: v128): i32 {
 }
 
 export function maxOf(x: v128): f32 {
-  const pairs = f32x4.max(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  const pairs = f32x4.pmax(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
   return max<f32>(f32x4.extract_lane(pairs, 0), f32x4.extract_lane(pairs, 1));
 }
 

@@ -13,8 +13,8 @@ const HEAD_BYTES = (WIDTH / HEADS) * FLOAT;
  * The beginning of the vector of the empty text, with the package's weights and with tuned ones, as our kernel computes it. It differs
  * for other models of the same shape and for broken arithmetic.
  */
-const EMPTY_TEXT = [-0.1077, 0.0567, -0.0024, -0.0091, 0.0602, -0.0047, 0.1185, 0.016];
-const EMPTY_TEXT_TUNED = [-0.0708, 0.0529, -0.006, 0.0162, 0.0906, -0.0017, 0.0974, -0.0296];
+const EMPTY_TEXT = [-0.0978, 0.0528, -0.0004, 0.0004, 0.0588, 0.0148, 0.1107, 0.0049];
+const EMPTY_TEXT_TUNED = [-0.0796, 0.0553, -0.0135, 0.0058, 0.0951, 0.0038, 0.0934, -0.0284];
 /** Other machines round alike: anything beyond this is another model. */
 const TOLERANCE = 0.005;
 
