@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { processEnv } from "./config.ts";
 import type { MemoryPromptOptions } from "./context/start.ts";
+import { isObject } from "./errors.ts";
 import { LABELS, MAX_CHARACTERS, renderInstructions } from "./instructions/file.ts";
 import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
@@ -458,7 +459,7 @@ function signalsOf(messages: readonly Message[], context: ToolUseContext = {}): 
 
 /** What tools call the file they work on: `file_path`, `path`, `notebook_path`. */
 function pathsIn(input: unknown): string[] {
-  if (typeof input !== "object" || input === null) return [];
+  if (!isObject(input)) return [];
   return Object.entries(input).flatMap(([key, value]) =>
     /(?:^|_)path$/.test(key) && typeof value === "string" ? [value] : [],
   );

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { attempt, MemdirError } from "./errors.ts";
+import { attempt, isObject, MemdirError } from "./errors.ts";
 import type { Env } from "./world.ts";
 
 export type { Env };
@@ -27,8 +27,7 @@ const booleanOf: Accept<boolean> = (value) => (typeof value === "boolean" ? valu
 const textOf: Accept<string> = (value) => (typeof value === "string" ? value : undefined);
 const textsOf: Accept<string[]> = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
-const objectOf: Accept<Record<string, unknown>> = (value) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+const objectOf: Accept<Record<string, unknown>> = (value) => (isObject(value) ? value : undefined);
 const amountOf: Accept<number> = (value) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 

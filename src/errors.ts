@@ -108,6 +108,11 @@ export function attempt<T, O>(work: () => T, otherwise: O): T | O {
   }
 }
 
+/** As JSON has it: no list, not null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 /** What an input is: one value checks what was given, words the help, and makes the JSON Schema that models read. */
 
 import * as v from "valibot";
-import { MemdirError } from "./errors.ts";
+import { isObject, MemdirError } from "./errors.ts";
 
 export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
 
@@ -92,7 +92,7 @@ export function readInput<F extends Fields>(
   given: Readonly<Record<string, unknown>>,
   nameOf: (field: string) => string = (field) => `"${field}"`,
 ): Input<F> {
-  if (typeof given !== "object" || given === null || Array.isArray(given))
+  if (!isObject(given))
     throw new MemdirError("usage", `give the input as an object, such as { ${Object.keys(fields)[0] ?? ""}: … }`);
   const known = Object.keys(fields).join(", ");
   const problems = Object.keys(given)

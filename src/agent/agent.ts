@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openAttachments } from "../context/attachments.ts";
 import { openSystemPrompt } from "../context/system-prompt.ts";
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
-import { MemdirError } from "../errors.ts";
+import { isObject, MemdirError } from "../errors.ts";
 import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
 import { shareSignal, unlessAborted } from "../model/tool.ts";
@@ -222,7 +222,7 @@ async function openState(setup: AgentSetup, from: ResumedSession | null = null):
 function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<string, Shown> {
   const shown = new Map<string, Shown>();
   for (const { type, prompt, shown: value } of notes) {
-    if (type !== SHOWN_LINE || typeof prompt !== "string" || typeof value !== "object" || value === null) continue;
+    if (type !== SHOWN_LINE || typeof prompt !== "string" || !isObject(value)) continue;
     const { sent, recalled, bytes } = value as Partial<Shown>;
     if (!Array.isArray(sent) || !Array.isArray(recalled) || typeof bytes !== "number") continue;
     shown.set(prompt, { sent, recalled: recalled.filter((path) => typeof path === "string"), bytes });

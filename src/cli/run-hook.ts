@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MemdirError } from "../errors.ts";
+import { isObject, MemdirError } from "../errors.ts";
 import { readInput } from "../hooks/input.ts";
 import { findPlace } from "../project/scopes.ts";
 import { findInstallation } from "../wiring/machine.ts";
@@ -59,8 +59,7 @@ function nameEvent(read: () => unknown, event: string | undefined): string | nul
   try {
     const input = read();
     if (input === undefined) return null;
-    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-    return JSON.stringify(isObject ? { hook_event_name: event, ...input } : input);
+    return JSON.stringify(isObject(input) ? { hook_event_name: event, ...input } : input);
   } catch {
     return "no JSON"; // which the hook notes
   }

@@ -1,5 +1,6 @@
 /** Reminders waiting to be sent to the model along with what the user says: by kind, each once. */
 
+import { isObject } from "../errors.ts";
 import type { TextBlock } from "../model/ask.ts";
 import { buildChange, buildWithdrawal } from "../prompts/conversation.ts";
 import { formatReminder } from "../recall/injection.ts";
@@ -112,7 +113,7 @@ function digestOf(text: string): string {
 }
 
 function isSent(value: unknown): value is SentAttachment {
-  if (typeof value !== "object" || value === null) return false;
-  const { kind, key, digest } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { kind, key, digest } = value;
   return ATTACHMENT_KINDS.some((known) => known === kind) && typeof key === "string" && typeof digest === "string";
 }

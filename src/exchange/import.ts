@@ -22,6 +22,7 @@ import {
   scan,
   type Trust,
   trustOf,
+  valuesOf,
 } from "../store/store.ts";
 import { findEntryProblem } from "../team/protocol.ts";
 import { editFields, formatDocument } from "../text/frontmatter.ts";
@@ -279,9 +280,7 @@ function prepare(imported: Imported, asked: MemoryType | undefined, now: Date) {
 
 /** Where a memory says that it was imported from; Claude Code moves the field under `metadata`. */
 function importedFrom({ metadata }: Pick<Memory, "metadata">): string | null {
-  const inner = metadata.metadata;
-  const nested = typeof inner === "object" && !Array.isArray(inner) ? inner.importedFrom : undefined;
-  const value = metadata.importedFrom ?? nested;
+  const [value] = valuesOf(metadata, "importedFrom");
   return typeof value === "string" && value !== "" ? value : null;
 }
 

@@ -1,6 +1,6 @@
 /** Readers of JSON: the knowledge graph of MCP's server-memory, exports of mem0, and memdir's own. */
 
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { isMemoryType, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { count } from "../text/sanitise.ts";
@@ -113,7 +113,7 @@ function parse(text: string): unknown {
 
 /** A model drew it from what was said: a conclusion. */
 function mem0Memory(value: unknown): Imported | null {
-  const item = (typeof value === "object" && value !== null ? value : { memory: value }) as Item;
+  const item: Item = isObject(value) ? value : { memory: value };
   const said = [item.memory, item.text, item.content].map(textOf).find((text) => text !== "");
   if (said === undefined) return null;
   const tags = [...textsOf(item.categories), ...textsOf((item.metadata as Item | null)?.categories)];
@@ -137,8 +137,8 @@ export function readMemdirJson(path: string): Harvest {
 
 /** The file's text counts unless the fields beside it were changed: then they do. */
 function ownMemory(value: unknown): Imported | null {
-  if (typeof value !== "object" || value === null) return null;
-  const row = value as Item;
+  if (!isObject(value)) return null;
+  const row: Item = value;
   const type: MemoryType | null = isMemoryType(row.type) ? row.type : null;
   const file = textOf(row.file);
   const text = typeof row.text === "string" ? row.text : "";

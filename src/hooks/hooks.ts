@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import type { Env } from "../config.ts";
-import { lazily } from "../errors.ts";
+import { isObject, lazily } from "../errors.ts";
 import { CHILD_VARIABLE } from "../world.ts";
 import {
   type Answer,
@@ -96,7 +96,7 @@ export function openHooks({ env, dist, node = process.execPath, startedIn = proc
 
 async function answer(input: unknown, host: Host): Promise<Answer> {
   if (input instanceof Error) throw input;
-  if (typeof input !== "object" || input === null) throw new TypeError("the event is not a JSON object");
+  if (!isObject(input)) throw new TypeError("the event is not a JSON object");
   const event = readEvent(input as EventInput);
   return event.kind === null ? NOTHING : (await ANSWERERS[event.kind]())(event, host);
 }

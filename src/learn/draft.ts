@@ -1,6 +1,6 @@
 /** What an extracting model wrote: each draft is checked for its form, its sources and what it must not contain, and handed on as a proposal. */
 
-import { messageOf } from "../errors.ts";
+import { isObject, messageOf } from "../errors.ts";
 import {
   findNewDates,
   findObjections,
@@ -11,6 +11,7 @@ import {
   parseMemory,
   type Trust,
   trustOf,
+  valuesOf,
 } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { isFinal } from "./apply.ts";
@@ -173,7 +174,7 @@ interface Cited {
 }
 
 function findCited(memory: Memory, pieces: readonly Piece[], earlier: readonly string[]): Cited {
-  const field = memory.metadata.source ?? (memory.metadata.metadata as Record<string, unknown> | undefined)?.source;
+  const [field] = valuesOf(memory.metadata, "source");
   const labels = [...new Set([...earlier, ...(JSON.stringify(field ?? "").match(/\bm\d+\b/g) ?? [])])];
   const found = labels.map((label) => pieces.find((piece) => piece.label === label));
   return {
@@ -212,7 +213,7 @@ async function decideTrust(memory: Memory, base: Memory | null, cited: Cited, sa
 
 /** Everything that a reader sees, including unknown fields. Cues are checked separately. */
 function wordsIn({ name, description, body, metadata }: Memory): string {
-  const nested = typeof metadata.metadata === "object" ? Object.entries(metadata.metadata ?? {}) : [];
+  const nested = isObject(metadata.metadata) ? Object.entries(metadata.metadata) : [];
   const fields = [...Object.entries(metadata), ...nested].filter(([key]) => !KNOWN_FIELDS.has(key));
   return [name, description, body, ...fields.map((field) => JSON.stringify(field))].join("\n");
 }

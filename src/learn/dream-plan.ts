@@ -1,7 +1,7 @@
 /** A dream's plan: what would happen to which memories and why, before anything is written, and its text for people. */
 
 import { findNameProblem } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { type Fields, filled, list, readInput, required, text } from "../input.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, type Store, walk } from "../store/store.ts";
@@ -147,10 +147,6 @@ function readKeptOp(given: unknown): Op {
   if (!isObject(given) || given.kind !== "reindex") return readOp(given);
   const { dead, ...op } = given;
   return { ...readOp(op), ...readInput({ dead: LIST }, { dead }) } as Op;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reads the files as they are now; the check, not this, refuses one that changed. No memory may move the cursor or hide a line. */

@@ -1,7 +1,7 @@
 /** What programs without types pass: options and arguments are checked, and what is wrong with one is said before anything is done. */
 
 import { statSync } from "node:fs";
-import { MemdirError } from "../errors.ts";
+import { isObject, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions as Settled } from "../open.ts";
 
@@ -12,8 +12,6 @@ export interface OpenOptions extends Omit<Settled, "cwd"> {
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isList = (value: unknown, isOne: Test): boolean => Array.isArray(value) && value.every(isOne);
 const isTexts: Test = (value) => isList(value, isText);
 const isFunction: Test = (value) => typeof value === "function";
@@ -69,9 +67,9 @@ const OPTIONS: Readonly<Record<keyof OpenOptions, Kind>> = {
 
 /** What the types say, for programs without types. */
 export function checkOptions(given: OpenOptions): void {
+  const isRight: boolean = isObject(given);
   const wrong = (field: string, what: string) => new MemdirError("usage", `openMemdir: ${field} must be ${what}`);
-  if (typeof given !== "object" || given === null)
-    throw wrong("the options", "an object, such as { cwd: process.cwd() }");
+  if (!isRight) throw wrong("the options", "an object, such as { cwd: process.cwd() }");
   for (const [field, value] of Object.entries(given)) {
     const kind = Object.hasOwn(OPTIONS, field) ? OPTIONS[field as keyof OpenOptions] : null;
     const known = Object.keys(OPTIONS).join(", ");

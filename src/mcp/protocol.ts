@@ -5,7 +5,7 @@
 
 import { fileURLToPath } from "node:url";
 import { statOrNull } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { World } from "../world.ts";
 
@@ -80,10 +80,6 @@ export function failure(id: Id | null, error: unknown): Answer {
       ? error
       : { code: CODES.internal, message: (error as Error).message, data: undefined };
   return { jsonrpc: "2.0", id, error: { code, message, ...(data !== undefined && { data }) } };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 function isId(id: unknown): id is Id {

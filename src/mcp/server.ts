@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { attempt, MemdirError } from "../errors.ts";
+import { attempt, isObject, MemdirError } from "../errors.ts";
 import type { EventInput } from "../hooks/event.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Memdir } from "../memdir.ts";
@@ -22,7 +22,6 @@ import {
   failure,
   findMessageProblem,
   type Id,
-  isObject,
   LEGACY_VERSIONS,
   type Message,
   MODERN_VERSION,

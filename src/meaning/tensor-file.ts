@@ -1,6 +1,6 @@
 /** An open safetensors file: its header is checked once, and tensors are read on request. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { MemdirError } from "../errors.ts";
+import { isObject, MemdirError } from "../errors.ts";
 
 export interface TensorFile {
   /** The position in the file of a float16 tensor of exactly this shape; throws if there is none. */
@@ -57,8 +57,8 @@ function readHeader(file: string, size: number, read: TensorFile["read"]) {
   read(text, LENGTH_BYTES);
   try {
     const header: unknown = JSON.parse(text.toString("utf8"));
-    if (typeof header !== "object" || header === null) throw new Error("not an object");
-    return { header: header as Record<string, unknown>, dataStart: LENGTH_BYTES + text.length };
+    if (!isObject(header)) throw new Error("not an object");
+    return { header, dataStart: LENGTH_BYTES + text.length };
   } catch (cause) {
     throw broken(file, "its header is not a JSON object", cause);
   }

@@ -1,7 +1,7 @@
 /** The model API's memory tool (`memory_20250818`) over a memory directory: handlers for the SDK's `betaMemoryTool`. */
 
 import { realPath } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, isObject, MemdirError } from "../errors.ts";
 import { checkOpened, type Memdir } from "../memdir.ts";
 import type { Store } from "../store/store.ts";
 import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText, type TextEdit } from "./files.ts";
@@ -118,7 +118,7 @@ function explainToModel(handlers: MemoryToolHandlers, { path }: Store): MemoryTo
     (handle: (command: never) => Promise<unknown>) =>
     async (command: never): Promise<unknown> => {
       try {
-        if (typeof command !== "object" || command === null)
+        if (!isObject(command))
           throw new MemdirError("usage", 'the command must be an object, such as { path: "/memories" }');
         return await handle(command);
       } catch (error) {

@@ -3,7 +3,7 @@
 import { isAbsolute, join, relative, sep } from "node:path";
 import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { yieldTurn } from "../disk/turns.ts";
-import { MemdirError } from "../errors.ts";
+import { isObject, MemdirError } from "../errors.ts";
 import {
   checkGiven,
   type Entry,
@@ -237,8 +237,7 @@ function findForgotten(stores: readonly Store[], name: string): Found | null {
 /** Throws `usage` for what is no date. */
 export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter, now: Date = new Date(0)): T[] {
   const given: unknown = filter;
-  if (typeof given !== "object" || given === null)
-    throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
+  if (!isObject(given)) throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
   const { type, scope, since, until, by, cue, expired = true } = filter;
   if (type !== undefined && !isMemoryType(type))
     throw new MemdirError("usage", `the type ${JSON.stringify(type)} is none of ${MEMORY_TYPES.join(", ")}`);

@@ -1,6 +1,6 @@
 /** One request to a provider and its streamed answer, watched for silence; the parsing that both providers share; and what goes wrong, as a value. */
 
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import {
   type Ask,
   type AskAnswer,
@@ -118,9 +118,7 @@ export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem">
   if (json.trim() === "") return { input: {} };
   const value = attempt<unknown, undefined>(() => JSON.parse(json), undefined);
   if (value === undefined) return { input: {}, problem: "the input is not valid JSON" };
-  return value !== null && typeof value === "object" && !Array.isArray(value)
-    ? { input: value as Record<string, unknown> }
-    : { input: {}, problem: "the input is not a JSON object" };
+  return isObject(value) ? { input: value } : { input: {}, problem: "the input is not a JSON object" };
 }
 
 /** The same value with lone surrogates replaced, which would make a provider refuse this body and every later one; the very same object where there are none. */

@@ -1,6 +1,6 @@
 /** Answers that must be JSON of a given shape: the model is told, its answer is checked, and it is told once what was wrong. */
 
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { type Ask, type AskAnswer, addUsage, type Message, NO_USAGE, say, textOf, type Usage } from "./ask.ts";
 
 /** Of JSON Schema what our own schemas use: type, properties, required, items, enum. */
@@ -81,7 +81,7 @@ function isOf(value: unknown, type: string): boolean {
   if (type === "array") return Array.isArray(value);
   if (type === "null") return value === null;
   if (type === "integer") return Number.isInteger(value);
-  if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (type === "object") return isObject(value);
   return typeof value === type;
 }
 

@@ -15,7 +15,7 @@ import {
   writeCacheFile,
   writeTemporary,
 } from "../disk/fence.ts";
-import { attempt, MemdirError, onDisk } from "../errors.ts";
+import { attempt, isObject, MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
 import {
   type Location,
@@ -173,7 +173,7 @@ export function setUserEntry(
   const file = config.userFile;
   const content = readObject(file);
   const former = content[map] ?? {};
-  if (typeof former !== "object" || Array.isArray(former))
+  if (!isObject(former))
     throw new MemdirError("broken", `nothing was changed, because of ${file}: "${map}" must be an object; fix it`);
   const entries = { ...(former as Record<string, Entry>) };
   const next = typeof value === "function" ? value(entries[key]) : value;

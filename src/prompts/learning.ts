@@ -1,6 +1,6 @@
 /** The words of learning: extraction, enrichment and session notes. */
 
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { listOf, objectOf, TEXT, TEXT_OR_NULL } from "./answer-schema.ts";
 
 /** What a run that found nothing must say, exactly, so that silence or a claim is not mistaken for it. */
@@ -191,7 +191,7 @@ export function readCues(answer: string, count: number): Map<number, string[]> |
 export function readObject(answer: string): Record<string, unknown> | null {
   const whole = answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1);
   const value = attempt<unknown, null>(() => JSON.parse(whole), null);
-  return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
+  return isObject(value) ? value : null;
 }
 
 /** Claude Code's names, as we share the file, so that each program can continue the other's notes. */

@@ -1,11 +1,11 @@
 /** Reads a Codex session from its rollout file, of any version, in the shape of our own sessions. */
 
 import { basename } from "node:path";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { converse, type Head, type Heard, isInjected, plainId, textsOf } from "./conversation.ts";
 import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import type { HeardSession } from "./session-reader.ts";
-import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
+import { parseRecord, textOrNull } from "./transcript-line.ts";
 
 /** The first line holds Codex's instructions and the next ones the project's: some ten thousand characters each. */
 const MAX_HEAD_BYTES = 1 << 20;
@@ -47,7 +47,7 @@ function idOf(path: string, first: CodexLine | null): string {
 }
 
 function isSubAgent({ payload: { source, thread_source } }: CodexLine): boolean {
-  const made = isRecord(source) && (source.subagent !== undefined || source.internal !== undefined);
+  const made = isObject(source) && (source.subagent !== undefined || source.internal !== undefined);
   return made || thread_source === "subagent";
 }
 
@@ -123,7 +123,7 @@ function parseCodexLine(text: string): CodexLine | null {
   if (!value) return null;
   const at = textOrNull(value.timestamp) ?? "";
   const { type, payload } = value;
-  if (typeof type === "string" && isRecord(payload)) return { type, at, payload };
+  if (typeof type === "string" && isObject(payload)) return { type, at, payload };
   // Until September 2025 a line was the item itself, and the first one described the session.
   if (typeof type === "string" && BARE_ITEM.test(type)) return { type: "response_item", at, payload: value };
   if (type !== undefined) return null;
@@ -149,7 +149,7 @@ function itemOf({ type, payload }: CodexLine): CodexItem | null {
     case "custom_tool_call":
       return call(id, name, { input: payload.input });
     case "local_shell_call":
-      return call(id, "shell", isRecord(payload.action) ? { command: payload.action.command } : {});
+      return call(id, "shell", isObject(payload.action) ? { command: payload.action.command } : {});
     case "function_call_output":
     case "custom_tool_call_output":
       return { kind: "results", blocks: [{ type: "tool_result", id, content: outputOf(payload.output) }] };
@@ -165,7 +165,7 @@ function typedOf({ type, payload }: CodexLine): string | null {
   // At first there were also events for Codex's own text, marked by their kind.
   const isPlain = kind === undefined || kind === "plain";
   if (payload.type === "user_message") return isPlain ? typedIn(textOrNull(payload.message)) : null;
-  if (payload.type !== "item_completed" || !isRecord(item) || !/^user_?message$/i.test(String(item.type))) return null;
+  if (payload.type !== "item_completed" || !isObject(item) || !/^user_?message$/i.test(String(item.type))) return null;
   return typedIn(textsOf(item.content).join(""));
 }
 
@@ -224,12 +224,12 @@ function call(id: string, name: string, input: Record<string, unknown>): CodexIt
 /** Arguments are JSON in a string, written by a model. */
 function inputOf(text: unknown): Record<string, unknown> {
   const value = attempt<unknown, unknown>(() => JSON.parse(String(text)), text);
-  return isRecord(value) ? value : { input: value };
+  return isObject(value) ? value : { input: value };
 }
 
 /** A text, a list of texts and images, or in some versions an object around either. */
 function outputOf(output: unknown): string {
   if (typeof output === "string") return output;
   if (Array.isArray(output)) return textsOf(output).join("\n");
-  return isRecord(output) && output.content !== undefined ? outputOf(output.content) : "";
+  return isObject(output) && output.content !== undefined ? outputOf(output.content) : "";
 }

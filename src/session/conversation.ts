@@ -1,11 +1,11 @@
 /** Turns lines of a transcript, in the order of the conversation, or what another agent's session holds, into messages that a provider accepts. */
 
+import { isObject } from "../errors.ts";
 import type { Block, Message, TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
 import {
   answerOf,
   assistantBlocks,
   attachmentOf,
-  isRecord,
   promptOf,
   type TranscriptLine,
   textOrNull,
@@ -199,5 +199,5 @@ export function textsOf(content: unknown): string[] {
 /** A text, a part or a list of either. */
 export function partsOf(content: unknown): Record<string, unknown>[] {
   const list = Array.isArray(content) ? content : [content];
-  return list.flatMap((part) => (typeof part === "string" ? [{ text: part }] : isRecord(part) ? [part] : []));
+  return list.flatMap((part) => (typeof part === "string" ? [{ text: part }] : isObject(part) ? [part] : []));
 }

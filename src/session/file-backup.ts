@@ -15,9 +15,9 @@ import {
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { isWithin, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
-import { diskError, MemdirError, onDisk } from "../errors.ts";
+import { diskError, isObject, MemdirError, onDisk } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
-import { isRecord, textOrNull } from "./transcript-line.ts";
+import { textOrNull } from "./transcript-line.ts";
 
 /** A file at one moment. `content: null` means that it did not exist. */
 export interface Backup {
@@ -195,9 +195,9 @@ export function formatMoment(moment: Moment, news: readonly string[] | null, wri
 
 /** Null for lines of other types and for invalid ones; invalid entries are left out. */
 export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
-  if (!isRecord(line)) return null;
+  if (!isObject(line)) return null;
   const { snapshot } = line;
-  if (line.type !== SNAPSHOT || !isRecord(snapshot) || !isRecord(snapshot.trackedFileBackups)) return null;
+  if (line.type !== SNAPSHOT || !isObject(snapshot) || !isObject(snapshot.trackedFileBackups)) return null;
   const id = line.messageId ?? snapshot.messageId;
   if (typeof id !== "string" || id === "") return null;
   const backups = new Map<string, Backup>();
@@ -211,7 +211,7 @@ export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
     if (left === null || isHash(left)) written.set(path, left);
   }
   const unkept = new Map<string, string>();
-  for (const [key, reason] of Object.entries(isRecord(line.unkept) ? line.unkept : {})) {
+  for (const [key, reason] of Object.entries(isObject(line.unkept) ? line.unkept : {})) {
     const path = pathOf(key, cwd);
     if (path && typeof reason === "string") unkept.set(path, reason);
   }
@@ -232,7 +232,7 @@ function formatBackup({ version, at, content, missingFolders }: Backup): Record<
 }
 
 function parseBackup(value: unknown, dir: string): Backup | null {
-  if (!isRecord(value)) return null;
+  if (!isObject(value)) return null;
   const { backupFileName: name, version, backupTime, hash, mode, size, missingFolders } = value;
   if (!isCount(version)) return null;
   const backup = { version, at: textOrNull(backupTime) ?? "", missingFolders: 0 };

@@ -2,12 +2,12 @@
 
 import { basename, dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import type { ToolResult, ToolUse } from "../model/ask.ts";
 import { converse, type Head, type Heard, isInjected, partsOf, plainId, textsOf } from "./conversation.ts";
 import { eachRecord, MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import type { HeardSession } from "./session-reader.ts";
-import { isRecord, parseRecord, textOrNull } from "./transcript-line.ts";
+import { parseRecord, textOrNull } from "./transcript-line.ts";
 
 /** The first line is short; a sub-agent's names the folders it may work in. */
 const MAX_HEAD_BYTES = 1 << 16;
@@ -80,7 +80,7 @@ function openBook() {
       const { id, $rewindTo: back, $set: facts } = record;
       if (typeof back === "string") takeBack(back);
       else if (typeof id === "string") records.set(id, record);
-      else if (isRecord(facts)) {
+      else if (isObject(facts)) {
         for (const sent of messagesOf(facts)) if (!records.has(sent.id)) records.set(sent.id, null);
       } else if (isHead(record)) {
         session ??= record.sessionId;
@@ -158,7 +158,7 @@ function heardFromModel({ content, toolCalls }: Record<string, unknown>): Heard[
   const calls = new Map<string, ToolUse>();
   const results: ToolResult[] = [];
   const add = (id: string, { name, args }: Record<string, unknown>) =>
-    calls.set(id, { type: "tool_use", id, name: textOrNull(name) || "tool", input: isRecord(args) ? args : {} });
+    calls.set(id, { type: "tool_use", id, name: textOrNull(name) || "tool", input: isObject(args) ? args : {} });
   for (const call of partsOf(toolCalls)) {
     const { id, result, status } = call;
     if (typeof id !== "string") continue;
@@ -169,7 +169,7 @@ function heardFromModel({ content, toolCalls }: Record<string, unknown>): Heard[
     results.push({ type: "tool_result", id, content: printed ?? "", ...(isError && { isError }) });
   }
   for (const { functionCall: call } of partsOf(content)) {
-    if (isRecord(call) && typeof call.id === "string" && !calls.has(call.id)) add(call.id, call);
+    if (isObject(call) && typeof call.id === "string" && !calls.has(call.id)) add(call.id, call);
   }
   const text = textsOf(content).join("\n");
   const said = text.trim() === "" ? [] : [{ type: "text" as const, text }];
@@ -190,9 +190,9 @@ function textOfResult(result: unknown, id: string): string | null {
 }
 
 function resultIn({ functionResponse }: Record<string, unknown>): ToolResult | null {
-  if (!isRecord(functionResponse)) return null;
+  if (!isObject(functionResponse)) return null;
   const { id, response } = functionResponse;
-  const { output, error } = isRecord(response) ? response : {};
+  const { output, error } = isObject(response) ? response : {};
   const content = [output, error].find((one) => typeof one === "string") ?? JSON.stringify(response ?? "");
   return { type: "tool_result", id: textOrNull(id) ?? "", content: content as string };
 }

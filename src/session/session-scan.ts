@@ -2,7 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { cutLine, sanitise } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { withLines } from "./line-stream.ts";
@@ -10,7 +10,6 @@ import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
   assistantBlocks,
-  isRecord,
   parseLine,
   promptOf,
   type Title,
@@ -134,7 +133,7 @@ function tellTheRest(line: TranscriptLine, onSaid: NonNullable<ScanOptions["onSa
   if (line.type === "user") {
     for (const block of userBlocks(line)) if (block.type === "tool_result") onSaid("tool", block.content);
   }
-  if (line.type === "attachment" && isRecord(line.attachment)) {
+  if (line.type === "attachment" && isObject(line.attachment)) {
     const { content } = line.attachment;
     onSaid("attachment", typeof content === "string" ? content : JSON.stringify(line.attachment));
   }

@@ -1,6 +1,6 @@
 /** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import {
   type Block,
   type Message,
@@ -40,7 +40,7 @@ export function parseLine(text: string): TranscriptLine | null {
   if (!value) return null;
   // Seed 001 says where its transcripts are, but not their format; a plain message is most likely.
   if (typeof value.type !== "string" && isRole(value.role)) return { type: value.role, message: value };
-  if (isRole(value.type) && !isRecord(value.message) && value.content !== undefined) {
+  if (isRole(value.type) && !isObject(value.message) && value.content !== undefined) {
     return { ...value, type: value.type, message: { role: value.type, content: value.content } };
   }
   return typeof value.type === "string" ? (value as TranscriptLine) : null;
@@ -49,7 +49,7 @@ export function parseLine(text: string): TranscriptLine | null {
 /** Null for anything but a JSON object. An editor may have put a byte order mark before the first line. */
 export function parseRecord(text: string): Record<string, unknown> | null {
   const value = attempt<unknown, null>(() => JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text), null);
-  return isRecord(value) ? value : null;
+  return isObject(value) ? value : null;
 }
 
 export function formatLine(line: TranscriptLine): string {
@@ -85,7 +85,7 @@ export function assistantBlocks(line: TranscriptLine): Block[] {
     const { type, id, name, input, provider } = block;
     if (type === "text") return typeof block.text === "string" ? [{ type, text: block.text }] : [];
     if (type === "tool_use" && typeof id === "string" && typeof name === "string") {
-      return [{ type, id, name, input: isRecord(input) ? input : {} }];
+      return [{ type, id, name, input: isObject(input) ? input : {} }];
     }
     if (isThinking(block)) return [{ type: "opaque", provider: "anthropic", value: block }];
     if (type === "opaque" && typeof provider === "string") return [{ type, provider, value: block.value }];
@@ -96,7 +96,7 @@ export function assistantBlocks(line: TranscriptLine): Block[] {
 /** One of our reminders. Claude Code's own have no position in the message: it makes new ones when it resumes. */
 export function attachmentOf(line: TranscriptLine): { block: TextBlock; index: number; starts: boolean } | null {
   const { attachment, index } = line;
-  if (line.type !== "attachment" || !isRecord(attachment) || !Number.isSafeInteger(index)) return null;
+  if (line.type !== "attachment" || !isObject(attachment) || !Number.isSafeInteger(index)) return null;
   if (typeof attachment.type !== "string" || typeof attachment.content !== "string") return null;
   const block: TextBlock = { type: "text", text: attachment.content, attachment: attachment.type };
   return { block, index: Math.max(0, index as number), starts: line.starts === true };
@@ -116,7 +116,7 @@ const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]\s*$/;
 
 /** A model's answer, or null: the client also writes its own errors as answers. */
 export function answerOf(line: TranscriptLine): { id: string | null; model: string | null; usage: Usage } | null {
-  if (line.type !== "assistant" || line.isApiErrorMessage === true || !isRecord(line.message)) return null;
+  if (line.type !== "assistant" || line.isApiErrorMessage === true || !isObject(line.message)) return null;
   const { id, model, usage } = line.message;
   if (model === "<synthetic>") return null;
   return { id: textOrNull(id), model: textOrNull(model), usage: readUsage(usage) };
@@ -138,10 +138,6 @@ export function titleAfter(before: Title | null, line: TranscriptLine): Title | 
 }
 
 const TITLE_LINES: readonly string[] = ["summary", "ai-title", "custom-title"];
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
@@ -199,7 +195,7 @@ function assistantMessage(content: readonly Block[], facts: MessageFacts): Recor
 }
 
 function isThinking(value: unknown): boolean {
-  return isRecord(value) && (value.type === "thinking" || value.type === "redacted_thinking");
+  return isObject(value) && (value.type === "thinking" || value.type === "redacted_thinking");
 }
 
 interface WireBlock {
@@ -208,17 +204,17 @@ interface WireBlock {
 }
 
 function contentOf({ message }: TranscriptLine): WireBlock[] {
-  const content = isRecord(message) ? message.content : null;
+  const content = isObject(message) ? message.content : null;
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
-  return content.filter((block): block is WireBlock => isRecord(block) && typeof block.type === "string");
+  return content.filter((block): block is WireBlock => isObject(block) && typeof block.type === "string");
 }
 
 function resultText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .filter(isRecord)
+    .filter(isObject)
     .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : `[${String(type)}, not kept]`))
     .join("\n");
 }

@@ -4,7 +4,7 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
+import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
 import { type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
@@ -275,7 +275,7 @@ interface Problem {
 function readRule(block: Block): Pick<Enforced, "tools" | "pattern" | "paths"> & { problems: Problem[] } {
   const problems: Problem[] = [];
   const add = (message: string, isFatal = true) => problems.push({ message, isFatal });
-  const values = typeof block.value === "object" && !Array.isArray(block.value) ? block.value : null;
+  const values = isObject(block.value) ? block.value : null;
   if (!values) add(`"enforce" must hold lines such as \`pattern: …\`, one rule in each memory`);
   for (const key of Object.keys(values ?? {})) {
     if (!KEYS.includes(key)) add(`"enforce" does not know ${JSON.stringify(key)}, only ${KEYS.join(", ")}`, false);

@@ -1,6 +1,7 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
 import type { Env } from "../config.ts";
+import { isObject } from "../errors.ts";
 import { findHead, lastCommits } from "../project/git.ts";
 import { type Directory, prepareDirectory } from "./directory.ts";
 import { openState, type StateRecord } from "./state.ts";
@@ -122,7 +123,7 @@ function readEntries(entries: unknown): Map<string, Authorship> {
   if (typeof entries !== "object" || entries === null) return authors;
   const rows = Array.isArray(entries) ? entries.map((row) => [row?.path, row] as const) : Object.entries(entries);
   for (const [path, row] of rows) {
-    const { author, at } = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
+    const { author, at } = (isObject(row) ? row : {}) as Record<string, unknown>;
     if (typeof path !== "string" || typeof author !== "string" || typeof at !== "string") continue;
     if (author !== "" || at !== "") authors.set(path, { author: cleanAuthor(author), at });
   }

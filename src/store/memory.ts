@@ -1,7 +1,7 @@
 /** A memory: one Markdown file, read leniently. Whatever is wrong with it is said in `problems`; nothing is dropped. */
 
 import { isUtf8 } from "node:buffer";
-import { checkGivenType, MemdirError } from "../errors.ts";
+import { checkGivenType, isObject, MemdirError } from "../errors.ts";
 import { findDeadlines } from "../text/deadlines.ts";
 import { type Document, type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
@@ -163,7 +163,13 @@ export function hasFrontmatter({ problems }: Pick<Header, "problems">): boolean 
   return !problems.includes(NO_FRONTMATTER);
 }
 
-/** A field at the top level, or under `metadata`, where Claude Code moves fields. */
+/** What a field says at the top level, and then what it says under `metadata`, where Claude Code moves fields. */
+export function valuesOf(metadata: Memory["metadata"], key: string): FieldValue[] {
+  const moved = metadata.metadata;
+  return [metadata[key], isObject(moved) ? moved[key] : undefined].filter((value) => value !== undefined);
+}
+
+/** The same with its place in the file. */
 function readField(fields: readonly Field[], key: string): Field | null {
   const top = findField(fields, [key]);
   if (top) return top;

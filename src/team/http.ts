@@ -1,7 +1,7 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
 import type * as v from "valibot";
-import { attempt, MemdirError } from "../errors.ts";
+import { attempt, isObject, MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 import { formatMembership, parseServer } from "./membership.ts";
 import { PROTOCOL, ProblemAnswer, readAs } from "./protocol.ts";
@@ -95,7 +95,7 @@ export function openHttp(network: Network, options: HttpOptions) {
 /** What the server said was wrong; "" where it said nothing that can be shown. */
 export function problemOf({ text }: HttpAnswer): ProblemAnswer {
   const value = parseJson(text);
-  return readAs(ProblemAnswer, typeof value === "object" && value ? value : {}, Error);
+  return readAs(ProblemAnswer, isObject(value) ? value : {}, Error);
 }
 
 function parseJson(text: string): unknown {

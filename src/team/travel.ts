@@ -1,7 +1,7 @@
 /** What may be shared with other people, and for what may not, why and how to allow it. */
 
 import { MemdirError } from "../errors.ts";
-import { type Memory, parseMemory } from "../store/store.ts";
+import { type Memory, parseMemory, valuesOf } from "../store/store.ts";
 import type { FieldValue } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -74,11 +74,8 @@ const PERSON =
 
 export type Share = "yes" | "no" | "unclear" | "unsaid";
 
-/** At the top level, or under `metadata`, where Claude Code moves fields. */
 export function readShare({ metadata }: Memory): Share {
-  const moved = metadata.metadata;
-  const nested = typeof moved === "object" && !Array.isArray(moved) ? moved : {};
-  const said = [metadata.share, nested.share].filter((value) => value !== undefined).map(readSwitch);
+  const said = valuesOf(metadata, "share").map(readSwitch);
   // Both together mean no.
   if (said.includes("no")) return "no";
   return said[0] ?? "unsaid";

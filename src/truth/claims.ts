@@ -1,6 +1,7 @@
 /** Finds the claims of a memory that can be checked: each once, with its position, and not what is only mentioned. */
 
-import type { Memory } from "../store/store.ts";
+import { isObject } from "../errors.ts";
+import { type Memory, valuesOf } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
 import { findDates, findLinks, findPackage, findScripts, findUrls, findValues } from "./claims-phrases.ts";
@@ -195,7 +196,7 @@ function declaredOf(kind: ClaimKind, text: string): Declared {
 }
 
 function readSilenced(metadata: Memory["metadata"]): { text: string; reason: string }[] {
-  const whole = fieldOf(metadata, "unchecked");
+  const [whole] = valuesOf(metadata, "unchecked");
   if (typeof whole === "string") return whole.trim() === "" ? [] : [{ text: "*", reason: whole.trim() }];
   return entriesOf(metadata, "unchecked").flatMap((entry) => {
     const colon = entry.indexOf(": ");
@@ -206,16 +207,10 @@ function readSilenced(metadata: Memory["metadata"]): { text: string; reason: str
 
 /** A list of texts, or a map. */
 function entriesOf(metadata: Memory["metadata"], key: string): string[] {
-  const value = fieldOf(metadata, key);
+  const [value] = valuesOf(metadata, key);
   if (Array.isArray(value)) return value.filter((item) => typeof item === "string");
-  if (!value || typeof value !== "object") return value ? [String(value)] : [];
+  if (!isObject(value)) return value ? [String(value)] : [];
   return Object.entries(value).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
-}
-
-/** Claude Code moves fields under `metadata`. */
-function fieldOf(metadata: Memory["metadata"], key: string): unknown {
-  const nested = metadata.metadata;
-  return metadata[key] ?? (nested && typeof nested === "object" && !Array.isArray(nested) ? nested[key] : undefined);
 }
 
 const NAME = "[`\"'*]*([A-Za-z_$][\\w$.:#]*)(?:\\([^()]{0,40}\\))?[`\"'*]*";

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
-import { attempt } from "../errors.ts";
+import { attempt, isObject } from "../errors.ts";
 import { type Commit, nameOf } from "./history.ts";
 
 const MANIFEST =
@@ -70,7 +70,7 @@ function packageEntries(text: string): Entry[] {
     const file: Record<string, unknown> | null = JSON.parse(text);
     const pairs = (key: string) => {
       const value = file?.[key];
-      return typeof value === "object" && value !== null ? Object.entries(value) : [];
+      return isObject(value) ? Object.entries(value) : [];
     };
     return [
       ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name, command: "" })),

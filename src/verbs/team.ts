@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { MemdirError, onDisk } from "../errors.ts";
+import { isObject, MemdirError, onDisk } from "../errors.ts";
 import { findMemory } from "../memory/memories.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
@@ -303,7 +303,7 @@ export const team = makeTeam({});
 const MAX_HITS = 50;
 
 function isSearch(result: unknown): result is { hits: readonly unknown[] } {
-  return typeof result === "object" && result !== null && "hits" in result && Array.isArray(result.hits);
+  return isObject(result) && Array.isArray(result.hits);
 }
 
 /** By name as everywhere, or as a path of the server: it may be gone here. */

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { attempt, type ErrorCode, MemdirError } from "../errors.ts";
+import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
 import type { Watching } from "../memory/watch.ts";
 import { readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
@@ -237,7 +237,7 @@ function parseObject(bytes: Uint8Array): Sent | null {
   if (bytes.length === 0) return {};
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const value = attempt<unknown, null>(() => JSON.parse(decoder.decode(bytes)), null);
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Sent) : null;
+  return isObject(value) ? value : null;
 }
 
 const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {
@@ -261,8 +261,7 @@ function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: P
     const message = "the page's server failed; `MEMDIR_DEBUG=1 memdir ui` shows why";
     return { status: 500, body: problem("internal", message) };
   }
-  const { details } = error;
-  const more = details !== null && typeof details === "object" && !Array.isArray(details) ? details : {};
+  const more = isObject(error.details) ? error.details : {};
   return { status: STATUS[error.code], body: { ...more, ...problem(error.code, error.message) } };
 }
 
