@@ -33,19 +33,19 @@ export function widen(from: usize, to: usize, count: i32): bool {
 
 /**
  * A float16 matrix to int8, every row scaled to its own largest weight: after a pause the weights come from memory, and half the
- * bytes are half the wait. Eight rows stand side by side, four columns of each in turn, so that `linear` reads one stream. `rows` and
- * `columns` are multiples of 8. `sums` gets the sum of each row. True when all are finite.
+ * bytes are half the wait. Four rows stand side by side, four columns of each in turn, so that `linear` reads one stream. `rows` is a
+ * multiple of 4, `columns` of 8. `sums` gets the sum of each row. True when all are finite.
  */
 export function packWeights(from: usize, to: usize, scales: usize, sums: usize, rows: i32, columns: i32): bool {
   let finite = true;
   for (let row = 0; row < rows; row++) {
     const factor = factorOf(from, columns);
     if (factor < 0) finite = false;
-    const sum = packRow(from, to + (<usize>(row & 7) << 2), columns, factor * HALF_SHIFT);
+    const sum = packRow(from, to + (<usize>(row & 3) << 2), columns, factor * HALF_SHIFT);
     store<f32>(scales, 1 / factor);
     store<f32>(sums, <f32>sum / factor);
     from += <usize>columns << 1;
-    if ((row & 7) == 7) to += <usize>columns << 3;
+    if ((row & 3) == 3) to += <usize>columns << 2;
     scales += 4;
     sums += 4;
   }
@@ -109,7 +109,7 @@ function plusNeighbour(sums: v128): v128 {
 function packRow(from: usize, to: usize, count: i32, factor: f32): i32 {
   const scale = f32x4.splat(factor);
   let sums = i32x4.splat(0);
-  for (const end = to + (<usize>count << 3); to < end; from += 16, to += 64) {
+  for (const end = to + (<usize>count << 2); to < end; from += 16, to += 32) {
     const half = v128.load(from);
     const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
     const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
@@ -117,7 +117,7 @@ function packRow(from: usize, to: usize, count: i32, factor: f32): i32 {
     const both = i16x8.narrow_i32x4_s(low, high);
     const fours = i8x16.narrow_i16x8_s(both, both);
     v128.store_lane<i32>(to, fours, 0);
-    v128.store_lane<i32>(to, fours, 1, 32);
+    v128.store_lane<i32>(to, fours, 1, 16);
   }
   const pairs = i32x4.add(sums, v128.shuffle<i32>(sums, sums, 2, 3, 0, 1));
   return i32x4.extract_lane(pairs, 0) + i32x4.extract_lane(pairs, 1);
@@ -173,7 +173,7 @@ function steps(from: usize, low: v128, scale: v128): v128 {
   return rounded(f32x4.sub(v128.load(from), low), scale);
 }
 
-/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 8, `tokens` of 2. */
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row], as GELU of that if it is asked for. `rows` is a multiple of 4, `tokens` of 2. */
 export function linear(
   activations: usize,
   ranges: usize,
@@ -188,7 +188,7 @@ export function linear(
   columns: i32,
   withGelu: bool,
 ): void {
-  for (let row = 0; row < rows; row += 8) {
+  for (let row = 0; row < rows; row += 4) {
     let from = activations;
     let to = out;
     for (let left = tokens; left > 0; left -= 4) {
@@ -198,83 +198,55 @@ export function linear(
       to += stride << 2;
     }
     finish(out, stride, ranges, tokens, weightScales, weightSums, bias, withGelu);
-    weights += <usize>columns << 3;
-    weightScales += 32;
-    weightSums += 32;
-    bias += 32;
-    out += 32;
+    weights += <usize>columns << 2;
+    weightScales += 16;
+    weightSums += 16;
+    bias += 16;
+    out += 16;
   }
 }
 
 /**
- * The hot loop: integer sums of four tokens with eight rows of weights. More in a turn would not fit into a processor's 16 registers,
- * and exported it stays a function of its own: with anything else around it, V8 keeps the sums in memory.
+ * The hot loop: integer sums of four tokens with four rows of weights. V8 loads all that one turn reads before it multiplies: with
+ * more in a turn, that would not fit a processor's 16 registers. Exported it stays a function of its own: with anything else around
+ * it, V8 keeps the sums in memory.
  */
 export function fourTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
-  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
-  let c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+  let a = i32x4.splat(0), b = a, c = a, d = a;
   // Not a constant: V8 would make that anew each time.
   const ones = i16x8.splat(<i16>(columns > 0));
   const end = from + (<usize>columns << 2);
   do {
-    const low = v128.load(weights);
-    const high = v128.load(weights, 16);
-    const nextLow = v128.load(weights, 32);
-    const nextHigh = v128.load(weights, 48);
-    const a = v128.load32_splat(from);
-    const an = v128.load32_splat(from, 16);
-    a0 = i32x4.add(a0, dots(low, a, nextLow, an, ones));
-    a1 = i32x4.add(a1, dots(high, a, nextHigh, an, ones));
-    const b = v128.load32_splat(from, 4);
-    const bn = v128.load32_splat(from, 20);
-    b0 = i32x4.add(b0, dots(low, b, nextLow, bn, ones));
-    b1 = i32x4.add(b1, dots(high, b, nextHigh, bn, ones));
-    const c = v128.load32_splat(from, 8);
-    const cn = v128.load32_splat(from, 24);
-    c0 = i32x4.add(c0, dots(low, c, nextLow, cn, ones));
-    c1 = i32x4.add(c1, dots(high, c, nextHigh, cn, ones));
-    const d = v128.load32_splat(from, 12);
-    const dn = v128.load32_splat(from, 28);
-    d0 = i32x4.add(d0, dots(low, d, nextLow, dn, ones));
-    d1 = i32x4.add(d1, dots(high, d, nextHigh, dn, ones));
+    const row = v128.load(weights);
+    const next = v128.load(weights, 16);
+    a = i32x4.add(a, dots(row, v128.load32_splat(from), next, v128.load32_splat(from, 16), ones));
+    b = i32x4.add(b, dots(row, v128.load32_splat(from, 4), next, v128.load32_splat(from, 20), ones));
+    c = i32x4.add(c, dots(row, v128.load32_splat(from, 8), next, v128.load32_splat(from, 24), ones));
+    d = i32x4.add(d, dots(row, v128.load32_splat(from, 12), next, v128.load32_splat(from, 28), ones));
     from += 32;
-    weights += 64;
+    weights += 32;
   } while (from < end);
-  v128.store(out, a0);
-  v128.store(out, a1, 16);
-  v128.store(out + stride, b0);
-  v128.store(out + stride, b1, 16);
-  v128.store(out + 2 * stride, c0);
-  v128.store(out + 2 * stride, c1, 16);
-  v128.store(out + 3 * stride, d0);
-  v128.store(out + 3 * stride, d1, 16);
+  v128.store(out, a);
+  v128.store(out + stride, b);
+  v128.store(out + 2 * stride, c);
+  v128.store(out + 3 * stride, d);
 }
 
 /** The same for two. */
 export function twoTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
-  let a0 = i32x4.splat(0), a1 = a0, b0 = a0, b1 = a0;
+  let a = i32x4.splat(0), b = a;
   const ones = i16x8.splat(<i16>(columns > 0));
   const end = from + (<usize>columns << 1);
   do {
-    const low = v128.load(weights);
-    const high = v128.load(weights, 16);
-    const nextLow = v128.load(weights, 32);
-    const nextHigh = v128.load(weights, 48);
-    const a = v128.load32_splat(from);
-    const an = v128.load32_splat(from, 8);
-    a0 = i32x4.add(a0, dots(low, a, nextLow, an, ones));
-    a1 = i32x4.add(a1, dots(high, a, nextHigh, an, ones));
-    const b = v128.load32_splat(from, 4);
-    const bn = v128.load32_splat(from, 12);
-    b0 = i32x4.add(b0, dots(low, b, nextLow, bn, ones));
-    b1 = i32x4.add(b1, dots(high, b, nextHigh, bn, ones));
+    const row = v128.load(weights);
+    const next = v128.load(weights, 16);
+    a = i32x4.add(a, dots(row, v128.load32_splat(from), next, v128.load32_splat(from, 8), ones));
+    b = i32x4.add(b, dots(row, v128.load32_splat(from, 4), next, v128.load32_splat(from, 12), ones));
     from += 16;
-    weights += 64;
+    weights += 32;
   } while (from < end);
-  v128.store(out, a0);
-  v128.store(out, a1, 16);
-  v128.store(out + stride, b0);
-  v128.store(out + stride, b1, 16);
+  v128.store(out, a);
+  v128.store(out + stride, b);
 }
 
 /**
@@ -294,17 +266,14 @@ function pairs(weights: v128, activations: v128): v128 {
   return i16x8.add(even, i16x8.mul(i16x8.shr_s(weights, 8), i16x8.shr_u(activations, 8)));
 }
 
-/** The integer sums of eight rows to floats, where they stand. */
+/** The integer sums of four rows to floats, where they stand. */
 function finish(out: usize, stride: i32, ranges: usize, tokens: i32, scales: usize, sums: usize, bias: usize, withGelu: bool): void {
   for (let token = 0; token < tokens; token++, out += stride, ranges += 8) {
     const step = v128.load32_splat(ranges);
     const least = v128.load32_splat(ranges, 4);
-    for (let at: usize = 0; at < 32; at += 16) {
-      const sum = f32x4.mul(f32x4.convert_i32x4_s(v128.load(out + at)), f32x4.mul(v128.load(scales + at), step));
-      const rest = f32x4.add(f32x4.mul(v128.load(sums + at), least), v128.load(bias + at));
-      const value = f32x4.add(sum, rest);
-      v128.store(out + at, withGelu ? gelu(value) : value);
-    }
+    const sum = f32x4.mul(f32x4.convert_i32x4_s(v128.load(out)), f32x4.mul(v128.load(scales), step));
+    const value = f32x4.add(sum, f32x4.add(f32x4.mul(v128.load(sums), least), v128.load(bias)));
+    v128.store(out, withGelu ? gelu(value) : value);
   }
 }
 
