@@ -6,9 +6,8 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { attempt, MemdirError } from "../errors.ts";
-import { readBody } from "../team/http.ts";
+import { attempt } from "../errors.ts";
+import { listenOn, readBody } from "../team/http.ts";
 import type { World } from "../world.ts";
 import {
   CODES,
@@ -74,13 +73,10 @@ export async function serveHttp(mcp: McpOptions, options: HttpOptions) {
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(portError(error, options.port)));
-    server.listen(options.port, ADDRESS, resolve);
-  });
+  const port = await listenOn(server, options.port);
   server.on("error", (error) => mcp.log(`mcp over http: ${error.message}`));
   return {
-    url: `http://${ADDRESS}:${(server.address() as AddressInfo).port}${PATH}`,
+    url: `http://${ADDRESS}:${port}${PATH}`,
     async close(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
       server.closeAllConnections();
@@ -102,11 +98,6 @@ function send(outgoing: ServerResponse, { status, body, headers = {}, stream }: 
     ...(status >= 400 && { connection: "close" }),
   });
   outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-}
-
-function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
-  const fix = error.code === "EADDRINUSE" ? "something listens there already; choose another" : "choose another";
-  return new MemdirError("usage", `port ${port} cannot be used (${error.code}): ${fix} with --port`, { cause: error });
 }
 
 const METHODS = ["POST", "DELETE"];

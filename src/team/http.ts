@@ -1,5 +1,7 @@
-/** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
+/** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. And what every server of ours starts with. */
 
+import { once } from "node:events";
+import type { AddressInfo, Server } from "node:net";
 import type * as v from "valibot";
 import { attempt, isObject, MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
@@ -189,6 +191,25 @@ async function trySend(
     clearTimeout(timer);
   }
 }
+
+/** Starts a server; its port, which the system chooses for 0. Throws `usage` when it cannot be used. */
+export async function listenOn(server: Server, port: number, host = "127.0.0.1"): Promise<number> {
+  try {
+    await once(server.listen(port, host), "listening");
+    return (server.address() as AddressInfo).port;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const what = UNUSABLE[code] ?? "choose another with --port";
+    throw new MemdirError("usage", `${host} port ${port} cannot be used (${code}): ${what}`, { cause: error });
+  }
+}
+
+const UNUSABLE: Record<string, string> = {
+  EADDRINUSE: "it is already in use, perhaps by another memdir; choose another port with --port, or omit it",
+  EACCES: "ports below 1024 need root; choose another with --port",
+  EADDRNOTAVAIL: "this machine has no such address; choose another with --host",
+  ENOTFOUND: "there is no such host; choose another with --host",
+};
 
 /** Null when there is more than `maxBytes`; the rest is not read. */
 export async function readBody(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<Buffer | null> {

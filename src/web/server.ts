@@ -1,16 +1,14 @@
 /** The page's server on loopback: every request passes the guard, every answer has the same strict headers, and nothing is thrown outwards. */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
 import type { Watching } from "../memory/watch.ts";
-import { readBody } from "../team/http.ts";
+import { listenOn, readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
 import type { Assets } from "./assets.ts";
 import { type Guard, MAX_BODY_BYTES, openGuard } from "./guard.ts";
@@ -47,8 +45,7 @@ export async function startPage(options: PageOptions) {
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
   });
-  await listen(server, wanted);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOn(server, wanted);
   const guard = openGuard(port, page, newSecret);
   const jobs = openJobs(page, { works, newId: randomUUID, tell: (job) => live.tell({ kind: "job", job }) });
   const live = openLive(page.memdir.directories, {
@@ -93,23 +90,6 @@ export async function startPage(options: PageOptions) {
 
 function makeSecret(): string {
   return randomBytes(32).toString("base64url");
-}
-
-async function listen(server: Server, port: number): Promise<void> {
-  try {
-    await once(server.listen(port, ADDRESS), "listening");
-  } catch (error) {
-    throw portError(error as NodeJS.ErrnoException, port);
-  }
-}
-
-function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
-  const fix: Record<string, string> = {
-    EADDRINUSE: "it is already in use, perhaps by another `memdir ui`; choose another port with --port, or omit it",
-    EACCES: "ports below 1024 need root; choose another with --port",
-  };
-  const what = fix[error.code ?? ""] ?? "choose another with --port";
-  return new MemdirError("usage", `port ${port} cannot be used (${error.code}): ${what}`, { cause: error });
 }
 
 type Env = { Variables: { session: string } };

@@ -2,11 +2,12 @@
 
 import { createServer as createPlain, type Server } from "node:http";
 import { createServer as createSecure, type Server as SecureServer } from "node:https";
-import { type AddressInfo, isIP } from "node:net";
+import { isIP } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
+import { listenOn } from "../http.ts";
 import { isLoopback, writeToken } from "../membership.ts";
 import { findPersonProblem, findPlainNameProblem, TOKEN_DAYS } from "../protocol.ts";
 import { type AppOptions, makeApp } from "./app.ts";
@@ -49,13 +50,9 @@ export async function startServer(options: ServerOptions) {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const ending = { is: false };
   const server = makeServer({ ...options, ending }, timeouts);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(portError(error, host, options.port)));
-    server.listen(options.port, host, resolve);
-  });
+  const port = await listenOn(server, options.port, host);
   // One connection that fails must not end the process.
   server.on("error", () => {});
-  const { port } = server.address() as AddressInfo;
   const shown = isIP(host) === 6 ? `[${host}]` : host;
   const { data, retention = RETENTION } = options;
   // Not a reason for the process to stay; what fails is done in the next round.
@@ -119,17 +116,6 @@ async function endServer(server: Server, withinMs: number): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
-}
-
-function portError(error: NodeJS.ErrnoException, host: string, port: number): MemdirError {
-  const fix: Record<string, string> = {
-    EADDRINUSE: "the port is already in use; choose another with --port",
-    EACCES: "ports below 1024 are for root; choose another with --port",
-    EADDRNOTAVAIL: "this machine has no such address; choose another with --host",
-    ENOTFOUND: "there is no such host; choose another with --host",
-  };
-  const what = fix[error.code ?? ""] ?? "choose another with --host and --port";
-  return new MemdirError("usage", `${host} port ${port} cannot be used (${error.code}): ${what}`, { cause: error });
 }
 
 // --- Teams and tokens that the operator makes on the server's own machine; a token is only ever written to a file of theirs.
