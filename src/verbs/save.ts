@@ -9,7 +9,15 @@ import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir, Named } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
-import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
+import {
+  type Memory,
+  noteLeft,
+  parseMemory,
+  readGiven,
+  readGivenFields,
+  refuseBroken,
+  TRUSTS,
+} from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import {
@@ -57,7 +65,7 @@ export const save = verb({
   writes: true,
   async run(memdir, input, context) {
     const body = await readBody(input, context);
-    const { left, ...request } = await complete(memdir, body, input);
+    const { left, kept, ...request } = await complete(memdir, body, input);
     const { redact, reason } = input;
     const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
@@ -65,7 +73,7 @@ export const save = verb({
     const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
     return {
       ...saved,
-      notices: [...saved.notices, ...noteLeft(left), ...rules],
+      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
@@ -114,9 +122,10 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   const { type, name, ...whole } = readHead(given, input);
   const { body, description } = whole;
   const there = name === undefined ? null : await findNamed(memdir, name);
-  if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
+  if (there && name !== undefined && (type ?? there.type) === there.type)
+    return { ...whole, ...(description === undefined && (await describeAgain(there, body))), type: there.type, name };
   if (type !== undefined && name !== undefined && description !== undefined) return { ...whole, type, name };
-  const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
+  const said = sayOf(body.trim() || (description ?? ""));
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
     if (type !== undefined && name !== undefined) return { ...whole, type, name };
     throw new MemdirError(
@@ -125,7 +134,7 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
     );
   }
   const { describeStatement, nameStatement, typeOfStatement } = await import("../memory/statement.ts");
-  const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+  const first = firstLine(said);
   const guessed = typeOfStatement(said);
   const derived = {
     type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
@@ -139,8 +148,25 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   return shaped;
 }
 
-/** `left`: fields of the text's head that a save does not keep. */
-type Request = SaveRequest & { left: string[] };
+/** `left`: fields of the text's head that a save does not keep. `kept`: what of the memory stays although its text changes. */
+type Request = SaveRequest & { left: string[]; kept?: string[] };
+
+/** A description that was derived from the old text is derived from the new one; another stays. */
+async function describeAgain(there: Memory, body: string): Promise<{ description?: string; kept?: string[] }> {
+  if (body.trim() === "" || body.trim() === there.body.trim()) return {};
+  const { describeStatement } = await import("../memory/statement.ts");
+  const describe = (text: string) => describeStatement(firstLine(sayOf(text)));
+  if (there.description === "" || there.description === describe(there.body)) return { description: describe(body) };
+  return { kept: [`the description is still "${there.description}"; change it with --description`] };
+}
+
+function sayOf(text: string): string {
+  return text.trim().replace(/^remember\s+(?:that|to)?\s*/i, "");
+}
+
+function firstLine(said: string): string {
+  return plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+}
 
 /** Words that orders begin with. */
 const IMPERATIVE =

@@ -50,14 +50,24 @@ describe("a sentence", () => {
     expect((await run(makeWorld(), text)).name).toBe(name);
   });
 
-  it("is described also when its type and name are given; a memory that is there keeps its description", async () => {
+  it("is described also when its type and name are given, and again when it changes", async () => {
     const world = makeWorld();
     const memory = async () => (await world.open()).show("runbook");
     const given = { type: "reference", name: "runbook" };
     await run(world, "Restore from the nightly dump first.", given);
     expect(await memory()).toMatchObject({ ...given, description: "Restore from the nightly dump first." });
     await run(world, "Restore from the hourly dump.", given);
-    expect(await memory()).toMatchObject({ description: "Restore from the nightly dump first." });
+    expect(await memory()).toMatchObject({ description: "Restore from the hourly dump." });
+    expect(world.read("MEMORY.md")).not.toContain("nightly");
+  });
+
+  it("leaves a description that somebody wrote, and says so", async () => {
+    const world = makeWorld();
+    await run(world, "Restore from the nightly dump first.", { name: "runbook", description: "Databases" });
+    const updated = await run(world, "Restore from the hourly dump.", { name: "runbook" });
+    expect(updated.notices).toEqual(['the description is still "Databases"; change it with --description']);
+    expect((await (await world.open()).show("runbook")).description).toBe("Databases");
+    expect((await run(world, "Restore from the hourly dump.", { name: "runbook" })).notices).toEqual([]);
   });
 
   it("passes memdir's own lint", async () => {
