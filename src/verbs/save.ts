@@ -10,6 +10,7 @@ import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir, Named } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import {
+  isExpired,
   type Memory,
   noteLeft,
   parseMemory,
@@ -69,11 +70,13 @@ export const save = verb({
     const { redact, reason } = input;
     const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
-    const { type, name, metadata } = await readNamed(memdir, { directory: 0, file: saved.file });
+    const { type, name, metadata, expires } = await readNamed(memdir, { directory: 0, file: saved.file });
     const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
+    const isPast = request.expires !== undefined && isExpired({ expires }, context.now());
+    const past = isPast ? [`${request.expires} has passed: recall does not show this memory`] : [];
     return {
       ...saved,
-      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...rules],
+      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...past, ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
@@ -302,10 +305,10 @@ function keepMasked(folder: string, copy: string, edited: string): void {
 }
 
 async function runEditor(path: string, env: World["env"]): Promise<void> {
-  const editor = env.VISUAL || env.EDITOR;
-  if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
+  const editor = env.VISUAL?.trim() || env.EDITOR || "";
   // "code --wait": the words after the first are arguments; no shell is involved.
   const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  if (program === "") throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");
   const { error, status, signal } = spawnSync(program, [...args, path], { stdio: "inherit" });

@@ -154,6 +154,24 @@ it("what is given beside a head counts more, and a date that cannot be read is n
   expect(odd.notices).toEqual(["not kept: expires"]);
 });
 
+it("a last day that has passed is pointed out", async () => {
+  const world = makeWorld();
+  const past = "2020-01-01 has passed: recall does not show this memory";
+  expect((await run(world, "Merges are frozen.", { expires: "2020-01-01" })).notices).toEqual([past]);
+  const today = world.now.toISOString().slice(0, 10);
+  expect((await run(world, "The office is closed.", { expires: today })).notices).toEqual([]);
+});
+
+it("an editor of spaces alone is none", async () => {
+  const world = makeWorld({ env: { VISUAL: " ", EDITOR: "\t" } });
+  await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
+  const { call } = hearCall(world, { args: ["deploy"] });
+  expect(await errorOf(runOf(edit)(call))).toMatchObject({
+    code: "usage",
+    message: expect.stringMatching(/no editor/),
+  });
+});
+
 it("an editor that empties the file changes nothing", async () => {
   const EDITOR = `${process.execPath} -e require("fs").writeFileSync(process.argv[1],"")`;
   const world = makeWorld({ env: { EDITOR } });
