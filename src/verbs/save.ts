@@ -73,10 +73,13 @@ export const save = verb({
     const { type, name, metadata, expires } = await readNamed(memdir, { directory: 0, file: saved.file });
     const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
     const isPast = request.expires !== undefined && isExpired({ expires }, context.now());
+    // For people alone: a model makes no rules.
+    const isRuleLeft = left.includes("enforce") && context.ruleNotices !== undefined;
+    const byHand = isRuleLeft ? [`to add the rule (\`enforce\`): memdir edit ${saved.file}`] : [];
     const past = isPast ? [`${request.expires} has passed: recall does not show this memory`] : [];
     return {
       ...saved,
-      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...past, ...rules],
+      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...byHand, ...past, ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),

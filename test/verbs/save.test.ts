@@ -141,6 +141,7 @@ it.each(["file", "text"])("a head keeps what a save takes, and the other fields 
   expect(saved.notices).toEqual([
     'no memory here is called "release": the reference to it counts once there is one',
     "not kept: owner, tags, enforce, team",
+    "to add the rule (`enforce`): memdir edit feedback_freeze.md",
   ]);
   const { metadata } = await (await world.open()).show(saved.file);
   expect(metadata).toMatchObject({ expires: "2026-12-31", pinned: "true", links: ["release"] });
