@@ -8,6 +8,7 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
+import { MAX_MEMORY_BYTES } from "../store/store.ts";
 import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import {
@@ -260,7 +261,7 @@ async function runVerb<F extends Fields, R>(
       get choose() {
         return !json && isCommand && terminal.interactive ? terminal.choose : undefined;
       },
-      readInput: () => terminal.readInput(),
+      readInput: () => terminal.readInput({ signal, maxBytes: MAX_MEMORY_BYTES }),
       ruleNotices: () => findRuleNotices({ env, now, log, cwd }),
       open: (options) => call.open({ quiet: true, ...options }),
     });

@@ -14,7 +14,8 @@ export interface Terminal {
   warn(text: string): void;
   /** The `--json` answer. */
   json(value: unknown): void;
-  readInput(): Promise<string>;
+  /** The whole of standard input; refused when it is more than `maxBytes`. */
+  readInput(options?: { signal?: AbortSignal; maxBytes?: number }): Promise<string>;
   /** Whether somebody can be asked. */
   interactive: boolean;
   /** Undefined where the output is no terminal. */
@@ -98,11 +99,26 @@ function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgr
   };
 }
 
-async function readStandardInput(): Promise<string> {
+/** Far more than any command takes; what goes on behind it is not read. */
+const MAX_INPUT_BYTES = 8 * 1024 * 1024;
+
+const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX_INPUT_BYTES } = {}) => {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return readGiven(Buffer.concat(chunks), "standard input", Number.POSITIVE_INFINITY);
-}
+  let bytes = 0;
+  const stop = () => process.stdin.destroy(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", stop);
+  try {
+    for await (const chunk of process.stdin) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_INPUT_BYTES) break;
+    }
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+  return readGiven(Buffer.concat(chunks), "standard input", maxBytes);
+};
 
 async function ask(question: string): Promise<boolean | null> {
   const answer = await readLine(`${question} [y/N] `);

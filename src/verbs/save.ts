@@ -1,10 +1,11 @@
 /** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
 import { isUtf8 } from "node:buffer";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir, Named } from "../memdir.ts";
@@ -101,13 +102,16 @@ export function saySaved({ action, file, undo, notices }: SaveResult, { call }: 
 
 type SaveInput = Input<typeof INPUT>;
 
-async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<string> {
+/** So much of a file is read, to say how large it is; a device or a pipe may have no end. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+
+async function readBody(input: SaveInput, { cwd, signal, readInput }: Context): Promise<string> {
   const { text: given, file } = input;
   if (file !== undefined && given !== undefined && given !== "-")
     throw new MemdirError("usage", "give the text or --file, not both");
   if (file !== undefined && file !== "-") {
     // A pipe may keep it waiting, and Ctrl-C must still be heard.
-    const bytes = await readFile(resolve(cwd, file)).catch((error) => {
+    const bytes = await buffer(createReadStream(resolve(cwd, file), { end: MAX_FILE_BYTES, signal })).catch((error) => {
       throw givenFileError(error, "--file", file);
     });
     return readGiven(bytes, file);
