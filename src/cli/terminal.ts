@@ -3,7 +3,7 @@
 import { readGiven } from "../store/store.ts";
 import { commonEnds } from "../text/diff.ts";
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
-import { widthOf, wrapText } from "../text/wrap.ts";
+import { SGR, widthOf, wrapText } from "../text/wrap.ts";
 import { type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
 import type { Env } from "../world.ts";
 
@@ -200,13 +200,16 @@ function clean(text: string): string {
 /** Lines made of several pieces are easier to tell apart when what is wrapped stands further in. */
 const HANG = 4;
 
+/** Colours may begin before the spaces. */
+const LEAD = new RegExp(`^((?:${SGR.source})*)( *)`);
+
 /** Broken at words; what follows a break stands under the line's own beginning. */
 export function fold(text: string, columns: number | undefined, hang: number): string {
   if (columns === undefined || widthOf(text) <= columns) return text;
-  const margin = /^ */.exec(text)?.[0] ?? "";
+  const [lead = "", style = "", margin = ""] = LEAD.exec(text) ?? [];
   const room = columns - margin.length - hang;
   if (room < 20) return wrapText(text, columns).join("\n");
-  return wrapText(text.slice(margin.length), room)
+  return wrapText(style + text.slice(lead.length), room)
     .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
     .join("\n");
 }

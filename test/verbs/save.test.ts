@@ -4,6 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
+import { openPaint } from "../../src/cli/terminal.ts";
+import { SGR } from "../../src/text/wrap.ts";
 import { edit, save } from "../../src/verbs/save.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
@@ -128,6 +130,18 @@ it("the hints name the store that was written to", async () => {
   const { call, printed } = hearCall(makeWorld(), { args: ["A team fact"], options: { scope: "team" } });
   await runOf(save)(call);
   expect(printed.join("\n")).toContain("memdir --scope team undo 1");
+});
+
+it("a hint that is wrapped keeps its margin, painted or not", async () => {
+  const lines = await Promise.all(
+    [false, true].map(async (isPainted) => {
+      const { call, printed } = hearCall(makeWorld(), { args: ["Use pnpm, never npm: it is faster."], columns: 80 });
+      await runOf(save)({ ...call, terminal: { ...call.terminal, color: openPaint(isPainted) } });
+      return printed.join("\n").replace(SGR, "").split("\n").slice(-2);
+    }),
+  );
+  expect(lines[0]?.map((line) => /^ */.exec(line)?.[0])).toEqual(["    ", "    "]);
+  expect(lines[1]).toEqual(lines[0]);
 });
 
 const WHOLE =
