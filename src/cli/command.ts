@@ -8,6 +8,7 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
+import { MAX_MEMORY_BYTES } from "../store/store.ts";
 import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import {
@@ -260,7 +261,7 @@ async function runVerb<F extends Fields, R>(
       get choose() {
         return !json && isCommand && terminal.interactive ? terminal.choose : undefined;
       },
-      readInput: () => terminal.readInput(),
+      readInput: () => terminal.readInput({ signal, maxBytes: MAX_MEMORY_BYTES }),
       ruleNotices: () => findRuleNotices({ env, now, log, cwd }),
       open: (options) => call.open({ quiet: true, ...options }),
     });
@@ -322,12 +323,16 @@ export async function runCommandLine(argv: string[], line: CommandLine): Promise
   const env = processEnv();
   const terminal = openTerminal(env);
   const json = argv.includes("--json");
-  // A reader that closes early (`memdir list | head -1`) is no error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
+  const fail = (error: unknown) => report(error, { json, debug: Boolean(env.MEMDIR_DEBUG) }, terminal);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader that closes early (`memdir list | head -1`) is no error.
+    if (error.code === "EPIPE") process.exit(0);
+    process.exit(fail(new MemdirError("disk", `cannot write standard output: ${error.message}`, { cause: error })));
+  });
   try {
     return await dispatch(argv, line, env, terminal);
   } catch (error) {
-    return report(error, { json, debug: Boolean(env.MEMDIR_DEBUG) }, terminal);
+    return fail(error);
   }
 }
 
@@ -354,7 +359,10 @@ async function dispatch(
     note({ terminal }, [`\`${name}\` is now \`memdir ${row.name}\``]);
   const loaded = await row.load();
   const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
-  const words = readWords({ ...loaded.input, ...COMMON }, rest, `${dash}; see memdir ${row.name} --help`);
+  const behind = name === undefined ? rest.find((word) => rowOf(commands, word)) : undefined;
+  const order = behind ? `; put the options of ${behind} after it, as in \`memdir ${behind} --…\`` : "";
+  const hint = `${dash}${order}; see memdir ${behind ?? row.name} --help`;
+  const words = readWords({ ...loaded.input, ...COMMON }, rest, hint);
   if (words.flag("help")) return help([row.name]);
   const { missing, extra } = findArity(loaded, words.args);
   if (missing !== undefined || extra !== undefined) {
@@ -427,10 +435,12 @@ function report(error: unknown, options: { json: boolean; debug: boolean }, term
   return exitCodeOf(error);
 }
 
+function rowOf(commands: readonly CommandRow[], word: string): CommandRow | undefined {
+  return commands.find(({ name, aliases, formerly }) => name === word || formerly === word || aliases?.includes(word));
+}
+
 function findCommand(commands: readonly CommandRow[], word: string): CommandRow {
-  const row = commands.find(
-    ({ name, aliases, formerly }) => name === word || formerly === word || aliases?.includes(word),
-  );
+  const row = rowOf(commands, word);
   if (row) return row;
   throw new MemdirError(
     "usage",

@@ -3,7 +3,7 @@
 import { readGiven } from "../store/store.ts";
 import { commonEnds } from "../text/diff.ts";
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
-import { widthOf, wrapText } from "../text/wrap.ts";
+import { SGR, widthOf, wrapText } from "../text/wrap.ts";
 import { type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
 import type { Env } from "../world.ts";
 
@@ -14,7 +14,8 @@ export interface Terminal {
   warn(text: string): void;
   /** The `--json` answer. */
   json(value: unknown): void;
-  readInput(): Promise<string>;
+  /** The whole of standard input; refused when it is more than `maxBytes`. */
+  readInput(options?: { signal?: AbortSignal; maxBytes?: number }): Promise<string>;
   /** Whether somebody can be asked. */
   interactive: boolean;
   /** Undefined where the output is no terminal. */
@@ -98,11 +99,26 @@ function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgr
   };
 }
 
-async function readStandardInput(): Promise<string> {
+/** Far more than any command takes; what goes on behind it is not read. */
+const MAX_INPUT_BYTES = 8 * 1024 * 1024;
+
+const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX_INPUT_BYTES } = {}) => {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return readGiven(Buffer.concat(chunks), "standard input", Number.POSITIVE_INFINITY);
-}
+  let bytes = 0;
+  const stop = () => process.stdin.destroy(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", stop);
+  try {
+    for await (const chunk of process.stdin) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_INPUT_BYTES) break;
+    }
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+  return readGiven(Buffer.concat(chunks), "standard input", maxBytes);
+};
 
 async function ask(question: string): Promise<boolean | null> {
   const answer = await readLine(`${question} [y/N] `);
@@ -184,13 +200,16 @@ function clean(text: string): string {
 /** Lines made of several pieces are easier to tell apart when what is wrapped stands further in. */
 const HANG = 4;
 
+/** Colours may begin before the spaces. */
+const LEAD = new RegExp(`^((?:${SGR.source})*)( *)`);
+
 /** Broken at words; what follows a break stands under the line's own beginning. */
 export function fold(text: string, columns: number | undefined, hang: number): string {
   if (columns === undefined || widthOf(text) <= columns) return text;
-  const margin = /^ */.exec(text)?.[0] ?? "";
+  const [lead = "", style = "", margin = ""] = LEAD.exec(text) ?? [];
   const room = columns - margin.length - hang;
   if (room < 20) return wrapText(text, columns).join("\n");
-  return wrapText(text.slice(margin.length), room)
+  return wrapText(style + text.slice(lead.length), room)
     .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
     .join("\n");
 }

@@ -1,15 +1,25 @@
 /** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
 import { isUtf8 } from "node:buffer";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir, Named } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
-import { noteLeft, parseMemory, readGiven, readGivenFields, refuseBroken, TRUSTS } from "../store/store.ts";
+import {
+  isExpired,
+  type Memory,
+  noteLeft,
+  parseMemory,
+  readGiven,
+  readGivenFields,
+  refuseBroken,
+  TRUSTS,
+} from "../store/store.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import {
@@ -57,15 +67,20 @@ export const save = verb({
   writes: true,
   async run(memdir, input, context) {
     const body = await readBody(input, context);
-    const { left, ...request } = await complete(memdir, body, input);
+    const { left, kept, ...request } = await complete(memdir, body, input);
     const { redact, reason } = input;
     const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
-    const { type, name, metadata } = await readNamed(memdir, { directory: 0, file: saved.file });
+    const { type, name, metadata, expires } = await readNamed(memdir, { directory: 0, file: saved.file });
     const rules = metadata.enforce === undefined ? [] : ((await context.ruleNotices?.()) ?? []);
+    const isPast = request.expires !== undefined && isExpired({ expires }, context.now());
+    // For people alone: a model makes no rules.
+    const isRuleLeft = left.includes("enforce") && context.ruleNotices !== undefined;
+    const byHand = isRuleLeft ? [`to add the rule (\`enforce\`): memdir edit ${saved.file}`] : [];
+    const past = isPast ? [`${request.expires} has passed: recall does not show this memory`] : [];
     return {
       ...saved,
-      notices: [...saved.notices, ...noteLeft(left), ...rules],
+      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...byHand, ...past, ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
@@ -87,13 +102,16 @@ export function saySaved({ action, file, undo, notices }: SaveResult, { call }: 
 
 type SaveInput = Input<typeof INPUT>;
 
-async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<string> {
+/** So much of a file is read, to say how large it is; a device or a pipe may have no end. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+
+async function readBody(input: SaveInput, { cwd, signal, readInput }: Context): Promise<string> {
   const { text: given, file } = input;
   if (file !== undefined && given !== undefined && given !== "-")
     throw new MemdirError("usage", "give the text or --file, not both");
   if (file !== undefined && file !== "-") {
     // A pipe may keep it waiting, and Ctrl-C must still be heard.
-    const bytes = await readFile(resolve(cwd, file)).catch((error) => {
+    const bytes = await buffer(createReadStream(resolve(cwd, file), { end: MAX_FILE_BYTES, signal })).catch((error) => {
       throw givenFileError(error, "--file", file);
     });
     return readGiven(bytes, file);
@@ -114,9 +132,10 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   const { type, name, ...whole } = readHead(given, input);
   const { body, description } = whole;
   const there = name === undefined ? null : await findNamed(memdir, name);
-  if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
+  if (there && name !== undefined && (type ?? there.type) === there.type)
+    return { ...whole, ...(description === undefined && (await describeAgain(there, body))), type: there.type, name };
   if (type !== undefined && name !== undefined && description !== undefined) return { ...whole, type, name };
-  const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
+  const said = sayOf(body.trim() || (description ?? ""));
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
     if (type !== undefined && name !== undefined) return { ...whole, type, name };
     throw new MemdirError(
@@ -125,7 +144,7 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
     );
   }
   const { describeStatement, nameStatement, typeOfStatement } = await import("../memory/statement.ts");
-  const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+  const first = firstLine(said);
   const guessed = typeOfStatement(said);
   const derived = {
     type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
@@ -139,8 +158,25 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   return shaped;
 }
 
-/** `left`: fields of the text's head that a save does not keep. */
-type Request = SaveRequest & { left: string[] };
+/** `left`: fields of the text's head that a save does not keep. `kept`: what of the memory stays although its text changes. */
+type Request = SaveRequest & { left: string[]; kept?: string[] };
+
+/** A description that was derived from the old text is derived from the new one; another stays. */
+async function describeAgain(there: Memory, body: string): Promise<{ description?: string; kept?: string[] }> {
+  if (body.trim() === "" || body.trim() === there.body.trim()) return {};
+  const { describeStatement } = await import("../memory/statement.ts");
+  const describe = (text: string) => describeStatement(firstLine(sayOf(text)));
+  if (there.description === "" || there.description === describe(there.body)) return { description: describe(body) };
+  return { kept: [`the description is still "${there.description}"; change it with --description`] };
+}
+
+function sayOf(text: string): string {
+  return text.trim().replace(/^remember\s+(?:that|to)?\s*/i, "");
+}
+
+function firstLine(said: string): string {
+  return plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+}
 
 /** Words that orders begin with. */
 const IMPERATIVE =
@@ -276,10 +312,10 @@ function keepMasked(folder: string, copy: string, edited: string): void {
 }
 
 async function runEditor(path: string, env: World["env"]): Promise<void> {
-  const editor = env.VISUAL || env.EDITOR;
-  if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
+  const editor = env.VISUAL?.trim() || env.EDITOR || "";
   // "code --wait": the words after the first are arguments; no shell is involved.
   const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  if (program === "") throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");
   const { error, status, signal } = spawnSync(program, [...args, path], { stdio: "inherit" });

@@ -1,9 +1,11 @@
 /** Every command once as a person calls it, and its `--json` answer as `spec/cli.md` promises it. */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { openSandbox, type Sandbox } from "./run.ts";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { BINARY, expectError, openSandbox, type Sandbox, start } from "./run.ts";
 
 const ROW_KEYS = [
   "file",
@@ -319,6 +321,26 @@ describe("the body", () => {
     const json = await box.json([...save, "only", "--description", "A line"]);
     expect(json.action).toBe("created");
     expect((await box.json(["show", "only"])).body).toBe("");
+  });
+
+  test.skipIf(process.platform === "win32")("that has no end is not read to it", async () => {
+    const [device, input] = await Promise.all([
+      box.run([...save, "zero", "--file", "/dev/zero"]),
+      start("sh", ["-c", `yes | "$0" "$1" save --name yes`, process.execPath, BINARY], "", box.cwd, box.env),
+    ]);
+    expectError(device, 2, /\/dev\/zero was not saved: .* the limit is 256 KB/);
+    expectError(input, 2, /standard input was not saved: .* the limit is 256 KB/);
+  });
+
+  test.skipIf(process.platform === "win32")("is not saved when Ctrl-C comes while it is read", async () => {
+    const child = spawn(process.execPath, [BINARY, ...save, "half"], { cwd: box.cwd, env: box.env });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    child.stdin.on("error", () => {});
+    // More than a pipe holds: once it is written, it is being read. The input stays open.
+    await new Promise((written) => child.stdin.write("a line\n".repeat(500_000), written));
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([130, null]);
+    expect(fs.existsSync(path.join(box.dir(), "user_half.md"))).toBe(false);
   });
 
   test("with a secret is refused with rule and line, never the value; --redact masks it", async () => {

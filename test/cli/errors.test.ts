@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { expectError, openSandbox, type Sandbox } from "./run.ts";
+import { BINARY, expectError, openSandbox, type Sandbox, start } from "./run.ts";
 
 let box: Sandbox;
 beforeAll(async () => {
@@ -23,6 +23,11 @@ describe("bad input ends with 2", () => {
     ["help for an unknown command", ["help", "frobnicate"], /there is no command "frobnicate"/],
     ["an unknown option", ["list", "--nope"], /there is no option --nope; see memdir list --help/],
     ["the beginning of an option", ["export", "--out", "x"], /no option --out \(did you mean --output\?\); see memdir/],
+    [
+      "an option before its command",
+      ["--type", "user", "save", "x"],
+      /no option --type; put the options of save after it, as in `memdir save --…`; see memdir save --help/,
+    ],
     ["an option without its value", ["list", "--type"], /--type needs a value; see memdir list --help/],
     ["an option before another", ["list", "--type", "--cue", "x"], /--type needs a value; see memdir list --help/],
     ["a switch with a value", ["list", "--json=1"], /--json takes no value; see memdir list --help/],
@@ -104,6 +109,13 @@ describe("with --json", () => {
 });
 
 describe("the environment's failures end with 3", () => {
+  test.skipIf(!fs.existsSync("/dev/full"))("an output that is full", async () => {
+    const list = (more: string) =>
+      start("sh", ["-c", `"$0" "$1" list ${more} > /dev/full`, process.execPath, BINARY], "", box.cwd, box.env);
+    expectError(await list(""), 3, /cannot write standard output: .*ENOSPC/);
+    expect(JSON.parse((await list("--json")).err).error.code).toBe("disk");
+  });
+
   test("a file where the directory belongs", async () => {
     const blocked = box.put("blocked", "a file");
     const ran = await box.run(["save", "--type", "user", "--name", "x", "--memory-dir", path.join(blocked, "m")], {

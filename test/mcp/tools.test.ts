@@ -86,6 +86,7 @@ describe("save", () => {
     expect(structuredContent).toMatchObject({
       notices: expect.arrayContaining(["not kept: enforce, owner", "not kept: pinned, supersedes"]),
     });
+    expect(structuredContent.notices.join()).not.toContain("memdir edit");
     const saved = fs.readFileSync(structuredContent.path, "utf8");
     expect(saved).toMatch(/^expires: "?2026-12-31/m);
     expect(saved).not.toMatch(/pinned|supersedes/);

@@ -4,6 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
+import { openPaint } from "../../src/cli/terminal.ts";
+import { SGR } from "../../src/text/wrap.ts";
 import { edit, save } from "../../src/verbs/save.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
@@ -50,14 +52,24 @@ describe("a sentence", () => {
     expect((await run(makeWorld(), text)).name).toBe(name);
   });
 
-  it("is described also when its type and name are given; a memory that is there keeps its description", async () => {
+  it("is described also when its type and name are given, and again when it changes", async () => {
     const world = makeWorld();
     const memory = async () => (await world.open()).show("runbook");
     const given = { type: "reference", name: "runbook" };
     await run(world, "Restore from the nightly dump first.", given);
     expect(await memory()).toMatchObject({ ...given, description: "Restore from the nightly dump first." });
     await run(world, "Restore from the hourly dump.", given);
-    expect(await memory()).toMatchObject({ description: "Restore from the nightly dump first." });
+    expect(await memory()).toMatchObject({ description: "Restore from the hourly dump." });
+    expect(world.read("MEMORY.md")).not.toContain("nightly");
+  });
+
+  it("leaves a description that somebody wrote, and says so", async () => {
+    const world = makeWorld();
+    await run(world, "Restore from the nightly dump first.", { name: "runbook", description: "Databases" });
+    const updated = await run(world, "Restore from the hourly dump.", { name: "runbook" });
+    expect(updated.notices).toEqual(['the description is still "Databases"; change it with --description']);
+    expect((await (await world.open()).show("runbook")).description).toBe("Databases");
+    expect((await run(world, "Restore from the hourly dump.", { name: "runbook" })).notices).toEqual([]);
   });
 
   it("passes memdir's own lint", async () => {
@@ -120,6 +132,18 @@ it("the hints name the store that was written to", async () => {
   expect(printed.join("\n")).toContain("memdir --scope team undo 1");
 });
 
+it("a hint that is wrapped keeps its margin, painted or not", async () => {
+  const lines = await Promise.all(
+    [false, true].map(async (isPainted) => {
+      const { call, printed } = hearCall(makeWorld(), { args: ["Use pnpm, never npm: it is faster."], columns: 80 });
+      await runOf(save)({ ...call, terminal: { ...call.terminal, color: openPaint(isPainted) } });
+      return printed.join("\n").replace(SGR, "").split("\n").slice(-2);
+    }),
+  );
+  expect(lines[0]?.map((line) => /^ */.exec(line)?.[0])).toEqual(["    ", "    "]);
+  expect(lines[1]).toEqual(lines[0]);
+});
+
 const WHOLE =
   "---\nname: freeze\ndescription: no merges\ntype: feedback\nexpires: 2026-12-31 # then it is over\npinned: true\nlinks: [release]\n" +
   "created: 2026-01-01\nowner: ann\ntags: [a, b]\nempty:\nenforce:\n  tool: Bash\n  pattern: git merge\nmetadata:\n  team: core\n---\n\nNo merges.\n";
@@ -131,6 +155,7 @@ it.each(["file", "text"])("a head keeps what a save takes, and the other fields 
   expect(saved.notices).toEqual([
     'no memory here is called "release": the reference to it counts once there is one',
     "not kept: owner, tags, enforce, team",
+    "to add the rule (`enforce`): memdir edit feedback_freeze.md",
   ]);
   const { metadata } = await (await world.open()).show(saved.file);
   expect(metadata).toMatchObject({ expires: "2026-12-31", pinned: "true", links: ["release"] });
@@ -142,6 +167,24 @@ it("what is given beside a head counts more, and a date that cannot be read is n
   expect((await (await world.open()).show(late.file)).metadata.expires).toBe("2027-01-31");
   const odd = await run(world, "---\nname: odd\ntype: project\nexpires: some day\n---\nA text.\n");
   expect(odd.notices).toEqual(["not kept: expires"]);
+});
+
+it("a last day that has passed is pointed out", async () => {
+  const world = makeWorld();
+  const past = "2020-01-01 has passed: recall does not show this memory";
+  expect((await run(world, "Merges are frozen.", { expires: "2020-01-01" })).notices).toEqual([past]);
+  const today = world.now.toISOString().slice(0, 10);
+  expect((await run(world, "The office is closed.", { expires: today })).notices).toEqual([]);
+});
+
+it("an editor of spaces alone is none", async () => {
+  const world = makeWorld({ env: { VISUAL: " ", EDITOR: "\t" } });
+  await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
+  const { call } = hearCall(world, { args: ["deploy"] });
+  expect(await errorOf(runOf(edit)(call))).toMatchObject({
+    code: "usage",
+    message: expect.stringMatching(/no editor/),
+  });
 });
 
 it("an editor that empties the file changes nothing", async () => {
