@@ -29,21 +29,25 @@ export interface Rule extends Enforced {
   isShared: boolean;
 }
 
+/** A repository can switch memory off, but not the rules of its user. */
+export function isEnforcing({ hooks, disabled, disabledByRepository }: Config): boolean {
+  return hooks.enforce && (disabled === null || disabledByRepository);
+}
+
 /** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
 export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
-  return directories.flatMap((directory) =>
+  // An agent's own memories are for that agent, and deny nothing.
+  const meant = directories.filter(({ scope }) => !scope.startsWith("agent:"));
+  return meant.flatMap((directory) =>
     readForHooks(directory, isLate).flatMap(({ file, details: { rule } }) =>
       rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
     ),
   );
 }
 
-/** Those that others may have written; an agent's own memories are for that agent, and deny nothing. */
+/** Those that others may have written. */
 export function readSharedRules(directories: readonly Directory[], isLate?: () => boolean): Rule[] {
-  return readRules(
-    directories.filter((each) => isShared(each) && !each.scope.startsWith("agent:")),
-    isLate,
-  );
+  return readRules(directories.filter(isShared), isLate);
 }
 
 /**

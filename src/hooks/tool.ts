@@ -26,7 +26,7 @@ import {
 } from "./event.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { expectChange, IN_FORCE, openConsent, type Rule, readRules } from "./rules.ts";
+import { expectChange, IN_FORCE, isEnforcing, openConsent, type Rule, readRules } from "./rules.ts";
 
 type ToolHost = Omit<Host, "start">;
 
@@ -50,7 +50,6 @@ function textFor(event: Event, host: ToolHost): string {
 
 function answerAt(cwd: string, event: Event, host: ToolHost, work: (open: Open) => string): string {
   const place = findPlace({ cwd }, host.env);
-  if (place.config.disabled !== null) return "";
   host.deadline.set(place.config.hooks.deadlineMs);
   return work({ ...place, event, cwd, host });
 }
@@ -71,7 +70,7 @@ const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
   const { event, config, location, host } = open;
-  if (!config.hooks.enforce) return "";
+  if (!isEnforcing(config)) return "";
   const { all } = directoriesOf(open);
   const rules = readRules(all, host.deadline.isMissed);
   failOpen(() => expectChanges(open, all), undefined, host);
@@ -106,6 +105,7 @@ const NESTED_SHARE = 0.6;
 
 /** Instructions that the host does not load, and memories found in the background, unless they are in the conversation already. */
 function addFound(open: Open, session: string): string {
+  if (open.config.disabled !== null) return "";
   const { main, all } = directoriesOf(open);
   const paths = takePrefetch(main.path, session);
   const isNesting = open.event.isCodex && !open.config.claudeMdsDisabled;

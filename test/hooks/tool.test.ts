@@ -6,6 +6,7 @@ import { findBroken } from "../../src/hooks/enforcement.ts";
 import { readEvent } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
+import { greet } from "../../src/hooks/session.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
@@ -138,6 +139,28 @@ describe("an enforced rule", () => {
     other.write("force.md", FORCE);
     expect(makeCalls(other, { CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" }).reason("Bash", PUSH)).toBeNull();
     expect(makeCalls(other).reason("Bash", PUSH)).not.toBeNull();
+  });
+
+  it.each<[string, { autoMemoryEnabled?: boolean; env?: Record<string, string> }]>([
+    ["settings.json", { autoMemoryEnabled: false }],
+    ["settings.local.json", { autoMemoryEnabled: false }],
+    ["settings.json", { env: { CLAUDE_CODE_SIMPLE: "1" } }],
+    ["settings.local.json", { env: { CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" } }],
+  ])("cannot be switched off by a repository: %s with %o", (name, settings) => {
+    const world = makeWorld();
+    world.write("force.md", FORCE);
+    fs.mkdirSync(path.join(world.project, ".claude"));
+    fs.writeFileSync(path.join(world.project, ".claude", name), JSON.stringify(settings));
+    expect(makeCalls(world).reason("Bash", PUSH)).not.toBeNull();
+    // As Claude Code starts its hooks.
+    expect(makeCalls(world, settings.env).reason("Bash", PUSH)).not.toBeNull();
+    const { host } = makeHost(world);
+    expect(greet(readEvent({ hook_event_name: "SessionStart", cwd: world.project }), host())).toMatch(
+      /^Memory is off in this repository \(.*\), but 1 rule is still enforced/,
+    );
+    fs.writeFileSync(path.join(world.home, ".claude", "settings.json"), JSON.stringify(settings));
+    expect(makeCalls(world).reason("Bash", PUSH)).toBeNull();
+    expect(greet(readEvent({ hook_event_name: "SessionStart", cwd: world.project }), host())).toBe("");
   });
 
   it("whose expression would take years is skipped, said, and keeps no other from being checked", () => {
