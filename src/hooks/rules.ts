@@ -12,6 +12,7 @@ import {
   type Directory,
   digestFile,
   type Enforced,
+  isExpired,
   isShared,
   meansEveryTool,
   peekForHooks,
@@ -34,13 +35,15 @@ export function isEnforcing({ hooks, disabled, disabledByRepository }: Config): 
   return hooks.enforce && (disabled === null || disabledByRepository);
 }
 
-/** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
+/** Those that have not expired. When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
 export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
   // An agent's own memories are for that agent, and deny nothing.
   const meant = directories.filter(({ scope }) => !scope.startsWith("agent:"));
   return meant.flatMap((directory) =>
-    readForHooks(directory, isLate).flatMap(({ file, details: { rule } }) =>
-      rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
+    readForHooks(directory, isLate).flatMap(({ file, details: { rule, header } }) =>
+      rule && !isExpired(header, directory.now())
+        ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }]
+        : [],
     ),
   );
 }

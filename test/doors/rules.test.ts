@@ -127,6 +127,7 @@ describe("a model cannot disarm a rule", () => {
     const save = { type: "feedback", name: "The rule", description: "d", body: "Always.", replace: true };
     for (const [tool, input] of [
       ["save", save],
+      ["save", { ...save, body: "Never.", expires: "2020-01-01" }],
       ["forget", { name: "The rule" }],
       ["forget", { name: "rule.md" }],
     ] as const) {
@@ -152,6 +153,7 @@ describe("a model cannot disarm a rule", () => {
     const refused = [
       () => tool.str_replace({ path: "/memories/rule.md", old_str: "git push -f", new_str: "nothing" }),
       () => tool.str_replace({ path: "/memories/rule.md", old_str: "type: feedback", new_str: "type: project" }),
+      () => tool.insert({ path: "/memories/rule.md", insert_line: 1, insert_text: "expires: 2020-01-01\n" }),
       () => tool.insert({ path: "/memories/rule.md", insert_line: 1, insert_text: "source: inferred\n" }),
       () => tool.delete({ path: "/memories/rule.md" }),
       () => tool.rename({ old_path: "/memories/rule.md", new_path: "/memories/rule.txt" }),

@@ -131,6 +131,18 @@ describe("an enforced rule", () => {
     expect(fs.existsSync(world.dir)).toBe(false);
   });
 
+  it("holds to the last day that its memory names", () => {
+    const world = makeWorld();
+    const { reason } = makeCalls(world);
+    for (const [day, isHit] of [
+      ["2026-03-09", false],
+      ["2026-03-10", true],
+    ] as const) {
+      world.write("force.md", FORCE.replace("type:", `expires: ${day}\ntype:`));
+      expect([day, reason("Bash", PUSH) !== null]).toEqual([day, isHit]);
+    }
+  });
+
   it("is off where memory is, or where the user switched it off", () => {
     const world = makeWorld({ settings: { hooks: { enforce: false } } });
     world.write("force.md", FORCE);
