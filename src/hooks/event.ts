@@ -78,7 +78,7 @@ export interface Host extends Pick<World, "env" | "now"> {
   deadline: Deadline;
   /** Reports an error that is not thrown. */
   onFault: (error: Error) => void;
-  /** The folder that the client started us in; throws if it was deleted. */
+  /** The folder of the session; throws if it was deleted. */
   startedIn(): string;
   /** Starts a command of memdir's in the background. */
   start(args: readonly string[], cwd: string, input?: number | "ignore"): void;

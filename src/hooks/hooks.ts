@@ -39,6 +39,7 @@ export interface HooksOptions {
   dist: string;
   /** The program that runs them. */
   node?: string;
+  /** The session's folder; by default, the one that Claude Code names for its hooks, else this process's own. */
   startedIn?: () => string;
 }
 
@@ -48,7 +49,8 @@ export type Hooks = (input: unknown) => Promise<Required<Answer>>;
 /** Projects and their stores together; more are seldom open in one client. */
 const MAX_KEPT = 16;
 
-export function openHooks({ env, dist, node = process.execPath, startedIn = process.cwd }: HooksOptions): Hooks {
+export function openHooks(options: HooksOptions): Hooks {
+  const { env, dist, node = process.execPath, startedIn = () => env.CLAUDE_PROJECT_DIR || process.cwd() } = options;
   if (env[CHILD_VARIABLE]) return async () => ({ out: "", after: () => {} });
   const kept = new Map<string, unknown>();
   const keep = <T>(key: string, make: () => T): T => {

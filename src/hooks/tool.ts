@@ -36,10 +36,12 @@ export function answerTool(event: Event, host: ToolHost): Answer {
 
 function textFor(event: Event, host: ToolHost): string {
   const { session, cwd } = event;
-  // Codex sends the folder of the call, and starts its hooks in the folder of its session.
-  const start = event.isCodex ? attempt(host.startedIn, cwd) : cwd;
+  // The event has the folder of the call, which may be in another repository than the session's.
+  const start = attempt(host.startedIn, cwd);
   if (event.kind !== "PreToolUse")
-    return session === null ? "" : answerAt(start, event, host, (open) => addFound(open, session));
+    return session === null
+      ? ""
+      : answerAt(event.isCodex ? start : cwd, event, host, (open) => addFound(open, session));
   // In another folder the rules of the session's own still apply.
   for (const folder of new Set([cwd, start])) {
     const denial = answerAt(folder, event, host, denyBroken);

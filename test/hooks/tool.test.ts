@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findBroken } from "../../src/hooks/enforcement.ts";
 import { readEvent } from "../../src/hooks/event.ts";
+import { openHooks } from "../../src/hooks/hooks.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { greet } from "../../src/hooks/session.ts";
@@ -12,7 +13,7 @@ import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
 import { directoryAt, openRows } from "../recall/store.ts";
-import { makeWorld, type World } from "../world.ts";
+import { initRepository, makeWorld, type World } from "../world.ts";
 import { acceptRules, makeHost } from "./host.ts";
 
 const rule = (block: string, more = "") =>
@@ -51,13 +52,22 @@ describe("an enforced rule", () => {
     expect(reason("Write", { file_path: "a.md", content: PUSH.command })).toBeNull();
   });
 
-  it("holds for a call of Codex that works in another folder than its session", () => {
+  it("holds for a call in another folder than the session's, also in a repository inside it", async () => {
     const world = makeWorld();
     world.write("force.md", FORCE);
     const { reason } = makeCalls(world);
-    const elsewhere = fs.mkdtempSync(path.join(world.top, "elsewhere-"));
-    expect(reason("Bash", PUSH, { cwd: elsewhere, turn_id: "t1" })).toContain("Never force-push");
-    expect(reason("Bash", PUSH, { cwd: elsewhere })).toBeNull();
+    const nested = path.join(world.project, "vendor", "lib");
+    fs.mkdirSync(nested, { recursive: true });
+    initRepository(nested);
+    for (const cwd of [nested, fs.mkdtempSync(path.join(world.top, "elsewhere-"))]) {
+      expect(reason("Bash", PUSH, { cwd, turn_id: "t1" })).toContain("Never force-push");
+      expect(reason("Bash", PUSH, { cwd })).toContain("Never force-push");
+    }
+    // As a command, which Claude Code starts in the folder of the call.
+    const event = { hook_event_name: "PreToolUse", cwd: nested, tool_name: "Bash", tool_input: PUSH };
+    const inClaudeCode = openHooks({ env: { ...world.env, CLAUDE_PROJECT_DIR: world.project }, dist: "" });
+    expect((await inClaudeCode(event)).out).toContain("Never force-push");
+    expect((await openHooks({ env: world.env, dist: "", startedIn: () => nested })(event)).out).toBe("");
   });
 
   it("says it to Gemini CLI in its own form, and knows the names that other hosts give to tools", () => {
