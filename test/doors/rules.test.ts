@@ -35,15 +35,18 @@ describe("a rule about what is written", () => {
     }
   });
 
-  it("about Edit holds for the tools that edit several places or notebooks, and one about those not for Edit", () => {
+  it("about Edit holds for every tool that writes files, and one about another of them not for Edit", () => {
     const world = makeWorld();
     world.write("rule.md", rule("tool: Edit", "pattern: secret_word", "message: m"));
     const edits = [{ old_string: "a", new_string: "secret_word" }];
     expect(denies(world, "MultiEdit", { file_path: "a.ts", edits })).toBe(true);
     expect(denies(world, "NotebookEdit", { notebook_path: "a.ipynb", new_source: "secret_word" })).toBe(true);
-    expect(denies(world, "Write", { file_path: "a.ts", content: "secret_word" })).toBe(false);
-    world.write("rule.md", rule("tool: NotebookEdit", "pattern: secret_word", "message: m"));
-    expect(denies(world, "Edit", { file_path: "a.ts", new_string: "secret_word" })).toBe(false);
+    for (const tool of ["Write", "write_file"])
+      expect(denies(world, tool, { file_path: "a.ts", content: "secret_word" })).toBe(true);
+    for (const tool of ["NotebookEdit", "Write"]) {
+      world.write("rule.md", rule(`tool: ${tool}`, "pattern: secret_word", "message: m"));
+      expect(denies(world, "Edit", { file_path: "a.ts", new_string: "secret_word" })).toBe(false);
+    }
   });
 
   it("with a glob from the top of the disk or from the home finds files outside the project", () => {
