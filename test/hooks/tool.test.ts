@@ -100,10 +100,26 @@ describe("an enforced rule", () => {
     expect(reason("Write", { file_path: "x.ts", content: "" }, { cwd: inProject("src", "generated") })).not.toBeNull();
     expect(reason("write_file", { file_path: "src/generated/a.ts" })).not.toBeNull();
     const patch = "*** Begin Patch\n*** Update File: src/generated/a.ts\n@@\n+x\n*** End Patch";
-    expect(reason("apply_patch", { command: patch })).not.toBeNull();
+    for (const command of [patch, patch.replace("*** Update", " \t*** Update"), ["apply_patch", patch]])
+      expect(reason("apply_patch", { command })).not.toBeNull();
     expect(reason("Write", { file_path: inProject("src/a.ts"), content: "src/generated/a.ts" })).toBeNull();
     expect(reason("Read", { file_path: inProject("src/generated/a.ts") })).toBeNull();
     expect(reason("Write", { content: "no path" })).toBeNull();
+  });
+
+  it("looks at every file that a call names, and at what it searches", () => {
+    const world = makeWorld();
+    world.write("env.md", rule("tool: Read|Edit|Grep|Glob\npath: '**/.env'\nmessage: m"));
+    const { reason } = makeCalls(world);
+    for (const key of ["paths", "include"]) {
+      expect(reason("read_many_files", { [key]: ["a.ts", "web/.env"] })).not.toBeNull();
+      expect(reason("read_many_files", { [key]: ["a.ts", 5, null] })).toBeNull();
+    }
+    for (const glob of [".env", "**/.env"]) expect(reason("Grep", { pattern: "KEY", glob })).not.toBeNull();
+    expect(reason("Glob", { pattern: "*", path: "web/.env" })).not.toBeNull();
+    expect(reason("Grep", { pattern: ".env", glob: "*.ts" })).toBeNull();
+    const patch = "*** Begin Patch\n*** Add File: web/.env \n+KEY\n*** End Patch";
+    expect(reason("apply_patch", { input: patch })).not.toBeNull();
   });
 
   it("with a pattern and a path needs both; others are held against all that the tool is given", () => {
