@@ -46,7 +46,7 @@ export interface HooksOptions {
 /** Takes an event, or the error with which it could not be read. Must not throw. `after` is for when the answer is written; it does not throw either. */
 export type Hooks = (input: unknown) => Promise<Required<Answer>>;
 
-/** Projects and their stores together; more are seldom open in one client. */
+/** Projects, their stores and sessions together; more are seldom open in one client. */
 const MAX_KEPT = 16;
 
 export function openHooks(options: HooksOptions): Hooks {
