@@ -242,6 +242,8 @@ export interface Config extends Omit<Values<typeof SHARED & typeof PRIVATE>, "ke
   env: Env;
   /** Why Claude Code's auto memory is off, else null. */
   disabled: string | null;
+  /** True when it is off only because the repository's own settings say so. The user's rules are still enforced then. */
+  disabledByRepository: boolean;
   /** True when instruction files and the index are switched off (CLAUDE_CODE_DISABLE_CLAUDE_MDS or CLAUDE_CODE_SIMPLE). */
   claudeMdsDisabled: boolean;
   /** Settings files that could not be read and values that were ignored. */
@@ -291,6 +293,7 @@ export function readConfig(options: ConfigOptions): Config {
   for (const file of project) refusePrivate(file);
   const settings = readClaudeSettings({ ...options, claudeDir, managedDir }, problems);
   const effective = mergeEnv(env, settings, problems);
+  const disabled = whyDisabled(effective, settings);
   const mode = fromEnv(env, "MEMDIR_LEARN", LEARN_MODE, problems) ?? own.learn.mode;
 
   return {
@@ -311,7 +314,8 @@ export function readConfig(options: ConfigOptions): Config {
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && (strongest(settings, "includeGitInstructions") ?? true),
     settings,
     env: effective,
-    disabled: whyDisabled(effective, settings),
+    disabled,
+    disabledByRepository: disabled !== null && isOnWithoutRepository(env, settings),
     claudeMdsDisabled: isOn(effective.CLAUDE_CODE_DISABLE_CLAUDE_MDS) || isOn(effective.CLAUDE_CODE_SIMPLE),
     problems,
   };
@@ -504,6 +508,15 @@ function whyDisabled(env: Env, settings: Config["settings"]): string | null {
   if (strongest(settings, "autoMemoryEnabled") !== false) return null;
   const source = SETTING_SOURCES.find((name) => settings[name].autoMemoryEnabled === false) as SettingSource;
   return `autoMemoryEnabled is false in ${settings[source].file}`;
+}
+
+/** Claude Code also puts the variables of its settings into the environment of what it starts: these are not the user's. */
+function isOnWithoutRepository(env: Env, settings: Config["settings"]): boolean {
+  const { managed, user, local, project } = settings;
+  const isOwn = ([name, value]: [string, unknown]) =>
+    [local, project].every(({ env: block }) => block?.[name] !== value);
+  const own = { managed, user, local: { file: local.file }, project: { file: project.file } };
+  return whyDisabled(mergeEnv(Object.fromEntries(Object.entries(env).filter(isOwn)), own, []), own) === null;
 }
 
 export function isOn(value: string | undefined): boolean {

@@ -274,6 +274,28 @@ describe("the enable chain", () => {
     expect(disabled({}, userOff)).toMatch(/autoMemoryEnabled is false in .*home\/\.claude\/settings\.json/);
   });
 
+  it("says whether only the repository switched it off", () => {
+    const f = makeFixture();
+    const root = f.repository("repo");
+    const isRepositorys = (repository: object, user: object = {}, env: Record<string, string> = {}) => {
+      f.put({ "repo/.claude/settings.local.json": repository, "home/.claude/settings.json": user });
+      return f.config(root, env).disabledByRepository;
+    };
+    const off = { autoMemoryEnabled: false };
+    const simple = { CLAUDE_CODE_SIMPLE: "1" };
+    expect(isRepositorys({})).toBe(false);
+    expect(isRepositorys({}, off)).toBe(false);
+    expect(isRepositorys({}, {}, simple)).toBe(false);
+    expect(isRepositorys(off)).toBe(true);
+    expect(isRepositorys(off, { autoMemoryEnabled: true })).toBe(true);
+    expect(isRepositorys(off, off)).toBe(false);
+    expect(isRepositorys(off, {}, simple)).toBe(false);
+    expect(isRepositorys({ env: simple })).toBe(true);
+    // The client has put it into the environment.
+    expect(isRepositorys({ env: simple }, {}, simple)).toBe(true);
+    expect(isRepositorys({ env: simple }, { env: simple }, simple)).toBe(false);
+  });
+
   it("settings: project true beats user false, managed false beats all", () => {
     const on = { "repo/.claude/settings.json": { autoMemoryEnabled: true } };
     expect(disabled({}, { ...userOff, ...on })).toBeNull();

@@ -33,8 +33,8 @@ const MAX_TEXT_CHARS = 1 << 20;
 /** The first rule that the call breaks. */
 export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcement): Rule | null {
   const usual = usualName(call.name);
-  // A rule against Edit covers its relatives as well, but not the other way round.
-  const names = [usual, ...(WRITERS.has(usual) && usual !== "Write" ? ["Edit"] : [])];
+  // A rule against Edit covers every tool that writes files, but not the other way round.
+  const names = [usual, ...(WRITERS.has(usual) ? ["Edit"] : [])];
   const isMeant = (tool: string) =>
     matchesTool(tool, call.name) || names.some((name) => matchesTool(usualName(tool), name));
   const meant = rules.filter((rule) => rule.tools.some(isMeant) && how.isInForce(rule));

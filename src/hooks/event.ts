@@ -78,7 +78,7 @@ export interface Host extends Pick<World, "env" | "now"> {
   deadline: Deadline;
   /** Reports an error that is not thrown. */
   onFault: (error: Error) => void;
-  /** The folder that the client started us in; throws if it was deleted. */
+  /** The folder of the session; throws if it was deleted. */
   startedIn(): string;
   /** Starts a command of memdir's in the background. */
   start(args: readonly string[], cwd: string, input?: number | "ignore"): void;
@@ -170,7 +170,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   Bash: ["run_shell_command", "shell", "local_shell", "exec_command", "bash"],
   Write: ["write_file", "write"],
   Edit: ["replace", "edit", "apply_patch"],
-  Read: ["read_file", "read"],
+  Read: ["read_file", "read_many_files", "read"],
 };
 
 /** A tool by Claude Code's name for it. */
@@ -180,18 +180,21 @@ export function usualName(name: string): string {
 
 export const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);
 
-const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
+/** Blanks before and after are ignored, as Codex does. */
+const PATCH_FILE = /^[^\S\r\n\u2028\u2029]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
-/** The files that a call reads or changes, as written in its input or in a patch. */
+/** The files that a call reads, searches or changes, as written in its input or in a patch. */
 export function namedFiles(input: ToolCall["input"]): string[] {
-  const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
-  const inPatch = [...patchOf(input).matchAll(PATCH_FILE)].map(([, file]) => file);
+  const { file_path, notebook_path, path, filePath, absolute_path, paths, include, glob } = input;
+  const named: unknown[] = [file_path, notebook_path, path, filePath, absolute_path, paths, include, glob].flat();
+  const inPatch = [...patchOf(input).matchAll(PATCH_FILE)].map(([, file]) => file?.trim());
   return [...named, ...inPatch].filter((file) => typeof file === "string");
 }
 
 /** "" for none. Whether it is a patch, only the text itself shows. */
 export function patchOf({ input, patch, command }: ToolCall["input"]): string {
-  return String([input, patch, command].find((text) => typeof text === "string") ?? "");
+  const parts: unknown[] = [input, patch, command].flat();
+  return parts.filter((part) => typeof part === "string").join("\n");
 }
 
 export function isPatch(text: string): boolean {

@@ -39,16 +39,18 @@ export interface HooksOptions {
   dist: string;
   /** The program that runs them. */
   node?: string;
+  /** The session's folder; by default, the one that Claude Code names for its hooks, else this process's own. */
   startedIn?: () => string;
 }
 
 /** Takes an event, or the error with which it could not be read. Must not throw. `after` is for when the answer is written; it does not throw either. */
 export type Hooks = (input: unknown) => Promise<Required<Answer>>;
 
-/** Projects and their stores together; more are seldom open in one client. */
+/** Projects, their stores and sessions together; more are seldom open in one client. */
 const MAX_KEPT = 16;
 
-export function openHooks({ env, dist, node = process.execPath, startedIn = process.cwd }: HooksOptions): Hooks {
+export function openHooks(options: HooksOptions): Hooks {
+  const { env, dist, node = process.execPath, startedIn = () => env.CLAUDE_PROJECT_DIR || process.cwd() } = options;
   if (env[CHILD_VARIABLE]) return async () => ({ out: "", after: () => {} });
   const kept = new Map<string, unknown>();
   const keep = <T>(key: string, make: () => T): T => {

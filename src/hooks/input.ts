@@ -13,8 +13,8 @@ export function readInput(fd: number): unknown {
   const pieces: Buffer[] = [];
   for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
     pieces.push(piece);
-    // A full piece is rarely the last one, and parsing takes time.
-    const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
+    // Parsing takes time, and few pieces look like the last one.
+    const value = isEnd(piece) ? parse(pieces) : undefined;
     if (value !== undefined) return value;
   }
   const text = textOf(pieces);

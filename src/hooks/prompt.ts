@@ -1,6 +1,7 @@
 /** A prompt of another agent comes in, the memories that help go out: what `memdir recall` shows, from rows and a model that stay loaded. */
 
 import type { Config, Env } from "../config.ts";
+import { lazily } from "../errors.ts";
 import { findEmbed } from "../meaning/meaning.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
 import { isTooShort } from "../recall/prefetch.ts";
@@ -21,7 +22,9 @@ export async function answerPrompt(event: Event, host: Host): Promise<Answer> {
   if (!opened) return NOTHING;
   const { config, main, recaller } = opened;
   host.deadline.set(config.hooks.deadlineMs);
-  const { text, note } = await recallFor(recaller, { prompt, session, main: main.path }, host);
+  const { text, note } = await inTurn(session, host, () =>
+    recallFor(recaller, { prompt, session, main: main.path }, host),
+  );
   const after = () => {
     note();
     if (session !== null && wantsSearch(config, host.env)) startPrefetch(main.path, { cwd, session, prompt }, host);
@@ -58,6 +61,19 @@ function open(cwd: string, host: Host) {
   return { config, main, recaller: keepRecaller(used, config, host) };
 }
 
+/** Prompts of one session may overlap: each waits, until its time is up, for it to be noted what the last one was shown. */
+async function inTurn<T extends { note: () => void }>(
+  session: string | null,
+  { deadline, keep }: Host,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (session === null) return work();
+  const turns = keep(`prompts ${session}`, () => ({ end: async () => {} }));
+  const worked = deadline.race(turns.end()).then(work);
+  turns.end = () => worked.then(({ note }) => note()).catch(() => {});
+  return worked;
+}
+
 /** `main`: the path of the directory that records what the session was shown. `note` does that; nobody needs to wait for it. */
 async function recallFor(
   recaller: Recaller,
@@ -68,7 +84,7 @@ async function recallFor(
   const shown = readSurfaced(main, session);
   const found = await deadline.race(recaller.recall(prompt, { session: shown, maxBytes: MAX_CHARS }));
   if (!found || deadline.missed > 0) host.onFault(new Error("time was up before all memories were read"));
-  const note = () => {
+  const note = lazily(() => {
     if (!found || found.memories.length === 0) return;
     shown.surface(found.memories);
     writeSurfaced(main, session, shown);
@@ -77,7 +93,7 @@ async function recallFor(
       return { file, scope, why: [`${found.method}: confidence ${confidence.toFixed(2)}`] };
     });
     logSurfaced(main, { at: now(), session, door: "hook", prompt, memories });
-  };
+  });
   return { text: found?.text ?? "", note };
 }
 

@@ -12,6 +12,7 @@ import {
   type Directory,
   digestFile,
   type Enforced,
+  isExpired,
   isShared,
   meansEveryTool,
   peekForHooks,
@@ -29,21 +30,27 @@ export interface Rule extends Enforced {
   isShared: boolean;
 }
 
-/** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
+/** A repository can switch memory off, but not the rules of its user. */
+export function isEnforcing({ hooks, disabled, disabledByRepository }: Config): boolean {
+  return hooks.enforce && (disabled === null || disabledByRepository);
+}
+
+/** Those that have not expired. When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
 export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
-  return directories.flatMap((directory) =>
-    readForHooks(directory, isLate).flatMap(({ file, details: { rule } }) =>
-      rule ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }] : [],
+  // An agent's own memories are for that agent, and deny nothing.
+  const meant = directories.filter(({ scope }) => !scope.startsWith("agent:"));
+  return meant.flatMap((directory) =>
+    readForHooks(directory, isLate).flatMap(({ file, details: { rule, header } }) =>
+      rule && !isExpired(header, directory.now())
+        ? [{ ...rule, path: join(directory.path, file), isShared: isShared(directory) }]
+        : [],
     ),
   );
 }
 
-/** Those that others may have written; an agent's own memories are for that agent, and deny nothing. */
+/** Those that others may have written. */
 export function readSharedRules(directories: readonly Directory[], isLate?: () => boolean): Rule[] {
-  return readRules(
-    directories.filter((each) => isShared(each) && !each.scope.startsWith("agent:")),
-    isLate,
-  );
+  return readRules(directories.filter(isShared), isLate);
 }
 
 /**

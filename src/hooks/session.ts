@@ -10,7 +10,14 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
 import type { Location } from "../project/locate.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
-import { formatFaults, formatOverdue, formatScopeIndex, formatUnconsented, formatWaiting } from "../prompts/hooks.ts";
+import {
+  formatEnforced,
+  formatFaults,
+  formatOverdue,
+  formatScopeIndex,
+  formatUnconsented,
+  formatWaiting,
+} from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, isShared, loadIndex, statePath } from "../store/store.ts";
@@ -25,7 +32,7 @@ import {
   MAX_CHARS,
 } from "./event.ts";
 import { markTold, readNewFaults } from "./faults.ts";
-import { openConsent, readForHooks, readSharedRules } from "./rules.ts";
+import { IN_FORCE, isEnforcing, openConsent, readForHooks, readRules, readSharedRules } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
 type SessionHost = Pick<Host, "env" | "now" | "deadline" | "onFault">;
@@ -46,9 +53,13 @@ export function greet(event: Event, host: SessionHost): string {
   const { env, now, deadline } = host;
   const { cwd, session, source } = event;
   const { config, location } = findPlace({ cwd }, env);
-  if (config.disabled !== null) return "";
+  if (config.disabled !== null && !isEnforcing(config)) return "";
   deadline.set(config.hooks.deadlineMs);
   const { main, directories } = findDirectories({ cwd, now, withOlder: false, by: "hook" }, config, location);
+  if (config.disabled !== null) {
+    const notes = [() => faultsNote(env), () => enforcedNote(directories, config, location, deadline)];
+    return joinNotes(notes.map((make) => failOpen(make, "", host)));
+  }
   // The model no longer has what it was shown.
   if (session !== null && /^(clear|compact)$/.test(source)) clearSurfaced(main.path, session);
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
@@ -60,7 +71,11 @@ export function greet(event: Event, host: SessionHost): string {
     () => overdueNote(main, deadline),
   ].map((make) => failOpen(make, "", host));
   const room = MAX_CHARS - notes.join("\n\n").length;
-  return [...indexNotes(shown, room, host), ...notes].filter((note) => note !== "").join("\n\n");
+  return joinNotes([...indexNotes(shown, room, host), ...notes]);
+}
+
+function joinNotes(notes: readonly string[]): string {
+  return notes.filter((note) => note !== "").join("\n\n");
 }
 
 /** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, recognised by their traces, do not. */
@@ -136,6 +151,18 @@ function rulesNote(directories: readonly Directory[], config: Config, { project 
   const consent = openConsent(config, project);
   const count = readSharedRules(directories, late.isOver).filter((rule) => consent(rule) === "waiting").length;
   return count === 0 ? "" : formatUnconsented(count);
+}
+
+/** Where the repository switched memory off. */
+function enforcedNote(
+  directories: readonly Directory[],
+  config: Config,
+  { project }: Location,
+  late: Deadline,
+): string {
+  const consent = openConsent(config, project);
+  const count = readRules(directories, late.isOver).filter((rule) => IN_FORCE.has(consent(rule))).length;
+  return count === 0 ? "" : formatEnforced(count, neutraliseLine(config.disabled ?? ""));
 }
 
 function faultsNote(env: Env): string {

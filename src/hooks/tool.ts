@@ -26,7 +26,7 @@ import {
 } from "./event.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { takePrefetch } from "./prefetch.ts";
-import { expectChange, IN_FORCE, openConsent, type Rule, readRules } from "./rules.ts";
+import { expectChange, IN_FORCE, isEnforcing, openConsent, type Rule, readRules } from "./rules.ts";
 
 type ToolHost = Omit<Host, "start">;
 
@@ -36,10 +36,12 @@ export function answerTool(event: Event, host: ToolHost): Answer {
 
 function textFor(event: Event, host: ToolHost): string {
   const { session, cwd } = event;
-  // Codex sends the folder of the call, and starts its hooks in the folder of its session.
-  const start = event.isCodex ? attempt(host.startedIn, cwd) : cwd;
+  // The event has the folder of the call, which may be in another repository than the session's.
+  const start = attempt(host.startedIn, cwd);
   if (event.kind !== "PreToolUse")
-    return session === null ? "" : answerAt(start, event, host, (open) => addFound(open, session));
+    return session === null
+      ? ""
+      : answerAt(event.isCodex ? start : cwd, event, host, (open) => addFound(open, session));
   // In another folder the rules of the session's own still apply.
   for (const folder of new Set([cwd, start])) {
     const denial = answerAt(folder, event, host, denyBroken);
@@ -50,7 +52,6 @@ function textFor(event: Event, host: ToolHost): string {
 
 function answerAt(cwd: string, event: Event, host: ToolHost, work: (open: Open) => string): string {
   const place = findPlace({ cwd }, host.env);
-  if (place.config.disabled !== null) return "";
   host.deadline.set(place.config.hooks.deadlineMs);
   return work({ ...place, event, cwd, host });
 }
@@ -71,7 +72,7 @@ const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
   const { event, config, location, host } = open;
-  if (!config.hooks.enforce) return "";
+  if (!isEnforcing(config)) return "";
   const { all } = directoriesOf(open);
   const rules = readRules(all, host.deadline.isMissed);
   failOpen(() => expectChanges(open, all), undefined, host);
@@ -106,6 +107,7 @@ const NESTED_SHARE = 0.6;
 
 /** Instructions that the host does not load, and memories found in the background, unless they are in the conversation already. */
 function addFound(open: Open, session: string): string {
+  if (open.config.disabled !== null) return "";
   const { main, all } = directoriesOf(open);
   const paths = takePrefetch(main.path, session);
   const isNesting = open.event.isCodex && !open.config.claudeMdsDisabled;

@@ -11,7 +11,7 @@ import { changeIndex } from "../memory/edit.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   type Change,
-  findEnforced,
+  describeRule,
   INDEX_FILE,
   isMemoryFile,
   OVERFLOW_FILE,
@@ -265,8 +265,7 @@ function refuseRule(before: Held, after: Held, shown: string): void {
 }
 
 function ruleOf(held: Held): string | null {
-  const rule = held && isMemoryFile(held.file) ? findEnforced(held.file, held.data) : null;
-  return rule && JSON.stringify({ ...rule, file: "" });
+  return held && isMemoryFile(held.file) ? describeRule(held.file, held.data) : null;
 }
 
 export interface TextEdit {

@@ -113,7 +113,8 @@ export async function saveMemory(directory: Store, request: SaveRequest): Promis
     const request = place.old === null ? asked.clean : keepUserWord(directory, place.file, place.old, asked.clean);
     const text =
       place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
-    const { reason = "", source = null, trust = trustOf(source) } = request;
+    // Who asks: what stays the user's word has no source.
+    const { reason = "", source = null, trust = trustOf(source) } = asked.clean;
     const result = await writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
     const unknown = await referenceNotices(directory, request);
     return { ...result, notices: [...notices, ...place.notices, ...result.notices, ...unknown] };

@@ -40,6 +40,11 @@ export function formatUnconsented(count: number): string {
   return `${what} for the user's consent: \`memdir trust\` shows ${count === 1 ? "it" : "them"}.`;
 }
 
+export function formatEnforced(count: number, why: string): string {
+  const what = count === 1 ? "1 rule is" : `${count} rules are`;
+  return `Memory is off in this repository (${why}), but ${what} still enforced: a repository cannot switch off the user's rules.`;
+}
+
 export function formatFaults(count: number, since: string): string {
   return `memdir's hook failed ${count === 1 ? "once" : `${count} times`} since ${since}; the user can run \`memdir doctor\` to see why.`;
 }

@@ -169,10 +169,7 @@ function objectToTrust(file: string, text: string, before: Draft["before"]): Obj
 
 /** What is enforced is the user's word: nothing less trusted makes such a rule, changes it or removes it. */
 function objectToRule(file: string, before: Draft["before"], after: Draft["text"]): Objection[] {
-  const ruleIn = (text: string | Uint8Array | null) => {
-    const rule = text === null ? null : findEnforced(file, decode(text));
-    return rule && JSON.stringify({ ...rule, file: "" });
-  };
+  const ruleIn = (text: string | Uint8Array | null) => (text === null ? null : describeRule(file, decode(text)));
   if (ruleIn(before) === ruleIn(after)) return [];
   const message = `nothing was changed: ${file} holds a rule that is enforced (\`enforce\`), which only the user makes, changes or removes`;
   return [{ rule: "enforced", code: "conflict", message }];
@@ -213,6 +210,12 @@ export function findEnforced(file: string, content: string | Buffer): Enforced |
   if (problems.some(({ isFatal }) => isFatal)) return null;
   const message = textOf(block, "message", false) || memory.description || memory.name;
   return { name: memory.name, file, tools, pattern, paths, message };
+}
+
+/** All that decides what is denied and until when, to compare; null for no rule. */
+export function describeRule(file: string, content: string | Buffer): string | null {
+  const rule = findEnforced(file, content);
+  return rule && JSON.stringify({ ...rule, file: "", expires: parseHeader(file, content).expires });
 }
 
 /** What is wrong with a memory's block, in words for a person; [] also for a memory that has none. `isShared`: others write in its directory, too. */

@@ -35,15 +35,18 @@ describe("a rule about what is written", () => {
     }
   });
 
-  it("about Edit holds for the tools that edit several places or notebooks, and one about those not for Edit", () => {
+  it("about Edit holds for every tool that writes files, and one about another of them not for Edit", () => {
     const world = makeWorld();
     world.write("rule.md", rule("tool: Edit", "pattern: secret_word", "message: m"));
     const edits = [{ old_string: "a", new_string: "secret_word" }];
     expect(denies(world, "MultiEdit", { file_path: "a.ts", edits })).toBe(true);
     expect(denies(world, "NotebookEdit", { notebook_path: "a.ipynb", new_source: "secret_word" })).toBe(true);
-    expect(denies(world, "Write", { file_path: "a.ts", content: "secret_word" })).toBe(false);
-    world.write("rule.md", rule("tool: NotebookEdit", "pattern: secret_word", "message: m"));
-    expect(denies(world, "Edit", { file_path: "a.ts", new_string: "secret_word" })).toBe(false);
+    for (const tool of ["Write", "write_file"])
+      expect(denies(world, tool, { file_path: "a.ts", content: "secret_word" })).toBe(true);
+    for (const tool of ["NotebookEdit", "Write"]) {
+      world.write("rule.md", rule(`tool: ${tool}`, "pattern: secret_word", "message: m"));
+      expect(denies(world, "Edit", { file_path: "a.ts", new_string: "secret_word" })).toBe(false);
+    }
   });
 
   it("with a glob from the top of the disk or from the home finds files outside the project", () => {
@@ -127,6 +130,7 @@ describe("a model cannot disarm a rule", () => {
     const save = { type: "feedback", name: "The rule", description: "d", body: "Always.", replace: true };
     for (const [tool, input] of [
       ["save", save],
+      ["save", { ...save, body: "Never.", expires: "2020-01-01" }],
       ["forget", { name: "The rule" }],
       ["forget", { name: "rule.md" }],
     ] as const) {
@@ -152,6 +156,7 @@ describe("a model cannot disarm a rule", () => {
     const refused = [
       () => tool.str_replace({ path: "/memories/rule.md", old_str: "git push -f", new_str: "nothing" }),
       () => tool.str_replace({ path: "/memories/rule.md", old_str: "type: feedback", new_str: "type: project" }),
+      () => tool.insert({ path: "/memories/rule.md", insert_line: 1, insert_text: "expires: 2020-01-01\n" }),
       () => tool.insert({ path: "/memories/rule.md", insert_line: 1, insert_text: "source: inferred\n" }),
       () => tool.delete({ path: "/memories/rule.md" }),
       () => tool.rename({ old_path: "/memories/rule.md", new_path: "/memories/rule.txt" }),

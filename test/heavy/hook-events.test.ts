@@ -144,16 +144,16 @@ describe("an event", () => {
     const faults = readFaults(desk.env);
     expect(faults.map(({ message }) => message)).toEqual([
       ...Array(2).fill("SyntaxError: the input is not JSON"),
-      ...Array(2).fill("TypeError: the event is not a JSON object"),
+      ...Array(3).fill("TypeError: the event is not a JSON object"),
     ]);
     const said = async () =>
       (expectGood(await send(desk, inputOf(desk, "SessionStart"))) as { hookSpecificOutput: Wire }).hookSpecificOutput
         .additionalContext as string;
     expect(await said()).toMatch(
-      /memdir's hook failed 4 times since \d{4}-\d\d-\d\d \d\d:\d\d; the user can run `memdir doctor`/,
+      /memdir's hook failed 5 times since \d{4}-\d\d-\d\d \d\d:\d\d; the user can run `memdir doctor`/,
     );
     expect(await said()).not.toContain("failed");
-    expect(readFaults(desk.env)).toHaveLength(4);
+    expect(readFaults(desk.env)).toHaveLength(5);
   });
 });
 

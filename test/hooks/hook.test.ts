@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { readInput } from "../../src/hooks/input.ts";
 import { openMemdir } from "../../src/open.ts";
 import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/injection.ts";
 import { MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/neutral.ts";
@@ -194,6 +195,17 @@ describe("a prompt", () => {
     deaf.stdin.end(input);
     expect((await once(deaf, "close"))[0]).toBe(0);
   });
+});
+
+it.each([65_535, 65_536])("an input of %i bytes is read where the client leaves its end open", (size) => {
+  const fifo = path.join(makeTemporary("hook"), "fifo");
+  execFileSync("mkfifo", [fifo]);
+  // Never at its end, as it is open for writing here.
+  const fd = fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+  const input = { prompt: "x".repeat(size - '{"prompt":""}'.length) };
+  expect(fs.writeSync(fd, JSON.stringify(input))).toBe(size);
+  expect(readInput(fd)).toEqual(input);
+  fs.closeSync(fd);
 });
 
 describe("where there is nothing to recall", () => {

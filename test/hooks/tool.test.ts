@@ -4,14 +4,16 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findBroken } from "../../src/hooks/enforcement.ts";
 import { readEvent } from "../../src/hooks/event.ts";
+import { openHooks } from "../../src/hooks/hooks.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
+import { greet } from "../../src/hooks/session.ts";
 import { answerTool } from "../../src/hooks/tool.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
 import { directoryAt, openRows } from "../recall/store.ts";
-import { makeWorld, type World } from "../world.ts";
+import { initRepository, makeWorld, type World } from "../world.ts";
 import { acceptRules, makeHost } from "./host.ts";
 
 const rule = (block: string, more = "") =>
@@ -50,13 +52,22 @@ describe("an enforced rule", () => {
     expect(reason("Write", { file_path: "a.md", content: PUSH.command })).toBeNull();
   });
 
-  it("holds for a call of Codex that works in another folder than its session", () => {
+  it("holds for a call in another folder than the session's, also in a repository inside it", async () => {
     const world = makeWorld();
     world.write("force.md", FORCE);
     const { reason } = makeCalls(world);
-    const elsewhere = fs.mkdtempSync(path.join(world.top, "elsewhere-"));
-    expect(reason("Bash", PUSH, { cwd: elsewhere, turn_id: "t1" })).toContain("Never force-push");
-    expect(reason("Bash", PUSH, { cwd: elsewhere })).toBeNull();
+    const nested = path.join(world.project, "vendor", "lib");
+    fs.mkdirSync(nested, { recursive: true });
+    initRepository(nested);
+    for (const cwd of [nested, fs.mkdtempSync(path.join(world.top, "elsewhere-"))]) {
+      expect(reason("Bash", PUSH, { cwd, turn_id: "t1" })).toContain("Never force-push");
+      expect(reason("Bash", PUSH, { cwd })).toContain("Never force-push");
+    }
+    // As a command, which Claude Code starts in the folder of the call.
+    const event = { hook_event_name: "PreToolUse", cwd: nested, tool_name: "Bash", tool_input: PUSH };
+    const inClaudeCode = openHooks({ env: { ...world.env, CLAUDE_PROJECT_DIR: world.project }, dist: "" });
+    expect((await inClaudeCode(event)).out).toContain("Never force-push");
+    expect((await openHooks({ env: world.env, dist: "", startedIn: () => nested })(event)).out).toBe("");
   });
 
   it("says it to Gemini CLI in its own form, and knows the names that other hosts give to tools", () => {
@@ -89,10 +100,26 @@ describe("an enforced rule", () => {
     expect(reason("Write", { file_path: "x.ts", content: "" }, { cwd: inProject("src", "generated") })).not.toBeNull();
     expect(reason("write_file", { file_path: "src/generated/a.ts" })).not.toBeNull();
     const patch = "*** Begin Patch\n*** Update File: src/generated/a.ts\n@@\n+x\n*** End Patch";
-    expect(reason("apply_patch", { command: patch })).not.toBeNull();
+    for (const command of [patch, patch.replace("*** Update", " \t*** Update"), ["apply_patch", patch]])
+      expect(reason("apply_patch", { command })).not.toBeNull();
     expect(reason("Write", { file_path: inProject("src/a.ts"), content: "src/generated/a.ts" })).toBeNull();
     expect(reason("Read", { file_path: inProject("src/generated/a.ts") })).toBeNull();
     expect(reason("Write", { content: "no path" })).toBeNull();
+  });
+
+  it("looks at every file that a call names, and at what it searches", () => {
+    const world = makeWorld();
+    world.write("env.md", rule("tool: Read|Edit|Grep|Glob\npath: '**/.env'\nmessage: m"));
+    const { reason } = makeCalls(world);
+    for (const key of ["paths", "include"]) {
+      expect(reason("read_many_files", { [key]: ["a.ts", "web/.env"] })).not.toBeNull();
+      expect(reason("read_many_files", { [key]: ["a.ts", 5, null] })).toBeNull();
+    }
+    for (const glob of [".env", "**/.env"]) expect(reason("Grep", { pattern: "KEY", glob })).not.toBeNull();
+    expect(reason("Glob", { pattern: "*", path: "web/.env" })).not.toBeNull();
+    expect(reason("Grep", { pattern: ".env", glob: "*.ts" })).toBeNull();
+    const patch = "*** Begin Patch\n*** Add File: web/.env \n+KEY\n*** End Patch";
+    expect(reason("apply_patch", { input: patch })).not.toBeNull();
   });
 
   it("with a pattern and a path needs both; others are held against all that the tool is given", () => {
@@ -130,6 +157,18 @@ describe("an enforced rule", () => {
     expect(fs.existsSync(world.dir)).toBe(false);
   });
 
+  it("holds to the last day that its memory names", () => {
+    const world = makeWorld();
+    const { reason } = makeCalls(world);
+    for (const [day, isHit] of [
+      ["2026-03-09", false],
+      ["2026-03-10", true],
+    ] as const) {
+      world.write("force.md", FORCE.replace("type:", `expires: ${day}\ntype:`));
+      expect([day, reason("Bash", PUSH) !== null]).toEqual([day, isHit]);
+    }
+  });
+
   it("is off where memory is, or where the user switched it off", () => {
     const world = makeWorld({ settings: { hooks: { enforce: false } } });
     world.write("force.md", FORCE);
@@ -138,6 +177,28 @@ describe("an enforced rule", () => {
     other.write("force.md", FORCE);
     expect(makeCalls(other, { CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" }).reason("Bash", PUSH)).toBeNull();
     expect(makeCalls(other).reason("Bash", PUSH)).not.toBeNull();
+  });
+
+  it.each<[string, { autoMemoryEnabled?: boolean; env?: Record<string, string> }]>([
+    ["settings.json", { autoMemoryEnabled: false }],
+    ["settings.local.json", { autoMemoryEnabled: false }],
+    ["settings.json", { env: { CLAUDE_CODE_SIMPLE: "1" } }],
+    ["settings.local.json", { env: { CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" } }],
+  ])("cannot be switched off by a repository: %s with %o", (name, settings) => {
+    const world = makeWorld();
+    world.write("force.md", FORCE);
+    fs.mkdirSync(path.join(world.project, ".claude"));
+    fs.writeFileSync(path.join(world.project, ".claude", name), JSON.stringify(settings));
+    expect(makeCalls(world).reason("Bash", PUSH)).not.toBeNull();
+    // As Claude Code starts its hooks.
+    expect(makeCalls(world, settings.env).reason("Bash", PUSH)).not.toBeNull();
+    const { host } = makeHost(world);
+    expect(greet(readEvent({ hook_event_name: "SessionStart", cwd: world.project }), host())).toMatch(
+      /^Memory is off in this repository \(.*\), but 1 rule is still enforced/,
+    );
+    fs.writeFileSync(path.join(world.home, ".claude", "settings.json"), JSON.stringify(settings));
+    expect(makeCalls(world).reason("Bash", PUSH)).toBeNull();
+    expect(greet(readEvent({ hook_event_name: "SessionStart", cwd: world.project }), host())).toBe("");
   });
 
   it("whose expression would take years is skipped, said, and keeps no other from being checked", () => {
