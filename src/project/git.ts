@@ -3,8 +3,8 @@
 import { join, resolve } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
-import { readRegular } from "../disk/fence.ts";
-import { findWorktreeRoot, readGitFile } from "./locate.ts";
+import { findWorktreeRoot, readRegular } from "../disk/fence.ts";
+import { readGitFile } from "./locate.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -199,15 +199,16 @@ const GRACE_MS = 500;
 async function run(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
   const { input, timeoutMs = TIMEOUT_MS, maxBytes = MAX_OUTPUT_BYTES } = call;
   if (git.signal?.aborted) return unfinished("stopped");
-  const program = findProgram(git.env, "git");
-  if (program === null) return unfinished("no git", "it is not in PATH");
+  const program = findProgram(git.env, "git", { cwd: git.root });
+  if (program === null) return unfinished("no git", "it is not in PATH, outside the project");
   const chunks: Buffer[] = [];
   const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
   let bytes = 0;
   let said = "";
   // In a group of its own, ssh and helpers end with it, and there is no terminal that ssh could ask on.
-  const { code, cut, problem } = await runChild<"too much">(program, args, {
-    ...{ cwd: git.root, env: gitEnv(git), input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+  const { code, cut, problem } = await runChild<"too much">(program.file, args, {
+    ...{ cwd: git.root, input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+    env: gitEnv({ ...git, env: program.env }),
     onOut(chunk, stop) {
       const room = maxBytes - bytes;
       bytes += chunk.length;

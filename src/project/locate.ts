@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ProjectScope, SETTING_SOURCES, type SettingSource } from "../config.ts";
-import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
+import { findWorktreeRoot, isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
@@ -283,15 +283,6 @@ export function findProject(cwd: string, options: { projectScope?: ProjectScope 
 function scopeProject(project: Project, scope: ProjectScope): Project {
   const { cwd, gitRoot, worktreeRoot } = project;
   return { ...project, root: { repository: gitRoot, worktree: worktreeRoot, cwd }[scope] ?? cwd };
-}
-
-/** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
-export function findWorktreeRoot(cwd: string): string | null {
-  for (let at = cwd; ; at = path.dirname(at)) {
-    const stat = statOrNull(path.join(at, ".git"));
-    if (stat?.isFile() || stat?.isDirectory()) return at;
-    if (path.dirname(at) === at) return null;
-  }
 }
 
 /**
