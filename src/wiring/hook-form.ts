@@ -36,7 +36,7 @@ export function findVersion(machine: Machine, { calls }: Client): string | null 
   const program = calls ? findClient(machine, calls.program) : null;
   if (program === null) return null;
   const env = { ...program.env, DISABLE_AUTOUPDATER: "1" };
-  const limit = { timeout: VERSION_MS } as const;
+  const limit = { timeout: VERSION_MS, killSignal: "SIGKILL" } as const;
   const how = { ...limit, cwd: machine.home, env, encoding: "utf8", windowsHide: true } as const;
   const stdio = ["ignore", "pipe", "ignore"] as const;
   const said = attempt(() => execFileSync(program.file, ["--version"], { ...how, stdio: [...stdio] }), "");
