@@ -349,7 +349,7 @@ export function ownerFile(dir: string): string {
 /** Null when there is no record or it cannot be read; that is not an error. */
 export function readOwner(dir: string): Owner | null {
   const { roots, rootCommit, remote, shared, at } =
-    attempt(() => JSON.parse(fs.readFileSync(ownerFile(dir), "utf8")), null) ?? {};
+    attempt(() => JSON.parse(readSmall(ownerFile(dir)) ?? ""), null) ?? {};
   if (!Array.isArray(roots)) return null;
   return {
     roots: roots.filter((root) => typeof root === "string"),

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
-import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
+import { isWithin, readPart, realPath, statOrNull, withRegular } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import {
   findProject,
@@ -245,10 +245,11 @@ function findAgentScope(name: string, config: Config, repository: string): Agent
 }
 
 /** A definition starts with its frontmatter; the prompt after it can be long. */
-const HEAD_CHARS = 16 * 1024;
+const HEAD_BYTES = 16 * 1024;
 
 function readMemoryLine(file: string): AgentScope | null {
-  const head = attempt(() => fs.readFileSync(file, "utf8"), "").slice(0, HEAD_CHARS);
+  const read = (fd: number) => readPart(fd, 0, HEAD_BYTES).toString("utf8");
+  const head = attempt(() => withRegular(file, read, { follow: true }), null) ?? "";
   const frontmatter = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(head)?.[1] ?? "";
   const value = /^memory:[ \t]*["']?(user|project|local)["']?[ \t]*(?:#.*)?\r?$/m.exec(frontmatter)?.[1];
   return (value as AgentScope | undefined) ?? null;

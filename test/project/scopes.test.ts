@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -77,6 +78,19 @@ describe("scopeDirectory", () => {
     expect(scopeOf("odd")).toBe("agent:odd@project");
     expect(scopeOf("new")).toBe("agent:new@project");
   });
+
+  it.runIf(process.platform !== "win32")(
+    "a definition that is no regular file says nothing, and holds nothing up",
+    () => {
+      const f = makeFixture();
+      f.put({ "repo/.claude/agents/long.md": `---\nmemory: user\n---\n${"x".repeat(100_000)}` });
+      execFileSync("mkfifo", [f.at("pipe")]);
+      fs.symlinkSync(f.at("pipe"), f.at("repo/.claude/agents/pipe.md"));
+      const context = contextOf(f, f.repository("repo"));
+      expect(scopeDirectory("agent:pipe", context).scope).toBe("agent:pipe@project");
+      expect(scopeDirectory("agent:long", context).scope).toBe("agent:long@user");
+    },
+  );
 
   it("B9.7 C25 the shared layout: one directory per scope, local is the committed one of the worktree", () => {
     const f = makeFixture();
