@@ -1,9 +1,10 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import { join, resolve } from "node:path";
+import { readdirSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
-import { findWorktreeRoot, readRegular } from "../disk/fence.ts";
+import { findWorktreeRoot, readRegular, realPath } from "../disk/fence.ts";
 import { readGitFile } from "./locate.ts";
 
 export interface Git {
@@ -294,7 +295,7 @@ export function findHead(path: string): string | null {
   try {
     const root = findWorktreeRoot(path);
     if (root === null) return null;
-    const gitDir = readGitFile(join(root, ".git")) ?? join(root, ".git");
+    const gitDir = findGitDir(root);
     const head = readLine(join(gitDir, "HEAD"));
     const ref = /^ref: (refs\/[^\0]+)$/.exec(head)?.[1];
     if (ref === undefined) return HASH.test(head) ? head : null;
@@ -304,6 +305,27 @@ export function findHead(path: string): string | null {
     return HASH.test(loose) ? loose : findPacked(join(common, "packed-refs"), ref);
   } catch {
     return null;
+  }
+}
+
+function findGitDir(root: string): string {
+  return readGitFile(join(root, ".git")) ?? join(root, ".git");
+}
+
+/** Whether git's index has a file below the folder: it came with the repository, or will go with it. True where the index cannot be read. */
+export function isTracked(folder: string): boolean {
+  const real = realPath(folder);
+  const root = findWorktreeRoot(real);
+  if (root === null) return false;
+  try {
+    const gitDir = findGitDir(root);
+    const index = readRegular(join(gitDir, "index"));
+    if (index === null) return false;
+    // Version 4 leaves out the start of each path that the one before it has, and a split index is in two files.
+    const isWhole = index.readUInt32BE(4) < 4 && !readdirSync(gitDir).some((name) => name.startsWith("sharedindex."));
+    return !isWhole || index.includes(`${relative(root, real).split(sep).join("/")}/`);
+  } catch {
+    return true;
   }
 }
 

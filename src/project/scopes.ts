@@ -5,6 +5,7 @@ import path from "node:path";
 import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
 import { isWithin, readPart, realPath, statOrNull, withRegular } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
+import { isTracked } from "./git.ts";
 import {
   findProject,
   type Location,
@@ -191,7 +192,8 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
   }
   const dir = agentDirectories(name, config, repository)[agentScope];
   if (agentScope === "user") return { scope, dir, committable: false };
-  return inRepository(scope, dir, project, agentScope === "project");
+  // A local one is the user's alone, unless somebody has committed it all the same.
+  return inRepository(scope, dir, project, agentScope === "project" || isTracked(dir));
 }
 
 /** A repository could contain `.claude/memory` as a link to any of the user's folders; so its directories must stay inside it. */

@@ -61,6 +61,32 @@ describe("scopeDirectory", () => {
     expect(scopeDirectory("agent:rev@local", context)).toMatchObject({ committable: false });
   });
 
+  it("C25 a local agent's directory that is committed is shared all the same", () => {
+    const f = makeFixture();
+    f.put({ "repo/.claude/agent-memory-local/helper/deploy.md": "x", "repo/.claude/agent-memory-local/hid/a.md": "x" });
+    f.put({ "repo/.gitignore": "hid\n", "repo/sub/.claude/agent-memory-local/inner/a.md": "x" });
+    const root = f.repository("repo");
+    const isCommittable = (name: string, cwd = root) =>
+      scopeDirectory(`agent:${name}@local`, contextOf(f, cwd)).committable;
+    expect(["helper", "hid", "new"].map((name) => isCommittable(name))).toEqual([true, false, false]);
+    f.git(root, "worktree", "add", "-q", f.at("tree"));
+    expect(["helper", "hid"].map((name) => isCommittable(name, f.at("tree")))).toEqual([true, false]);
+    f.git(root, "update-index", "--index-version", "4");
+    expect(isCommittable("helper")).toBe(true);
+    f.git(root, "update-index", "--index-version", "2");
+    f.git(root, "rm", "-rq", "--cached", ".claude/agent-memory-local/helper");
+    expect(isCommittable("helper")).toBe(false);
+    f.git(root, "update-index", "--split-index");
+    expect(isCommittable("helper")).toBe(true);
+    // `.claude` may be a submodule, and a file of git may be broken.
+    f.git(f.at("repo/sub/.claude"), "init", "-q");
+    f.git(f.at("repo/sub/.claude"), "add", ".");
+    fs.mkdirSync(f.at("repo/sub/.git"));
+    expect(isCommittable("inner", f.at("repo/sub"))).toBe(true);
+    fs.writeFileSync(f.at("repo/sub/.claude/.git/index"), "");
+    expect(isCommittable("inner", f.at("repo/sub"))).toBe(true);
+  });
+
   it("B9.6 without a place: the definition's memory line, else where it has memories, else the project", () => {
     const f = makeFixture();
     f.put({
