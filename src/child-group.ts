@@ -1,11 +1,13 @@
 /**
- * A child process: its program is found by PATH alone. One that leads a group of its own (`detached`) is ended with everything it
- * started, at the latest when we exit.
+ * A child process: its program is found by PATH alone, and never in the project. One that leads a group of its own (`detached`) is
+ * ended with everything it started, at the latest when we exit.
  */
 
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { basename, delimiter, dirname, extname, isAbsolute, join, parse } from "node:path";
+import { findWorktreeRoot, isWithin, realPath } from "./disk/fence.ts";
 import { attempt } from "./errors.ts";
 import type { Env } from "./world.ts";
 
@@ -38,20 +40,62 @@ export interface ChildEnd<Why extends string> {
 
 type Signal = "SIGTERM" | "SIGKILL";
 
-const running = new Map<ChildProcess, Signal>();
+const running = new Map<ChildProcess, () => void>();
+
+export interface Program {
+  file: string;
+  /** For its child: what it starts by PATH, such as the interpreter in its first line, is not in the project either. */
+  env: Env;
+}
 
 /**
- * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first. Null when
- * there is none that starts without a shell.
+ * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first, and npm,
+ * direnv and others add folders of the project to PATH. The project is that of `cwd`, and that of our own working directory, which
+ * PATH was made for. Null when there is none that starts without a shell. A path, as in a user's EDITOR, stays as it is.
  */
 export function findProgram(
   env: Env,
   name: string,
-  endings = [process.platform === "win32" ? ".exe" : ""],
-): string | null {
-  const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.flatMap((folder) => endings.map((end) => join(folder, `${name}${end}`))).find(isProgram) ?? null;
+  { cwd = ".", endings = ENDINGS }: { cwd?: string; endings?: readonly string[] } = {},
+): Program | null {
+  if (basename(name) !== name) return { file: name, env };
+  // A user without a home has nothing in it.
+  const home = attempt(() => realFolder(homeOf(env)), parse(process.execPath).root);
+  const projects = [...new Set([cwd, "."])].map((each) => attempt(() => findProjectTop(realPath(each), home), null));
+  const isOutside = (real: string) => !projects.some((top) => top !== null && isWithin(top, real));
+  const key = Object.keys(env).find((each) => each.toUpperCase() === "PATH") ?? "PATH";
+  const all = (env[key] ?? "/usr/bin:/bin").split(delimiter).filter((folder) => isAbsolute(folder));
+  const folders = all.filter((folder) => isOutside(realFolder(folder)));
+  const names = endings.map((end) => (extname(name) === end ? name : `${name}${end}`));
+  const files = folders.flatMap((folder) => names.map((each) => join(folder, each)));
+  const file = files.find((each) => isProgram(each) && isOutside(realPath(each)));
+  return file === undefined ? null : { file, env: { ...env, [key]: folders.join(delimiter) } };
+}
+
+const ENDINGS = [process.platform === "win32" ? ".exe" : ""];
+
+export function homeOf(env: Env): string {
+  return env.HOME || env.USERPROFILE || homedir();
+}
+
+/**
+ * The outermost checkout, as npm adds the folders of a submodule's parents, too; outside of git the folder itself. Null for the home,
+ * and what it is in: programs there are the user's own.
+ */
+function findProjectTop(folder: string, home: string): string | null {
+  let top: string | null = null;
+  for (let at = findWorktreeRoot(folder); at && at !== top && !isWithin(at, home); at = findWorktreeRoot(dirname(at)))
+    top = at;
+  return top ?? (isWithin(folder, home) ? null : folder);
+}
+
+/** Resolved once: git is started often, and PATH can be long. */
+const realFolders = new Map<string, string>();
+
+function realFolder(folder: string): string {
+  const real = realFolders.get(folder) ?? realPath(folder);
+  realFolders.set(folder, real);
+  return real;
 }
 
 function isProgram(file: string): boolean {
@@ -79,12 +123,12 @@ export function runChild<Why extends string = never>(
       return resolve({ ...unstarted, cut: "not started", problem: (error as Error).message });
     }
     let cut: ChildEnd<Why>["cut"] = null;
-    const kill = () => endGroup(child, "SIGKILL");
+    const kill = () => endGroup(child, "SIGKILL", env);
     const stop = (why: "timeout" | "stopped" | Why) => {
       if (cut !== null) return;
       cut = why;
       if (graceMs === 0) return kill();
-      endGroup(child, "SIGTERM");
+      endGroup(child, "SIGTERM", env);
       timers.push(setTimeout(leave, graceMs));
     };
     /** What left the group may still hold the pipes: it is not waited for. */
@@ -96,7 +140,7 @@ export function runChild<Why extends string = never>(
     const abort = () => stop("stopped");
     const timers = [setTimeout(() => stop("timeout"), timeoutMs)];
     signal?.addEventListener("abort", abort, { once: true });
-    const forget = endOnExit(child, drainMs === undefined ? "SIGTERM" : "SIGKILL");
+    const forget = endOnExit(child, () => endGroup(child, drainMs === undefined ? "SIGTERM" : "SIGKILL", env));
     const finish = (end: Omit<ChildEnd<Why>, "cut">, otherwise: ChildEnd<Why>["cut"] = null) => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
@@ -122,9 +166,9 @@ export function runChild<Why extends string = never>(
 }
 
 /** Until the returned function is called, the group is ended when our process exits: nothing else would do it. */
-function endOnExit(child: ChildProcess, signal: Signal): () => void {
+function endOnExit(child: ChildProcess, end: () => void): () => void {
   if (running.size === 0) process.on("exit", endAll);
-  running.set(child, signal);
+  running.set(child, end);
   return () => {
     running.delete(child);
     if (running.size === 0) process.removeListener("exit", endAll);
@@ -132,17 +176,19 @@ function endOnExit(child: ChildProcess, signal: Signal): () => void {
 }
 
 function endAll(): void {
-  for (const [child, signal] of running) endGroup(child, signal);
+  for (const end of running.values()) end();
 }
 
 /** Must not throw. */
-export function endGroup(child: ChildProcess, signal: Signal): void {
+function endGroup(child: ChildProcess, signal: Signal, env: Env): void {
   const { pid } = child;
   if (pid === undefined) return;
   if (process.platform === "win32") {
     if (child.exitCode !== null) return;
     const { spawn } = process.getBuiltinModule("node:child_process");
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
+    const program = findProgram(env, "taskkill");
+    if (program === null) return;
+    spawn(program.file, ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
     return;
   }
   kill(-pid, signal);

@@ -4,6 +4,7 @@ import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { findProgram } from "../child-group.ts";
 import type { MeasuredStore, Page } from "../web/answer.ts";
 import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
@@ -93,7 +94,7 @@ function greet(call: Call, page: PageServer, isWatched: boolean): string {
 
 /** Only where a person sits in front of a screen. */
 function openBrowser({ env }: Call, options: PageOptions, address: string): void {
-  const { platform = process.platform, launch: start = launch } = options;
+  const { platform = process.platform, launch: start = launch(env) } = options;
   // Without a screen it would start a browser for terminals, behind our back.
   const hasScreen = env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME;
   if (env.CI) return;
@@ -103,15 +104,17 @@ function openBrowser({ env }: Call, options: PageOptions, address: string): void
 }
 
 /** Its output is not ours, and it may live longer than we do. That it cannot be started is no failure: the address is shown. */
-function launch(program: string, args: readonly string[]): void {
+const launch = (env: Env) => (name: string, args: readonly string[]) => {
+  const program = findProgram(env, name);
+  if (program === null) return;
   try {
-    const child = spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true });
+    const child = spawn(program.file, args, { env: program.env, stdio: "ignore", detached: true, windowsHide: true });
     child.on("error", () => {});
     child.unref();
   } catch {
     // As above.
   }
-}
+};
 
 function onLine(heard: () => void): () => void {
   const listen = (chunk: Buffer) => {

@@ -250,6 +250,15 @@ export function lstatOrNull(path: string): Stats | null {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? null, null);
 }
 
+/** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
+export function findWorktreeRoot(cwd: string): string | null {
+  for (let at = cwd; ; at = path.dirname(at)) {
+    const stat = statOrNull(path.join(at, ".git"));
+    if (stat?.isFile() || stat?.isDirectory()) return at;
+    if (path.dirname(at) === at) return null;
+  }
+}
+
 // --- Folders held open while they are written to: a symbolic link that is swapped into their place meanwhile leads nowhere. Works
 // through /proc on Linux, where Node has no `openat`; elsewhere a pin is only the path, checked once.
 

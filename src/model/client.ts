@@ -50,13 +50,13 @@ export function openClient({ client, model, env, limitMs = LIMIT_MS }: ClientOpt
     }
     const program = findProgram(env, client.program);
     if (program === null) {
-      const message = `\`${client.program}\` was not found on your PATH; install ${client.title}, or choose another model (MEMDIR_MODEL or learn.model)`;
+      const message = `\`${client.program}\` was not found on your PATH, outside this project; install ${client.title}, or choose another model (MEMDIR_MODEL or learn.model)`;
       return { ok: false, error: fault("bad-request", message) };
     }
     let folder: string | null = null;
     try {
       folder = realpathSync(mkdtempSync(join(isAbsolute(env.TMPDIR ?? "") ? env.TMPDIR! : tmpdir(), "memdir-model-")));
-      return await askIn(folder, { program, client, model, env, limitMs }, request);
+      return await askIn(folder, { program: program.file, client, model, env: program.env, limitMs }, request);
     } catch (error) {
       return {
         ok: false,

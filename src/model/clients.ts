@@ -4,8 +4,8 @@
  */
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { homeOf } from "../child-group.ts";
 import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
 import { addUsage, NO_USAGE, readUsage, type Usage } from "./ask.ts";
@@ -310,10 +310,6 @@ export const MODEL_CLIENTS: Readonly<Record<ClientName, Client>> = {
 };
 
 type Json = Record<string, unknown>;
-
-function homeOf(env: Env): string {
-  return env.HOME || env.USERPROFILE || homedir();
-}
 
 /** The objects of a text with one JSON value per line; other lines are a client's warnings. */
 function linesOf(out: string): Json[] {

@@ -1,10 +1,11 @@
 /** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
 
-import { join, resolve } from "node:path";
+import { readdirSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
-import { readRegular } from "../disk/fence.ts";
-import { findWorktreeRoot, readGitFile } from "./locate.ts";
+import { findWorktreeRoot, readRegular, realPath } from "../disk/fence.ts";
+import { readGitFile } from "./locate.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -199,15 +200,16 @@ const GRACE_MS = 500;
 async function run(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
   const { input, timeoutMs = TIMEOUT_MS, maxBytes = MAX_OUTPUT_BYTES } = call;
   if (git.signal?.aborted) return unfinished("stopped");
-  const program = findProgram(git.env, "git");
-  if (program === null) return unfinished("no git", "it is not in PATH");
+  const program = findProgram(git.env, "git", { cwd: git.root });
+  if (program === null) return unfinished("no git", "it is not in PATH, outside the project");
   const chunks: Buffer[] = [];
   const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
   let bytes = 0;
   let said = "";
   // In a group of its own, ssh and helpers end with it, and there is no terminal that ssh could ask on.
-  const { code, cut, problem } = await runChild<"too much">(program, args, {
-    ...{ cwd: git.root, env: gitEnv(git), input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+  const { code, cut, problem } = await runChild<"too much">(program.file, args, {
+    ...{ cwd: git.root, input, timeoutMs, signal: git.signal, graceMs: GRACE_MS },
+    env: gitEnv({ ...git, env: program.env }),
     onOut(chunk, stop) {
       const room = maxBytes - bytes;
       bytes += chunk.length;
@@ -293,7 +295,7 @@ export function findHead(path: string): string | null {
   try {
     const root = findWorktreeRoot(path);
     if (root === null) return null;
-    const gitDir = readGitFile(join(root, ".git")) ?? join(root, ".git");
+    const gitDir = findGitDir(root);
     const head = readLine(join(gitDir, "HEAD"));
     const ref = /^ref: (refs\/[^\0]+)$/.exec(head)?.[1];
     if (ref === undefined) return HASH.test(head) ? head : null;
@@ -303,6 +305,27 @@ export function findHead(path: string): string | null {
     return HASH.test(loose) ? loose : findPacked(join(common, "packed-refs"), ref);
   } catch {
     return null;
+  }
+}
+
+function findGitDir(root: string): string {
+  return readGitFile(join(root, ".git")) ?? join(root, ".git");
+}
+
+/** Whether git's index has a file below the folder: it came with the repository, or will go with it. True where the index cannot be read. */
+export function isTracked(folder: string): boolean {
+  const real = realPath(folder);
+  const root = findWorktreeRoot(real);
+  if (root === null) return false;
+  try {
+    const gitDir = findGitDir(root);
+    const index = readRegular(join(gitDir, "index"));
+    if (index === null) return false;
+    // Version 4 leaves out the start of each path that the one before it has, and a split index is in two files.
+    const isWhole = index.readUInt32BE(4) < 4 && !readdirSync(gitDir).some((name) => name.startsWith("sharedindex."));
+    return !isWhole || index.includes(`${relative(root, real).split(sep).join("/")}/`);
+  } catch {
+    return true;
   }
 }
 

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ProjectScope, SETTING_SOURCES, type SettingSource } from "../config.ts";
-import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
+import { findWorktreeRoot, isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
@@ -285,15 +285,6 @@ function scopeProject(project: Project, scope: ProjectScope): Project {
   return { ...project, root: { repository: gitRoot, worktree: worktreeRoot, cwd }[scope] ?? cwd };
 }
 
-/** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */
-export function findWorktreeRoot(cwd: string): string | null {
-  for (let at = cwd; ; at = path.dirname(at)) {
-    const stat = statOrNull(path.join(at, ".git"));
-    if (stat?.isFile() || stat?.isDirectory()) return at;
-    if (path.dirname(at) === at) return null;
-  }
-}
-
 /**
  * The main checkout that a linked worktree belongs to, or null if it is not a linked worktree. Both sides must name each other:
  * a `.git` file is only text, and a downloaded folder could otherwise name any repository and get its memories.
@@ -358,7 +349,7 @@ export function ownerFile(dir: string): string {
 /** Null when there is no record or it cannot be read; that is not an error. */
 export function readOwner(dir: string): Owner | null {
   const { roots, rootCommit, remote, shared, at } =
-    attempt(() => JSON.parse(fs.readFileSync(ownerFile(dir), "utf8")), null) ?? {};
+    attempt(() => JSON.parse(readSmall(ownerFile(dir)) ?? ""), null) ?? {};
   if (!Array.isArray(roots)) return null;
   return {
     roots: roots.filter((root) => typeof root === "string"),

@@ -3,8 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
-import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
+import { isWithin, readPart, realPath, statOrNull, withRegular } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
+import { isTracked } from "./git.ts";
 import {
   findProject,
   type Location,
@@ -191,7 +192,8 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
   }
   const dir = agentDirectories(name, config, repository)[agentScope];
   if (agentScope === "user") return { scope, dir, committable: false };
-  return inRepository(scope, dir, project, agentScope === "project");
+  // A local one is the user's alone, unless somebody has committed it all the same.
+  return inRepository(scope, dir, project, agentScope === "project" || isTracked(dir));
 }
 
 /** A repository could contain `.claude/memory` as a link to any of the user's folders; so its directories must stay inside it. */
@@ -245,10 +247,11 @@ function findAgentScope(name: string, config: Config, repository: string): Agent
 }
 
 /** A definition starts with its frontmatter; the prompt after it can be long. */
-const HEAD_CHARS = 16 * 1024;
+const HEAD_BYTES = 16 * 1024;
 
 function readMemoryLine(file: string): AgentScope | null {
-  const head = attempt(() => fs.readFileSync(file, "utf8"), "").slice(0, HEAD_CHARS);
+  const read = (fd: number) => readPart(fd, 0, HEAD_BYTES).toString("utf8");
+  const head = attempt(() => withRegular(file, read, { follow: true }), null) ?? "";
   const frontmatter = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(head)?.[1] ?? "";
   const value = /^memory:[ \t]*["']?(user|project|local)["']?[ \t]*(?:#.*)?\r?$/m.exec(frontmatter)?.[1];
   return (value as AgentScope | undefined) ?? null;

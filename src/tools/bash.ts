@@ -1,8 +1,7 @@
 /** The Bash tool: a command in a shell, with permission for each program it runs, and nothing left running when it ends. */
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { type ChildCall, runChild } from "../child-group.ts";
+import { type ChildCall, findProgram, runChild } from "../child-group.ts";
 import { filled, number, required, text } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { WHOLE } from "./permission.ts";
@@ -58,8 +57,8 @@ const SHELL = process.platform === "win32" ? "cmd" : "posix";
 
 function findShell(env: Workbench["env"]): string {
   if (SHELL === "cmd") return env.ComSpec ?? env.COMSPEC ?? "cmd.exe";
-  const folders = [...(env.PATH ?? "").split(":").filter((folder) => folder.startsWith("/")), "/bin", "/usr/bin"];
-  return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
+  const files = [findProgram(env, "bash")?.file ?? "", "/bin/bash", "/usr/bin/bash"];
+  return files.find((file) => existsSync(file)) ?? "/bin/sh";
 }
 
 /** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */

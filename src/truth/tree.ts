@@ -1,7 +1,8 @@
 /** The files of a project as they are now: one listing for all claims. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
 
@@ -80,7 +81,7 @@ export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value
 }
 
 function readSubmodules(root: string): string[] {
-  const text = attempt(() => readFileSync(join(root, ".gitmodules"), "utf8").slice(0, 1 << 20), "");
+  const text = attempt(() => readRegularText(join(root, ".gitmodules"), 1 << 20), null) ?? "";
   return [...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path.replace(/\/$/, ""));
 }
 

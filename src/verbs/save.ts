@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { findProgram } from "../child-group.ts";
 import { readRegular } from "../disk/fence.ts";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir, Named } from "../memdir.ts";
@@ -318,11 +319,13 @@ async function runEditor(path: string, env: World["env"]): Promise<void> {
   if (program === "") throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");
-  const { error, status, signal } = spawnSync(program, [...args, path], { stdio: "inherit" });
-  if (error) {
+  const found = findProgram(env, program);
+  const ended = found && spawnSync(found.file, [...args, path], { stdio: "inherit", env: found.env });
+  if (!ended || ended.error) {
     const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
-    throw new MemdirError("usage", message, { cause: error });
+    throw new MemdirError("usage", message, { cause: ended?.error });
   }
+  const { status, signal } = ended;
   const how = signal === null ? `ended with code ${status}` : `was ended by ${signal}`;
   if (status !== 0) throw new MemdirError("usage", `the editor ${how}: nothing was changed`);
 }

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { findProgram } from "../child-group.ts";
 import { type Config, SETTINGS, type Setting } from "../config.ts";
 import { statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
@@ -142,16 +143,18 @@ function openInEditor(env: Page["env"], path: string): string | null {
   );
   const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? null : "xdg-open";
   const hasScreen = process.platform === "darwin" || env.DISPLAY || env.WAYLAND_DISPLAY;
-  const [program, ...args] = own?.split(/\s+/) ?? (opener && hasScreen ? [opener] : []);
-  if (program === undefined) return null;
+  const [name, ...args] = own?.split(/\s+/) ?? (opener && hasScreen ? [opener] : []);
+  const program = name === undefined ? null : findProgram(env, name);
+  if (program === null) return null;
   // "--wait" is for callers that read the file afterwards.
-  const child = spawn(program, [...args.filter((each) => !/^-(?:-wait|w)$/.test(each)), path], {
+  const child = spawn(program.file, [...args.filter((each) => !/^-(?:-wait|w)$/.test(each)), path], {
     stdio: "ignore",
     detached: true,
+    env: program.env,
   });
   child.on("error", () => {});
   child.unref();
-  return basename(program);
+  return basename(program.file);
 }
 
 /** A server that the project has joined comes before the folder in the repository. */

@@ -336,13 +336,13 @@ function toolEntry(fields: readonly string[]): HookEntry {
 }
 
 /** The first of the paths that exists, else the program's path, or null. */
-function findTrace({ env, platform }: Pick<Machine, "env" | "platform">, program: string, ...paths: string[]) {
-  return paths.find((path) => existsSync(path)) ?? findClient({ env, platform }, program);
+function findTrace(machine: Pick<Machine, "env" | "cwd" | "platform">, program: string, ...paths: string[]) {
+  return paths.find((path) => existsSync(path)) ?? findClient(machine, program)?.file ?? null;
 }
 
-export function findClient({ env, platform }: Pick<Machine, "env" | "platform">, program: string): string | null {
+export function findClient({ env, cwd, platform }: Pick<Machine, "env" | "cwd" | "platform">, program: string) {
   const endings = platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : undefined;
-  return findProgram(env, program, endings);
+  return findProgram(env, program, { cwd, endings });
 }
 
 /** Undefined when it is missing or cannot be read, which is reported when the file is changed. */

@@ -2,10 +2,8 @@
 
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
-import { isWithin, realPath } from "../disk/fence.ts";
+import { join } from "node:path";
 import { attempt } from "../errors.ts";
-import { findProject } from "../project/locate.ts";
 import { type Directory, listEntries, peekForHooks } from "../store/store.ts";
 import { CLIENTS, type Client, claudeFolder, findClient, type HookForm } from "./clients.ts";
 import type { Machine } from "./machine.ts";
@@ -33,22 +31,16 @@ export function canCall({ calls }: Client, version: string | null): boolean | nu
 /** It prints a line and ends; a client that takes longer is updating itself, or hangs. */
 const VERSION_MS = 3_000;
 
-/** As the client says itself; null when that cannot be told. A program inside the project is never run: a repository may bring any. */
+/** As the client says itself; null when that cannot be told. */
 export function findVersion(machine: Machine, { calls }: Client): string | null {
   const program = calls ? findClient(machine, calls.program) : null;
-  if (program === null || !isAbsolute(program) || isInProject(machine, program)) return null;
-  const env = { ...machine.env, DISABLE_AUTOUPDATER: "1" };
-  const how = { cwd: machine.home, env, timeout: VERSION_MS, encoding: "utf8", windowsHide: true } as const;
-  const said = attempt(() => execFileSync(program, ["--version"], { ...how, stdio: ["ignore", "pipe", "ignore"] }), "");
+  if (program === null) return null;
+  const env = { ...program.env, DISABLE_AUTOUPDATER: "1" };
+  const limit = { timeout: VERSION_MS, killSignal: "SIGKILL" } as const;
+  const how = { ...limit, cwd: machine.home, env, encoding: "utf8", windowsHide: true } as const;
+  const stdio = ["ignore", "pipe", "ignore"] as const;
+  const said = attempt(() => execFileSync(program.file, ["--version"], { ...how, stdio: [...stdio] }), "");
   return /\d+\.\d+\.\d+/.exec(said)?.[0] ?? null;
-}
-
-/** In the home itself, or above it, programs are the user's own. */
-function isInProject({ cwd, home }: Machine, program: string): boolean {
-  const { worktreeRoot, cwd: folder } = findProject(cwd);
-  const root = realPath(worktreeRoot ?? folder);
-  if (isWithin(root, realPath(home))) return false;
-  return [program, realPath(program)].some((path) => isWithin(root, path));
 }
 
 /** Whether any store of the user's has an enforced rule: those given, the user's own, and every project's. Writes nothing. */

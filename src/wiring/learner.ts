@@ -24,8 +24,8 @@ const LOGINS: Readonly<Partial<Record<ClientName, (machine: Machine) => boolean>
 
 /** The first that is logged in. Not OpenCode, which has no model of its own. */
 export function findLearner(machine: Machine): Client | null {
-  const clients = Object.values(MODEL_CLIENTS);
-  return clients.find(({ name, program }) => findProgram(machine.env, program) && LOGINS[name]?.(machine)) ?? null;
+  const isHere = ({ program }: Client) => findProgram(machine.env, program, { cwd: machine.cwd }) !== null;
+  return Object.values(MODEL_CLIENTS).find((each) => isHere(each) && LOGINS[each.name]?.(machine)) ?? null;
 }
 
 /** Whether the user's file says what learning asks, or that it asks nothing; or the environment says it. */

@@ -115,8 +115,20 @@ describe("which program", () => {
     for (const PATH of [relative, ".", ""]) {
       const error = problemOf(await openClient({ client, model: "", env: { ...env, PATH } })(request({})));
       expect(error).toMatchObject({ kind: "bad-request" });
-      expect(error.message).toMatch(/`claude` was not found on your PATH; install Claude Code/);
+      expect(error.message).toMatch(/`claude` was not found on your PATH, outside this project; install Claude Code/);
     }
+  });
+
+  it("is never one of the project that memdir runs in", async () => {
+    const { ask, isTold, top } = desk(`seen({}); answer({ result: "planted" });`);
+    const before = process.cwd();
+    process.chdir(path.join(top, "bin"));
+    try {
+      expect(problemOf(await ask()).message).toContain("outside this project");
+    } finally {
+      process.chdir(before);
+    }
+    expect(isTold("run1")).toBe(false);
   });
 
   it("is not named by what looks like an option", () => {

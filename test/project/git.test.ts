@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readGit, runGit } from "../../src/project/git.ts";
@@ -70,6 +70,31 @@ describe("running git", () => {
     expect(await ask(world.project, { PATH: world.home })).toMatchObject({ code: null, cut: "no git" });
     expect(await ask(join(world.top, "gone"))).toMatchObject({ code: null, cut: "no git" });
     expect(await ask("/a\0b")).toMatchObject({ code: null, cut: "no git" });
+  });
+
+  it("is never a program of the project, by PATH, by a link or from a submodule, and starts none", async () => {
+    const world = makeWorld();
+    commitFile(world);
+    const planted = join(world.project, "node_modules", ".bin");
+    const inner = join(world.project, "vendor", "inner");
+    const own = join(world.top, "own");
+    const linked = join(world.top, "linked");
+    for (const folder of [planted, own, join(inner, ".git")]) mkdirSync(folder, { recursive: true });
+    symlinkSync(planted, linked);
+    const trap = makeTrap(world, join(planted, "git"));
+    makeTrap(world, join(planted, "helper"));
+    const PATH = `${planted}:${linked}:${world.env.PATH}`;
+    const ask = (root: string, more: string) =>
+      runGit({ root, env: { ...world.env, PATH: `${more}:${PATH}` } }, ["ls-files"]);
+    expect((await ask(world.project, linked)).output.toString()).toBe("a.txt\n");
+    writeFileSync(join(own, "git"), "#!/bin/sh\nexec helper\n", { mode: 0o755 });
+    writeFileSync(join(own, "helper"), "#!/bin/sh\necho own\n", { mode: 0o755 });
+    for (const root of [world.project, inner])
+      expect((await ask(root, `${planted}:${own}`)).output.toString()).toBe("own\n");
+    rmSync(join(own, "git"));
+    symlinkSync(trap.program, join(own, "git"));
+    expect((await ask(world.project, own)).code).toBe(0);
+    expect(trap.hasRun()).toBe(false);
   });
 
   it("refuses a command that was not checked, and the network for other people's repositories", async () => {

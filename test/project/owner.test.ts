@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -81,6 +82,13 @@ describe("the record", () => {
     }
     f.put({ "mem/.memdir/project.json": '{"roots":["/a",1],"rootCommit":5}' });
     expect(readOwner(f.at("mem"))).toEqual({ roots: ["/a"], rootCommit: null, remote: null, shared: false, at: "" });
+  });
+
+  it.runIf(process.platform !== "win32")("is nothing when it is a pipe", () => {
+    const f = makeFixture();
+    fs.mkdirSync(f.at("mem/.memdir"), { recursive: true });
+    execFileSync("mkfifo", [ownerFile(f.at("mem"))]);
+    expect(readOwner(f.at("mem"))).toBeNull();
   });
 });
 

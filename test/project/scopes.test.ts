@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -60,6 +61,32 @@ describe("scopeDirectory", () => {
     expect(scopeDirectory("agent:rev@local", context)).toMatchObject({ committable: false });
   });
 
+  it("C25 a local agent's directory that is committed is shared all the same", () => {
+    const f = makeFixture();
+    f.put({ "repo/.claude/agent-memory-local/helper/deploy.md": "x", "repo/.claude/agent-memory-local/hid/a.md": "x" });
+    f.put({ "repo/.gitignore": "hid\n", "repo/sub/.claude/agent-memory-local/inner/a.md": "x" });
+    const root = f.repository("repo");
+    const isCommittable = (name: string, cwd = root) =>
+      scopeDirectory(`agent:${name}@local`, contextOf(f, cwd)).committable;
+    expect(["helper", "hid", "new"].map((name) => isCommittable(name))).toEqual([true, false, false]);
+    f.git(root, "worktree", "add", "-q", f.at("tree"));
+    expect(["helper", "hid"].map((name) => isCommittable(name, f.at("tree")))).toEqual([true, false]);
+    f.git(root, "update-index", "--index-version", "4");
+    expect(isCommittable("helper")).toBe(true);
+    f.git(root, "update-index", "--index-version", "2");
+    f.git(root, "rm", "-rq", "--cached", ".claude/agent-memory-local/helper");
+    expect(isCommittable("helper")).toBe(false);
+    f.git(root, "update-index", "--split-index");
+    expect(isCommittable("helper")).toBe(true);
+    // `.claude` may be a submodule, and a file of git may be broken.
+    f.git(f.at("repo/sub/.claude"), "init", "-q");
+    f.git(f.at("repo/sub/.claude"), "add", ".");
+    fs.mkdirSync(f.at("repo/sub/.git"));
+    expect(isCommittable("inner", f.at("repo/sub"))).toBe(true);
+    fs.writeFileSync(f.at("repo/sub/.claude/.git/index"), "");
+    expect(isCommittable("inner", f.at("repo/sub"))).toBe(true);
+  });
+
   it("B9.6 without a place: the definition's memory line, else where it has memories, else the project", () => {
     const f = makeFixture();
     f.put({
@@ -77,6 +104,19 @@ describe("scopeDirectory", () => {
     expect(scopeOf("odd")).toBe("agent:odd@project");
     expect(scopeOf("new")).toBe("agent:new@project");
   });
+
+  it.runIf(process.platform !== "win32")(
+    "a definition that is no regular file says nothing, and holds nothing up",
+    () => {
+      const f = makeFixture();
+      f.put({ "repo/.claude/agents/long.md": `---\nmemory: user\n---\n${"x".repeat(100_000)}` });
+      execFileSync("mkfifo", [f.at("pipe")]);
+      fs.symlinkSync(f.at("pipe"), f.at("repo/.claude/agents/pipe.md"));
+      const context = contextOf(f, f.repository("repo"));
+      expect(scopeDirectory("agent:pipe", context).scope).toBe("agent:pipe@project");
+      expect(scopeDirectory("agent:long", context).scope).toBe("agent:long@user");
+    },
+  );
 
   it("B9.7 C25 the shared layout: one directory per scope, local is the committed one of the worktree", () => {
     const f = makeFixture();

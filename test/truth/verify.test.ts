@@ -326,6 +326,13 @@ describe("where little can be seen", () => {
 });
 
 describe("hostile projects", () => {
+  it.runIf(process.platform !== "win32")("waits for no pipe in the place of a list of submodules", async () => {
+    const world = movedWorld();
+    execFileSync("mkfifo", [path.join(world.project, ".gitmodules")]);
+    remember(world, "a.md", memory("See src/auth.ts."));
+    expect(short(await verify(world))).toEqual(["src/auth.ts moved"]);
+  });
+
   it("runs nothing that the repository's configuration names", async () => {
     const world = movedWorld();
     const mark = path.join(world.top, "ran");

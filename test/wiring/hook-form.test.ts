@@ -160,6 +160,16 @@ describe.runIf(process.platform !== "win32")("a client's version", () => {
     expect(fs.existsSync(path.join(project, "ran"))).toBe(false);
   });
 
+  test("is not waited for when the client ignores that its time is over", () => {
+    const machine = makeMachine();
+    const loop = "n=0; while [ $n -lt 60 ]; do sleep 0.1; n=$((n + 1)); done";
+    machine.put("bin/claude", `#!/bin/sh\ntrap "" TERM\n${loop}\ntouch '${machine.at("ended")}'\n`);
+    fs.chmodSync(machine.at("bin/claude"), 0o755);
+    machine.env = { ...machine.env, PATH: `${machine.at("bin")}:/usr/bin:/bin` };
+    expect(findVersion(machine, claude!)).toBeNull();
+    expect(fs.existsSync(machine.at("ended"))).toBe(false);
+  });
+
   test("is asked of the user's own program, also when memdir is run in the home", () => {
     const machine = makeMachine();
     installClient(machine, "claude", "2.1.325 (Claude Code)");

@@ -7,6 +7,8 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Extensions } from "@electric-sql/pglite";
+import { findProgram } from "../../child-group.ts";
+import { processEnv } from "../../config.ts";
 import { acquireLock, type Lock } from "../../disk/turns.ts";
 import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
@@ -155,8 +157,11 @@ const NPM_MS = 10 * 60 * 1000;
 
 /** The real npm. Windows has only a script for shells, so the program behind it is run, which is beside Node. */
 export async function runNpm(args: readonly string[]): Promise<void> {
-  const program = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
-  const [file, all] =
-    process.platform === "win32" && existsSync(program) ? [process.execPath, [program, ...args]] : ["npm", [...args]];
-  await promisify(execFile)(file, all, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, windowsHide: true });
+  const npm = findProgram(processEnv(), "npm");
+  const script = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
+  const isBeside = process.platform === "win32" && existsSync(script);
+  const file = isBeside ? process.execPath : npm?.file;
+  if (file === undefined) throw new Error("npm is not in PATH, outside this project");
+  const how = { env: npm?.env, timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, windowsHide: true };
+  await promisify(execFile)(file, isBeside ? [script, ...args] : args, how);
 }
