@@ -56,7 +56,9 @@ export async function buildStartContext(
   const on = config.disabled === null;
   // A host that trusts the repository follows its settings, as recorded cases demand; memdir itself does not, and the warnings say
   // so. Nothing but MEMORY.md is read there, to show what the host would load.
-  const shown = location.untrusted ? { ...directory, path: location.untrusted.dir, readOnly: true } : directory;
+  const shown = location.untrusted
+    ? { ...directory, path: location.untrusted.dir, inRepository: true, readOnly: true }
+    : directory;
   // The switch that drops all instruction files drops the index with them; memory itself stays on.
   const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: !location.untrusted }) : null;
   const off = config.claudeMdsDisabled;

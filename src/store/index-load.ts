@@ -2,20 +2,21 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { onDisk } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
 import {
   type Directory,
   fileMode,
-  INDEX_FILE,
   type IndexLimits,
+  isShared,
   openPins,
   readStart,
   statePath,
   walk,
 } from "./directory.ts";
-import { readOverflow, readText } from "./index-file.ts";
+import { indexPath, readOverflow, readText } from "./index-file.ts";
 import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 
@@ -61,11 +62,23 @@ export function loadIndex(directory: Directory, options: { generate: boolean }):
 
 /** The file's text; "" for one that cannot be followed, null when nothing is there. */
 function readIndexText(directory: Directory): string | null {
-  const path = join(directory.path, INDEX_FILE);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return null;
-  // The client follows a link here, so for looking we do too; a directory or fifo is no index.
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
+  const path = indexPath(directory);
+  return onDisk("read", path, () => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) return null;
+    if (stat.isSymbolicLink() && isForeignLink(directory, path)) {
+      directory.log(`${path} is a link that leads out of the directory, and is not read: replace it by a file`);
+      return "";
+    }
+    // The client follows a link here, so for looking we do too; a directory or fifo is no index.
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
+  });
+}
+
+/** Users may link their own index; one that came with a repository could lead to any of their files. */
+function isForeignLink(directory: Directory, path: string): boolean {
+  const isInClone = isShared(directory) || directory.scope.endsWith("@local");
+  return isInClone && !isWithin(realPath(directory.path), realPath(path));
 }
 
 /** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */
@@ -175,7 +188,7 @@ function writeGenerated(directory: Directory, text: string): void {
     try {
       const temporary = writeTemporary(statePath(pinned, "tmp"), text, fileMode(directory));
       // Somebody else may have made one meanwhile: theirs stays.
-      const result = exchange(temporary, join(directory.path, INDEX_FILE), () => false, null);
+      const result = exchange(temporary, indexPath(directory), () => false, null);
       if (result === "changed") removeQuietly(temporary);
     } finally {
       close();
