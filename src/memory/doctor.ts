@@ -158,19 +158,22 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
   const size = `${at}${count(view.lines, "line")}, ${view.chars} characters`;
   const missing = findUnlinked(directory, rows);
   const isMissing = lstatSync(indexPath(directory), { throwIfNoEntry: false }) === undefined && missing.length > 0;
-  const checks = [
+  const linted = await lintDirectory(directory);
+  const named = (wanted: string, fix: (file: string) => string, mend?: Mend) =>
+    linted
+      .filter(({ rule }) => rule === wanted)
+      .map(({ file, line, message }) => check(wanted, false, `${at}${file}:${line}: ${message}`, fix(file), mend));
+  return [
+    // Before the index, which repeats the names and descriptions of memories.
+    ...named("secret", (file) => `memdir edit ${file}`),
     isMissing
       ? check("index", false, `${at}${INDEX_FILE} is missing`, rebuild, mend)
       : check("index", view.warning === null, size, rebuild, mend),
+    ...(missing.length > 0 && !isMissing
+      ? [check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend)]
+      : []),
+    ...named("index-dangling", () => rebuild, mend),
   ];
-  if (missing.length > 0 && !isMissing)
-    checks.push(check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend));
-  for (const { rule, file, line, message } of await lintDirectory(directory)) {
-    const detail = `${at}${file}:${line}: ${message}`;
-    if (rule === "secret") checks.push(check(rule, false, detail, `memdir edit ${file}`));
-    if (rule === "index-dangling") checks.push(check(rule, false, detail, rebuild, mend));
-  }
-  return checks;
 }
 
 /** As health counts them: of whatever age. */

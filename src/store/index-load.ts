@@ -6,6 +6,7 @@ import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../
 import { onDisk } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import {
   type Directory,
   fileMode,
@@ -168,7 +169,8 @@ function generatedLine(directory: Directory, file: string): string {
   const { fields, problems } = parseDocument(readStart(directory, file, MAX_HEADER_BYTES).toString("utf8"));
   const field = fields.find((f) => f.key === "description");
   const isText = field && typeof field.value === "string" && !(field.style === "plain" && isOtherScalar(field.value));
-  const description = isText && problems.length === 0 ? (field.value as string).replace(/\s+/g, " ").trim() : "";
+  const words = isText && problems.length === 0 ? (field.value as string) : "";
+  const description = redactSecrets(words).replace(/\s+/g, " ").trim();
   const link = `- [${stemOf(file)}](${file})`;
   const line = `${link} — ${description}`;
   if (description === "" || link.length >= GENERATED.lineChars - 4) return link;

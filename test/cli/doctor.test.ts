@@ -69,6 +69,26 @@ test("a missing index, and a memory of this minute that it does not list, as hea
   expect(other.index()).toContain("fresh.md");
 });
 
+test("a secret is named before a rebuild is advised, and no index repeats it", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+  const fields = `name: Deploy with ${secret}\ndescription: the token is ${secret}`;
+  world.write("deploy.md", `---\n${fields}\ntype: reference\n---\n\nBody.\n`);
+  const failed = async () => (await memdir.doctor()).flatMap(({ ok, name }) => (ok ? [] : [name]));
+  expect(await failed()).toEqual(["secret", "secret", "index-missing"]);
+  await memdir.rebuildIndex();
+  expect(world.index()).toContain("](deploy.md) — the token is [redacted: github-token]");
+  fs.rmSync(world.path("MEMORY.md"));
+  expect((await memdir.context([])).memory.index).toContain(
+    "[deploy](deploy.md) — the token is [redacted: github-token]",
+  );
+  expect(world.exists("MEMORY.md")).toBe(true);
+  const own = ["deploy.md", ".memdir/rows.bin"].map((file) => path.relative(world.top, world.path(file)));
+  expect(world.grep(secret).filter((file) => !own.includes(file))).toEqual([]);
+});
+
 async function makeHurt(): Promise<World> {
   const world = makeWorld();
   const memdir = await world.open();
