@@ -361,7 +361,8 @@ function openOverflow(directory: Directory, { more, moreStamp }: PageRecord) {
 }
 
 function readForView(path: string): string | null {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readText(path) : null;
+  const isFile = onDisk("read", path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+  return isFile ? readText(path) : null;
 }
 
 /** The index now; null if there is none. A link is not followed: it is replaced, and what it points to stays. */

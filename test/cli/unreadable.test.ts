@@ -37,5 +37,10 @@ test.skipIf(process.platform === "win32")("a directory or an index without permi
   const listed = await run("list");
   expect(listed).toEqual({ code: 1, out: expect.stringContaining(`${sandbox.dir()} is skipped: cannot be read`) });
   expect(listed.out).not.toContain("No memories");
+  for (const args of [["index"], ["health"], ["context"], ["prompt", "--section", "index"]]) {
+    const { code, out } = await run(...args);
+    expect(code, args.join(" ")).toBe(3);
+    expect(out).toMatch(/cannot read .*MEMORY\.md \(EACCES\): no permission; check its owner and mode/);
+  }
   fs.chmodSync(sandbox.dir(), 0o700);
 });
