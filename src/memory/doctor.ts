@@ -155,7 +155,8 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
   const problem = whyUnreadable(directory);
   if (problem !== null) return [check("index", false, `${at}${problem}`, "give yourself the right to read it")];
   const view = loadIndex(directory, { generate: false });
-  const size = `${at}${count(view.lines, "line")}, ${view.chars} characters`;
+  const size = `${count(view.lines, "line")}, ${view.chars} characters`;
+  const detail = `${at}${view.truncated ? size : (view.warning?.message ?? size)}`;
   const missing = findUnlinked(directory, rows);
   const isMissing = lstatSync(indexPath(directory), { throwIfNoEntry: false }) === undefined && missing.length > 0;
   const linted = await lintDirectory(directory);
@@ -168,7 +169,7 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
     ...named("secret", (file) => `memdir edit ${file}`),
     isMissing
       ? check("index", false, `${at}${INDEX_FILE} is missing`, rebuild, mend)
-      : check("index", view.warning === null, size, rebuild, mend),
+      : check("index", view.warning === null, detail, rebuild, mend),
     ...(missing.length > 0 && !isMissing
       ? [check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend)]
       : []),

@@ -33,7 +33,7 @@ export interface IndexView {
   chars: number;
   /** Whether the index is too large and only its beginning is loaded. */
   truncated: boolean;
-  /** How much was cut and what to do about it; null when all of it is loaded. */
+  /** What is not loaded and what to do about it; null when all of it is loaded. */
   warning: IndexWarning | null;
   /** Files that only the overflow page points to. */
   overflow: string[];
@@ -54,11 +54,13 @@ export interface IndexWarning {
 }
 
 export function loadIndex(directory: Directory, options: { generate: boolean }): IndexView {
-  const text = readIndexText(directory) ?? (options.generate ? generateIndex(directory) : "");
+  const isForeign = isForeignLink(directory);
+  const text = isForeign ? "" : (readIndexText(directory) ?? (options.generate ? generateIndex(directory) : ""));
   const overflowText = readOverflow(directory);
   const inIndex = linkedFiles(text);
   const overflow = [...linkedFiles(overflowText)].filter((file) => !inIndex.has(file));
-  return { dir: directory.path, ...cutIndex(text, directory.limits), overflow };
+  const cut = cutIndex(text, directory.limits);
+  return { dir: directory.path, ...cut, warning: isForeign ? FOREIGN : cut.warning, overflow };
 }
 
 /** The file's text; "" for one that cannot be followed, null when nothing is there. */
@@ -67,20 +69,24 @@ function readIndexText(directory: Directory): string | null {
   return onDisk("read", path, () => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) return null;
-    if (stat.isSymbolicLink() && isForeignLink(directory, path)) {
-      directory.log(`${path} is a link that leads out of the directory, and is not read: replace it by a file`);
-      return "";
-    }
     // The client follows a link here, so for looking we do too; a directory or fifo is no index.
     return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
   });
 }
 
 /** Users may link their own index; one that came with a repository could lead to any of their files. */
-function isForeignLink(directory: Directory, path: string): boolean {
+function isForeignLink(directory: Directory): boolean {
   const isInClone = isShared(directory) || directory.scope.endsWith("@local");
-  return isInClone && !isWithin(realPath(directory.path), realPath(path));
+  return isInClone && !isWithin(realPath(directory.path), realPath(indexPath(directory)));
 }
+
+const FOREIGN: IndexWarning = {
+  lines: null,
+  chars: null,
+  cutLines: null,
+  firstCutLine: null,
+  message: "MEMORY.md is a link that leads out of the directory, so it is not read: replace it by a file.",
+};
 
 /** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */
 export function cutIndex(text: string, limits: IndexLimits): Omit<IndexView, "dir" | "overflow"> {
