@@ -1,6 +1,6 @@
 /** What a session starts with: instruction files and index for a host, the memory section for a model. */
 
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/fence.ts";
@@ -18,6 +18,7 @@ import {
   type IndexWarning,
   keysOf,
   loadIndex,
+  makeDirectory,
   names,
   parseHeader,
   readReferences,
@@ -116,9 +117,9 @@ export interface MemoryPromptOptions {
 
 /** Equal files give equal bytes; ages are only shown with the files themselves. */
 export async function buildMemoryPrompt(directory: Store, options: MemoryPromptOptions = {}): Promise<string> {
-  const { section, files, memories, makeDirectory = true, ...rest } = options;
-  const readOnly = directory.readOnly || !makeDirectory;
-  if (!readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
+  const { section, files, memories, makeDirectory: isMade = true, ...rest } = options;
+  const readOnly = directory.readOnly || !isMade;
+  if (!readOnly) makeDirectory(directory);
   // The other parts do not need it, and reading it takes longer than building them.
   const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
   const view = wanted ? loadIndex({ ...directory, readOnly }, { generate: true }) : null;

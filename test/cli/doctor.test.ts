@@ -11,7 +11,7 @@ import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/owner.ts";
 import { makeDoctor, type Prove } from "../../src/verbs/doctor.ts";
 import { putFakeClient } from "../model/fake-client.ts";
-import { DAY, makeWorld, note, type World } from "../world.ts";
+import { DAY, errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
 const examine = (call: Call, prove: Prove) => runOf(makeDoctor(prove))(call);
@@ -87,6 +87,33 @@ test("a secret is named before a rebuild is advised, and no index repeats it", a
   expect(world.exists("MEMORY.md")).toBe(true);
   const own = ["deploy.md", ".memdir/rows.bin"].map((file) => path.relative(world.top, world.path(file)));
   expect(world.grep(secret).filter((file) => !own.includes(file))).toEqual([]);
+});
+
+test("an index that is not text, which keeps every change from being made, is named", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  fs.appendFileSync(world.path("MEMORY.md"), Buffer.from([0x2d, 0x20, 0xe9, 0x0a]));
+  expect((await errorOf(memdir.save(note("rust")))).message).toContain("not UTF-8 text");
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([{ name: "index", fix: "save it as UTF-8" }]);
+});
+
+test("a link that leads nowhere on the way to the directory is named, by a save as well", async () => {
+  const world = makeWorld();
+  const claude = path.join(world.home, ".claude");
+  fs.rmSync(claude, { recursive: true });
+  fs.symlinkSync(path.join(world.top, "nowhere"), claude);
+  const memdir = await world.open();
+  const { message } = await errorOf(memdir.save(note("tea")));
+  expect(message).toBe(
+    `${claude} is a link to ${path.join(world.top, "nowhere")}, which is not there: make the folder that it leads to, or remove the link`,
+  );
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([
+    { name: "link", detail: expect.stringContaining(`${claude} is a link to`) },
+  ]);
+  fs.mkdirSync(path.join(world.top, "nowhere"));
+  await memdir.save(note("tea"));
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toEqual([]);
 });
 
 async function makeHurt(): Promise<World> {
