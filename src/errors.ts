@@ -90,7 +90,7 @@ const REMEDIES: Record<string, string> = {
   EROFS: "the file system is read-only; choose another directory with --memory-dir",
   EACCES: "no permission; check the owner and mode of the directory",
   EPERM: "no permission; check the owner and mode of the directory",
-  ENOENT: "it is gone; run the command again to create it, if its directory was removed meanwhile",
+  ENOENT: "it was removed meanwhile, or cannot be made there; check the path and run the command again",
   ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
   EISDIR: "it is a directory where a file belongs; move it away",
   ENOTFILE: "it is not a regular file; move it away",

@@ -1,6 +1,6 @@
 /** What a session starts with: instruction files and index for a host, the memory section for a model. */
 
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/fence.ts";
@@ -18,6 +18,7 @@ import {
   type IndexWarning,
   keysOf,
   loadIndex,
+  makeDirectory,
   names,
   parseHeader,
   readReferences,
@@ -56,7 +57,9 @@ export async function buildStartContext(
   const on = config.disabled === null;
   // A host that trusts the repository follows its settings, as recorded cases demand; memdir itself does not, and the warnings say
   // so. Nothing but MEMORY.md is read there, to show what the host would load.
-  const shown = location.untrusted ? { ...directory, path: location.untrusted.dir, readOnly: true } : directory;
+  const shown = location.untrusted
+    ? { ...directory, path: location.untrusted.dir, inRepository: true, readOnly: true }
+    : directory;
   // The switch that drops all instruction files drops the index with them; memory itself stays on.
   const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: !location.untrusted }) : null;
   const off = config.claudeMdsDisabled;
@@ -114,9 +117,9 @@ export interface MemoryPromptOptions {
 
 /** Equal files give equal bytes; ages are only shown with the files themselves. */
 export async function buildMemoryPrompt(directory: Store, options: MemoryPromptOptions = {}): Promise<string> {
-  const { section, files, memories, makeDirectory = true, ...rest } = options;
-  const readOnly = directory.readOnly || !makeDirectory;
-  if (!readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
+  const { section, files, memories, makeDirectory: isMade = true, ...rest } = options;
+  const readOnly = directory.readOnly || !isMade;
+  if (!readOnly) makeDirectory(directory);
   // The other parts do not need it, and reading it takes longer than building them.
   const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
   const view = wanted ? loadIndex({ ...directory, readOnly }, { generate: true }) : null;

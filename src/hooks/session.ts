@@ -6,7 +6,6 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, Env } from "../config.ts";
-import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
 import type { Location } from "../project/locate.ts";
 import { findDirectories, findPlace } from "../project/scopes.ts";
@@ -98,10 +97,7 @@ function indexNotes(directories: readonly Directory[], room: number, host: Sessi
 }
 
 function indexNote(directory: Directory, maxChars: number): string {
-  // A user may link their own index; a repository's could be a link to any of the user's files.
-  const file = join(directory.path, INDEX_FILE);
-  if (directory.scope === "team" && !isWithin(realPath(directory.path), realPath(file))) return "";
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = statSync(join(directory.path, INDEX_FILE), { throwIfNoEntry: false });
   if (stat && !isMemorySized(stat)) return "";
   // Generated as the client does where there is none, but not written: starting a session changes no files.
   const { index } = loadIndex({ ...directory, readOnly: true }, { generate: true });

@@ -1,8 +1,9 @@
 /** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
 
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Env, processEnv } from "../config.ts";
-import { isAlive, loadNative } from "../disk/fence.ts";
+import { isAlive, loadNative, lstatOrNull } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { findCollisions, type Orphan } from "../project/owner.ts";
@@ -12,6 +13,7 @@ import {
   hasFrontmatter,
   INDEX_FILE,
   indexPath,
+  isUtf8Text,
   type Kept,
   loadIndex,
   needsRecovery,
@@ -89,12 +91,15 @@ export async function examineModel(env: Env): Promise<Check> {
 
 async function examineDirectory(directory: Store): Promise<Check[]> {
   const at = `${directory.scope}: `;
-  const link = examineLink(directory, at);
-  if (!existsSync(directory.path))
-    return link.length > 0
-      ? link
+  const there = findExisting(directory.path);
+  const link = examineLink(there, at);
+  const access = examineAccess(there, at);
+  if (!existsSync(directory.path)) {
+    const wrong = [...link, access].filter(({ ok }) => !ok);
+    return wrong.length > 0
+      ? wrong.slice(0, 1)
       : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
-  const access = examineAccess(directory, at);
+  }
   const { rows, skipped } = await directory.rows();
   // What cannot be entered cannot be looked at further.
   if (skipped.some(({ path }) => path === ".")) return [access, ...link];
@@ -123,8 +128,13 @@ async function examineDirectory(directory: Store): Promise<Check[]> {
   return checks;
 }
 
+/** As much of a path as there is, also a link that leads nowhere: what is missing is made there. */
+function findExisting(path: string): string {
+  return lstatOrNull(path) || dirname(path) === path ? path : findExisting(dirname(path));
+}
+
 /** A directory may be a link, by the user's choice; one that leads nowhere is nobody's choice. */
-function examineLink({ path }: Store, at: string): Check[] {
+function examineLink(path: string, at: string): Check[] {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
   const isThere = existsSync(path);
   const detail = `${at}${path} is a link to ${readlinkSync(path)}${isThere ? "" : ", which is not there"}`;
@@ -154,23 +164,29 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
   const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
   const problem = whyUnreadable(directory);
   if (problem !== null) return [check("index", false, `${at}${problem}`, "give yourself the right to read it")];
+  if (!isUtf8Text(indexPath(directory)))
+    return [check("index", false, `${at}${INDEX_FILE} is not UTF-8 text: changes are refused`, "save it as UTF-8")];
   const view = loadIndex(directory, { generate: false });
-  const size = `${at}${count(view.lines, "line")}, ${view.chars} characters`;
+  const size = `${count(view.lines, "line")}, ${view.chars} characters`;
+  const detail = `${at}${view.truncated ? size : (view.warning?.message ?? size)}`;
   const missing = findUnlinked(directory, rows);
   const isMissing = lstatSync(indexPath(directory), { throwIfNoEntry: false }) === undefined && missing.length > 0;
-  const checks = [
+  const linted = await lintDirectory(directory);
+  const named = (wanted: string, fix: (file: string) => string, mend?: Mend) =>
+    linted
+      .filter(({ rule }) => rule === wanted)
+      .map(({ file, line, message }) => check(wanted, false, `${at}${file}:${line}: ${message}`, fix(file), mend));
+  return [
+    // Before the index, which repeats the names and descriptions of memories.
+    ...named("secret", (file) => `memdir edit ${file}`),
     isMissing
       ? check("index", false, `${at}${INDEX_FILE} is missing`, rebuild, mend)
-      : check("index", view.warning === null, size, rebuild, mend),
+      : check("index", view.warning === null, detail, rebuild, mend),
+    ...(missing.length > 0 && !isMissing
+      ? [check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend)]
+      : []),
+    ...named("index-dangling", () => rebuild, mend),
   ];
-  if (missing.length > 0 && !isMissing)
-    checks.push(check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend));
-  for (const { rule, file, line, message } of await lintDirectory(directory)) {
-    const detail = `${at}${file}:${line}: ${message}`;
-    if (rule === "secret") checks.push(check(rule, false, detail, `memdir edit ${file}`));
-    if (rule === "index-dangling") checks.push(check(rule, false, detail, rebuild, mend));
-  }
-  return checks;
 }
 
 /** As health counts them: of whatever age. */
@@ -189,15 +205,16 @@ function whyUnreadable(directory: Store): string | null {
   }
 }
 
-function examineAccess({ path }: Store, at: string): Check {
-  if (isOpenTo(path, constants.R_OK | constants.W_OK)) return check("directory", true, `${at}${path}`, null);
-  const what = isOpenTo(path, constants.R_OK) ? "written" : "read";
+function examineAccess(path: string, at: string): Check {
+  const reading = constants.R_OK | constants.X_OK;
+  if (isOpenTo(path, reading | constants.W_OK)) return check("directory", true, `${at}${path}`, null);
+  const what = isOpenTo(path, reading) ? "written" : "read";
   const fix = "check its owner and mode, or choose another with --memory-dir";
   return check("directory", false, `${at}${path} cannot be ${what}`, fix);
 }
 
 function isOpenTo(path: string, mode: number): boolean {
-  return attempt(() => accessSync(path, mode | constants.X_OK) === undefined, false);
+  return attempt(() => accessSync(path, mode) === undefined, false);
 }
 
 /** Files that were added by force are seen by others, whatever the rules say. */
@@ -214,6 +231,13 @@ async function isIgnored(path: string): Promise<boolean> {
 
 // --- The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read.
 
+/** Files and folders of the state; the state folder itself is `.`. */
+type Own = Pick<Kept, "name" | "kind" | "stat">;
+
+function shownNames(own: readonly Own[]): string {
+  return names(own.map(({ name }) => (name === "." ? ".memdir" : `.memdir/${name}`)));
+}
+
 /** Nothing is fixed, nor looked for, behind a link in the place of the folder. */
 function examineState(directory: Store, at: string): Check[] {
   const state = directory.state();
@@ -224,13 +248,29 @@ function examineState(directory: Store, at: string): Check[] {
   } catch (error) {
     return [check("state", false, `${at}${(error as Error).message}`, `remove ${statePath(directory)}`)];
   }
+  const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
+  const own = [...(folder ? [{ name: ".", kind: null, stat: folder }] : []), ...entries].filter(
+    ({ stat }) => stat.isFile() || stat.isDirectory(),
+  );
   return [
+    ...examineRights(directory, at, own),
     examineRecovery(directory, at),
     examineStaleLocks(state, at, entries),
     examineLeftovers(state, directory.now(), at, entries),
     examineCaches(state, at, entries),
-    ...(process.platform === "win32" ? [] : [examineModes(directory, at, entries)]),
+    ...(process.platform === "win32" ? [] : [examineModes(directory, at, own)]),
   ];
+}
+
+/** What a change writes in. A cache that cannot be written only costs time. */
+function examineRights(directory: Store, at: string, own: readonly Own[]): Check[] {
+  const closed = own.filter(({ name, kind, stat }) => {
+    const mode = constants.R_OK | constants.W_OK | (stat.isDirectory() ? constants.X_OK : 0);
+    return kind !== "cache" && !isOpenTo(statePath(directory, name), mode);
+  });
+  if (closed.length === 0) return [];
+  const detail = `${at}${shownNames(closed)} cannot be written: changes are refused`;
+  return [check("state", false, detail, "check the owner and mode")];
 }
 
 function examineRecovery(directory: Store, at: string): Check {
@@ -305,12 +345,9 @@ function isBroken(state: State, { name, stat, minBytes }: Kept): boolean {
 const OTHERS = 0o077;
 
 /** What is remembered of a user's work is theirs alone. Files further in are behind the folder's own mode. */
-function examineModes(directory: Store, at: string, entries: readonly Kept[]): Check {
-  const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
-  const open = [...(folder ? [{ name: ".", stat: folder }] : []), ...entries].filter(
-    ({ stat }) => (stat.isFile() || stat.isDirectory()) && (stat.mode & OTHERS) !== 0,
-  );
-  const shown = names(open.map(({ name }) => (name === "." ? ".memdir" : `.memdir/${name}`)));
+function examineModes(directory: Store, at: string, own: readonly Own[]): Check {
+  const open = own.filter(({ stat }) => (stat.mode & OTHERS) !== 0);
+  const shown = shownNames(open);
   const mend = () => {
     for (const { name } of open) close(statePath(directory, name));
     return `closed ${shown} to others`;

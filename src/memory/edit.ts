@@ -7,6 +7,7 @@ import { MemdirError } from "../errors.ts";
 import {
   type Admitted,
   admit,
+  BAD_END,
   checkGiven,
   cleanName,
   fileNameFor,
@@ -98,23 +99,24 @@ function checkBase(directory: Store, file: string, base: string | null): void {
  */
 export function examineEdit(file: string, base: string, text: string) {
   const problem = parseDocument(text).problems[0];
-  const broken = problem && parseDocument(base).problems.length === 0 ? problem : unknownType(file, base, text);
+  const broken = problem && parseDocument(base).problems.length === 0 ? problem : newProblem(file, base, text);
   return { broken, problems: parseMemory(file, text).problems, secrets: findSecrets(text) };
 }
 
 /** Throws for what must not be written. */
 function checkEdit(file: string, before: string | null, text: string, gate: Gate): Admitted {
   const admitted = admit({ file, text, before }, gate);
-  const unknown = before === null ? null : unknownType(file, before, text);
-  if (unknown !== null) throw new MemdirError("usage", `${file} was not changed: ${unknown}`);
+  const refused = before === null ? null : newProblem(file, before, text);
+  if (refused !== null) throw new MemdirError("usage", `${file} was not changed: ${refused}`);
   return { ...admitted, notices: [...parseMemory(file, text).problems, ...admitted.notices] };
 }
 
-/** Why a type that was known and is now another word is refused, or null. */
-function unknownType(file: string, before: string, text: string): string | null {
-  const { typeExplicit, problems } = parseMemory(file, text);
-  if (typeExplicit || !parseMemory(file, before).typeExplicit) return null;
-  return problems.find((problem) => problem.startsWith('the type "')) ?? null;
+/** Why a type that was known and is now another word, or an end that is now no date, is refused; or null. */
+function newProblem(file: string, before: string, text: string): string | null {
+  const old = parseMemory(file, before);
+  const isNew = (problem: string) =>
+    problem === BAD_END ? !old.problems.includes(problem) : problem.startsWith('the type "') && old.typeExplicit;
+  return parseMemory(file, text).problems.find(isNew) ?? null;
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */

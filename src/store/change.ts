@@ -37,6 +37,7 @@ import {
   indexPath,
   ownMark,
   type PageRequest,
+  peekIndex,
   readText,
   restoreIndex,
   type WrittenPages,
@@ -394,7 +395,8 @@ function sweep(directory: Directory): void {
 
 /** A writer killed between swapping and looking leaves another program's index here: what was worded by hand goes back. */
 function rescueLines(directory: Directory, path: string): void {
-  const theirs = readText(path) ?? "";
+  // Whoever made the repository may have put a link there.
+  const theirs = peekIndex(path);
   if (path.endsWith(ownMark(theirs))) return;
   const { text, retired } = readRecord(directory);
   const known = new Set(

@@ -4,24 +4,28 @@ import {
   closeSync,
   constants,
   type Dirent,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   type Stats,
   statSync,
 } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import {
   isAlive,
   isOwnTemporary,
+  lstatOrNull,
   type Pin,
   PRIVATE_MODE,
   pinFolder,
   readPart,
   readRegular,
   SHARED_MODE,
+  statOrNull,
   withRegular,
   writeCacheFile,
 } from "../disk/fence.ts";
@@ -114,7 +118,7 @@ export function openPins(directory: Directory): { pinned: Directory; close: () =
     return folder;
   };
   try {
-    mkdirSync(directory.path, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+    makeDirectory(directory);
     const pins = { base: open(), tmp: open("tmp"), images: open("images") };
     hideFromGit(pins.base.path);
     return { pinned: { ...directory, pins }, close };
@@ -122,6 +126,11 @@ export function openPins(directory: Directory): { pinned: Directory; close: () =
     close();
     throw diskError(error, "make the directory", directory.path);
   }
+}
+
+/** The directory alone, where it is not there yet. */
+export function makeDirectory({ path, inRepository }: Pick<Directory, "path" | "inRepository">): void {
+  onDisk("make the directory", path, () => makeFolders(path, inRepository ? 0o755 : 0o700));
 }
 
 /** Makes the directory and its state folders ready for writing, and refuses when a link was put in their place. */
@@ -530,15 +539,34 @@ export function notOurs(path: string): MemdirError {
   );
 }
 
-function makeFolder(path: string, recursive: boolean): Stats {
+function makeFolder(path: string, parents: boolean): Stats {
+  if (parents) makeFolders(dirname(path), 0o700);
   try {
-    mkdirSync(path, { mode: 0o700, recursive });
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Another process made it just now.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   return lstatSync(path);
 }
+
+/** One by one: Node's `recursive` never ends where a parent exists and nothing can be made in it, as in /proc. */
+function makeFolders(path: string, mode: number): void {
+  const isThere = () => statOrNull(path)?.isDirectory() === true;
+  if (isThere()) return;
+  const parent = dirname(path);
+  if (parent !== path && !existsSync(parent)) makeFolders(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process made it just now.
+    if (isThere()) return;
+    const isLink = lstatOrNull(path)?.isSymbolicLink();
+    throw isLink ? new MemdirError("disk", `${path} is a link to ${readlinkSync(path)}, ${DEAD_LINK}`) : error;
+  }
+}
+
+const DEAD_LINK = "which is not there: make the folder that it leads to, or remove the link";
 
 function hideFromGit(folder: string): void {
   const file = join(folder, ".gitignore");

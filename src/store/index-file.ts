@@ -361,7 +361,8 @@ function openOverflow(directory: Directory, { more, moreStamp }: PageRecord) {
 }
 
 function readForView(path: string): string | null {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readText(path) : null;
+  const isFile = onDisk("read", path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+  return isFile ? readText(path) : null;
 }
 
 /** The index now; null if there is none. A link is not followed: it is replaced, and what it points to stays. */
@@ -389,8 +390,8 @@ function settle(path: string): string | null {
   return text;
 }
 
-/** Null when there is nothing; "" for what is no file. */
-function isUtf8Text(path: string): boolean {
+/** Whether it can be read as text and written again; also when there is nothing. */
+export function isUtf8Text(path: string): boolean {
   return isUtf8(readRegular(path, { follow: true }) ?? Buffer.alloc(0));
 }
 
@@ -407,6 +408,7 @@ function refuseOtherEncoding(path: string): void {
   );
 }
 
+/** Null when there is nothing; "" for what is no file. */
 export function readText(path: string): string | null {
   return readBytes(path)?.toString("utf8") ?? (existsSync(path) ? "" : null);
 }

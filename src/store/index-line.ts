@@ -2,6 +2,7 @@
 
 import { attempt } from "../errors.ts";
 import { blankComments, eolOf, splitLines, stripForClient } from "../text/lines.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { INDEX_FILE, type IndexLimits, OVERFLOW_FILE } from "./directory.ts";
 import { type Header, type MemoryType, stemOf } from "./memory.ts";
 
@@ -41,9 +42,9 @@ export function formatIndexLine(header: Pick<Header, "file" | "name" | "descript
   return `- [${title || "memory"}](${formatTarget(header.file)})${hook === "" ? "" : ` — ${hook}`}`;
 }
 
-/** One line that opens no code span, HTML tag, comment or escape that could swallow the link. */
+/** One line without secrets, that opens no code span, HTML tag, comment or escape that could swallow the link. */
 function tame(text: string): string {
-  return text
+  return redactSecrets(text)
     .replace(/\s+/g, " ")
     .trim()
     .replaceAll("`", "'")

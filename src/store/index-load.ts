@@ -2,20 +2,22 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { onDisk } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import {
   type Directory,
   fileMode,
-  INDEX_FILE,
   type IndexLimits,
+  isShared,
   openPins,
   readStart,
   statePath,
   walk,
 } from "./directory.ts";
-import { readOverflow, readText } from "./index-file.ts";
+import { indexPath, readOverflow, readText } from "./index-file.ts";
 import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 
@@ -31,7 +33,7 @@ export interface IndexView {
   chars: number;
   /** Whether the index is too large and only its beginning is loaded. */
   truncated: boolean;
-  /** How much was cut and what to do about it; null when all of it is loaded. */
+  /** What is not loaded and what to do about it; null when all of it is loaded. */
   warning: IndexWarning | null;
   /** Files that only the overflow page points to. */
   overflow: string[];
@@ -52,21 +54,39 @@ export interface IndexWarning {
 }
 
 export function loadIndex(directory: Directory, options: { generate: boolean }): IndexView {
-  const text = readIndexText(directory) ?? (options.generate ? generateIndex(directory) : "");
+  const isForeign = isForeignLink(directory);
+  const text = isForeign ? "" : (readIndexText(directory) ?? (options.generate ? generateIndex(directory) : ""));
   const overflowText = readOverflow(directory);
   const inIndex = linkedFiles(text);
   const overflow = [...linkedFiles(overflowText)].filter((file) => !inIndex.has(file));
-  return { dir: directory.path, ...cutIndex(text, directory.limits), overflow };
+  const cut = cutIndex(text, directory.limits);
+  return { dir: directory.path, ...cut, warning: isForeign ? FOREIGN : cut.warning, overflow };
 }
 
 /** The file's text; "" for one that cannot be followed, null when nothing is there. */
 function readIndexText(directory: Directory): string | null {
-  const path = join(directory.path, INDEX_FILE);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return null;
-  // The client follows a link here, so for looking we do too; a directory or fifo is no index.
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
+  const path = indexPath(directory);
+  return onDisk("read", path, () => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) return null;
+    // The client follows a link here, so for looking we do too; a directory or fifo is no index.
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
+  });
 }
+
+/** Users may link their own index; one that came with a repository could lead to any of their files. */
+function isForeignLink(directory: Directory): boolean {
+  const isInClone = isShared(directory) || directory.scope.endsWith("@local");
+  return isInClone && !isWithin(realPath(directory.path), realPath(indexPath(directory)));
+}
+
+const FOREIGN: IndexWarning = {
+  lines: null,
+  chars: null,
+  cutLines: null,
+  firstCutLine: null,
+  message: "MEMORY.md is a link that leads out of the directory, so it is not read: replace it by a file.",
+};
 
 /** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */
 export function cutIndex(text: string, limits: IndexLimits): Omit<IndexView, "dir" | "overflow"> {
@@ -155,7 +175,8 @@ function generatedLine(directory: Directory, file: string): string {
   const { fields, problems } = parseDocument(readStart(directory, file, MAX_HEADER_BYTES).toString("utf8"));
   const field = fields.find((f) => f.key === "description");
   const isText = field && typeof field.value === "string" && !(field.style === "plain" && isOtherScalar(field.value));
-  const description = isText && problems.length === 0 ? (field.value as string).replace(/\s+/g, " ").trim() : "";
+  const words = isText && problems.length === 0 ? (field.value as string) : "";
+  const description = redactSecrets(words).replace(/\s+/g, " ").trim();
   const link = `- [${stemOf(file)}](${file})`;
   const line = `${link} — ${description}`;
   if (description === "" || link.length >= GENERATED.lineChars - 4) return link;
@@ -175,7 +196,7 @@ function writeGenerated(directory: Directory, text: string): void {
     try {
       const temporary = writeTemporary(statePath(pinned, "tmp"), text, fileMode(directory));
       // Somebody else may have made one meanwhile: theirs stays.
-      const result = exchange(temporary, join(directory.path, INDEX_FILE), () => false, null);
+      const result = exchange(temporary, indexPath(directory), () => false, null);
       if (result === "changed") removeQuietly(temporary);
     } finally {
       close();

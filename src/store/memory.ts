@@ -97,6 +97,8 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     const known = MEMORY_TYPES.join(", ");
     problems.push(typeText === "" ? `no type: write one of ${known}` : `the type "${typeText}" is none of ${known}`);
   }
+  const end = read("expires");
+  if (end && end.value !== "" && !isDay(firstWord(textOf(end)))) problems.push(BAD_END);
   return {
     file,
     name: textOf(read("name")) || stemOf(file),
@@ -106,7 +108,7 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     created: dateOf(read("created")),
     modified: dateOf(read("modified")),
     verified: dateOf(read("verified")),
-    expires: endOf(read("expires")),
+    expires: endOf(end),
     pinned: /^(true|yes)$/i.test(firstWord(textOf(read("pinned")))),
     links: listOf(read("links")),
     supersedes: listOf(read("supersedes")),
@@ -125,7 +127,7 @@ const OWN_FIELDS: readonly string[] = ["name", "description", "type", "created",
 export function readGivenFields(text: string) {
   const document = parseDocument(text);
   const { fields } = document;
-  const { pinned, links, supersedes, when, source, ...header } = headerOf("given.md", document, true);
+  const { pinned, links, supersedes, when, source } = headerOf("given.md", document, true);
   const day = firstWord(textOf(readField(fields, "expires")));
   const some = (list: string[]) => (list.length > 0 ? list : undefined);
   const kept = {
@@ -133,7 +135,7 @@ export function readGivenFields(text: string) {
     links: some(links),
     supersedes: some(supersedes),
     pinned: readField(fields, "pinned") ? pinned : undefined,
-    expires: header.expires !== null && /^\d{4}-\d\d-\d\d/.test(day) ? day : undefined,
+    expires: isDay(day) ? day : undefined,
     source: source ?? undefined,
   };
   const given = fields.flatMap(({ key, value }): [string, FieldValue][] =>
@@ -209,6 +211,15 @@ function dateOf(field: Field | null): string | null {
   const text = firstWord(textOf(field));
   const time = Date.parse(text);
   return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
+
+export const BAD_END = 'expires is not a date: write it as "2026-12-31"';
+
+/** With or without a time; also that the month has the day: JavaScript takes 31 February for a day in March. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || !Date.parse(text)) return false;
+  const day = text.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 /** A day without a time is the last one on which something holds. */

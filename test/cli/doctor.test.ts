@@ -11,7 +11,7 @@ import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/owner.ts";
 import { makeDoctor, type Prove } from "../../src/verbs/doctor.ts";
 import { putFakeClient } from "../model/fake-client.ts";
-import { DAY, makeWorld, note, type World } from "../world.ts";
+import { DAY, errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
 const examine = (call: Call, prove: Prove) => runOf(makeDoctor(prove))(call);
@@ -67,6 +67,53 @@ test("a missing index, and a memory of this minute that it does not list, as hea
   expect(other.exists("MEMORY.md")).toBe(false);
   expect(await heal(other)).toMatchObject({ found: ["index"], mended: ["index true"], left: [] });
   expect(other.index()).toContain("fresh.md");
+});
+
+test("a secret is named before a rebuild is advised, and no index repeats it", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+  const fields = `name: Deploy with ${secret}\ndescription: the token is ${secret}`;
+  world.write("deploy.md", `---\n${fields}\ntype: reference\n---\n\nBody.\n`);
+  const failed = async () => (await memdir.doctor()).flatMap(({ ok, name }) => (ok ? [] : [name]));
+  expect(await failed()).toEqual(["secret", "secret", "index-missing"]);
+  await memdir.rebuildIndex();
+  expect(world.index()).toContain("](deploy.md) — the token is [redacted: github-token]");
+  fs.rmSync(world.path("MEMORY.md"));
+  expect((await memdir.context([])).memory.index).toContain(
+    "[deploy](deploy.md) — the token is [redacted: github-token]",
+  );
+  expect(world.exists("MEMORY.md")).toBe(true);
+  const own = ["deploy.md", ".memdir/rows.bin"].map((file) => path.relative(world.top, world.path(file)));
+  expect(world.grep(secret).filter((file) => !own.includes(file))).toEqual([]);
+});
+
+test("an index that is not text, which keeps every change from being made, is named", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  fs.appendFileSync(world.path("MEMORY.md"), Buffer.from([0x2d, 0x20, 0xe9, 0x0a]));
+  expect((await errorOf(memdir.save(note("rust")))).message).toContain("not UTF-8 text");
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([{ name: "index", fix: "save it as UTF-8" }]);
+});
+
+test("a link that leads nowhere on the way to the directory is named, by a save as well", async () => {
+  const world = makeWorld();
+  const claude = path.join(world.home, ".claude");
+  fs.rmSync(claude, { recursive: true });
+  fs.symlinkSync(path.join(world.top, "nowhere"), claude);
+  const memdir = await world.open();
+  const { message } = await errorOf(memdir.save(note("tea")));
+  expect(message).toBe(
+    `${claude} is a link to ${path.join(world.top, "nowhere")}, which is not there: make the folder that it leads to, or remove the link`,
+  );
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([
+    { name: "link", detail: expect.stringContaining(`${claude} is a link to`) },
+  ]);
+  fs.mkdirSync(path.join(world.top, "nowhere"));
+  await memdir.save(note("tea"));
+  expect((await memdir.doctor()).filter(({ ok }) => !ok)).toEqual([]);
 });
 
 async function makeHurt(): Promise<World> {

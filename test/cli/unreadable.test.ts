@@ -10,18 +10,60 @@ import { BINARY, openSandbox } from "./run.ts";
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-test.skipIf(process.platform === "win32")("a directory or an index without permission", async () => {
+/** With one memory, run by a user who has no rights but their own. */
+async function openAsUser() {
   const sandbox = openSandbox();
   await sandbox.save("one");
   if (isRoot) execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, sandbox.top]);
   const who = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const run = (...args: string[]) =>
     new Promise<{ code: unknown; out: string }>((resolve) => {
-      const options = { cwd: sandbox.cwd, env: sandbox.env, ...who };
+      const options = { cwd: sandbox.cwd, env: sandbox.env, timeout: 60_000, ...who };
       execFile(process.execPath, [BINARY, ...args], options, (error, out, err) =>
         resolve({ code: error?.code ?? 0, out: out + err }),
       );
     });
+  return { sandbox, run };
+}
+
+test.skipIf(process.platform === "win32")("state that may not be written", async () => {
+  const { sandbox, run } = await openAsUser();
+  for (const [name, mode] of [
+    ["", 0o500],
+    ["/tmp", 0o500],
+    ["/journal.jsonl", 0o400],
+  ] as const) {
+    const file = `${path.join(sandbox.dir(), ".memdir")}${name}`;
+    const before = fs.statSync(file).mode;
+    fs.chmodSync(file, mode);
+    expect(await run("save", "two")).toMatchObject({ code: 3, out: expect.stringContaining("(EACCES)") });
+    const { code, out } = await run("doctor");
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      new RegExp(`^!! {2}state: project: \\.memdir${name} cannot be written: changes are refused$`, "m"),
+    );
+    fs.chmodSync(file, before);
+  }
+  fs.chmodSync(sandbox.dir(), 0o500);
+  const inside = await run("doctor", "--memory-dir", path.join(sandbox.dir(), "new", "memory"));
+  expect(inside.out).toMatch(/^!! {2}directory: project: .* cannot be written$/m);
+  fs.chmodSync(sandbox.dir(), 0o700);
+});
+
+test.skipIf(!fs.existsSync("/proc/self"))(
+  "a directory that cannot be made, where the system says nothing is there",
+  async () => {
+    const { run } = await openAsUser();
+    const { code, out } = await run("save", "two", "--memory-dir", "/proc/none/memory");
+    expect(code).toBe(3);
+    expect(out).toContain(
+      "cannot make the directory /proc/none/memory (ENOENT): it was removed meanwhile, or cannot be",
+    );
+  },
+);
+
+test.skipIf(process.platform === "win32")("a directory or an index without permission", async () => {
+  const { sandbox, run } = await openAsUser();
   const index = path.join(sandbox.dir(), "MEMORY.md");
   fs.chmodSync(index, 0o000);
   const broken = await run("doctor");
@@ -37,5 +79,10 @@ test.skipIf(process.platform === "win32")("a directory or an index without permi
   const listed = await run("list");
   expect(listed).toEqual({ code: 1, out: expect.stringContaining(`${sandbox.dir()} is skipped: cannot be read`) });
   expect(listed.out).not.toContain("No memories");
+  for (const args of [["index"], ["health"], ["context"], ["prompt", "--section", "index"]]) {
+    const { code, out } = await run(...args);
+    expect(code, args.join(" ")).toBe(3);
+    expect(out).toMatch(/cannot read .*MEMORY\.md \(EACCES\): no permission; check its owner and mode/);
+  }
   fs.chmodSync(sandbox.dir(), 0o700);
 });

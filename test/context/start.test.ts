@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeWorld } from "../world.ts";
@@ -54,5 +54,8 @@ describe("C22 a repository whose settings name a directory outside it", () => {
     expect((await memdir.context([])).memory).toMatchObject({ dir: outside, index: "- by hand" });
     const saved = await memdir.save({ type: "user", name: "mine", description: "d", body: "b" });
     expect(saved.path.startsWith(outside)).toBe(false);
+    renameSync(path.join(outside, "MEMORY.md"), path.join(world.top, "private"));
+    symlinkSync(path.join(world.top, "private"), path.join(outside, "MEMORY.md"));
+    expect((await memdir.context([])).memory.index).toBeNull();
   });
 });

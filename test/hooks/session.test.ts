@@ -98,6 +98,15 @@ describe("the start of a session", () => {
     put(userDir(world), {});
     fs.symlinkSync(outside, path.join(userDir(world), "MEMORY.md"));
     expect(start(world).text.match(/private words/g)).toHaveLength(1);
+    fs.rmSync(path.join(userDir(world), "MEMORY.md"));
+    const chosen = path.join(world.project, "mem");
+    put(chosen, {});
+    fs.symlinkSync(outside, path.join(chosen, "MEMORY.md"));
+    put(path.join(world.project, ".claude"), { "settings.json": JSON.stringify({ autoMemoryDirectory: chosen }) });
+    expect(start(world, {}, { env: { GEMINI_SESSION_ID: "1" } }).text).toBe("");
+    fs.rmSync(path.join(chosen, "MEMORY.md"));
+    put(chosen, { "MEMORY.md": "- words of the repository\n" });
+    expect(start(world, {}, { env: { GEMINI_SESSION_ID: "1" } }).text).toContain("words of the repository");
   });
 
   it("nothing in an index speaks as somebody else", () => {

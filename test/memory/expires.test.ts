@@ -54,6 +54,40 @@ describe("a memory that expires", () => {
   });
 });
 
+describe("an end that is not a date", () => {
+  const text = (expires: string) =>
+    `---\nname: a\ndescription: d\ntype: reference\nexpires: ${expires}\n---\n\nBody.\n`;
+  const problem = 'expires is not a date: write it as "2026-12-31"';
+
+  it("is a problem for lint and lists", async () => {
+    const world = makeWorld();
+    const bad = ["31.12.2020", "12.3.2026", "2027-02-31", "soon", "[2026-12-31]"];
+    const good = ["2026-12-31", "2026-12-31 # the last day", "2026-12-31T10:00:00Z", ""];
+    for (const [i, expires] of bad.entries()) world.write(`bad${i}.md`, text(expires));
+    for (const [i, expires] of good.entries()) world.write(`good${i}.md`, text(expires));
+    const memdir = await world.open();
+    const found = (await memdir.lint()).filter(({ rule }) => rule === "format");
+    expect(found.map(({ file, message }) => [file, message])).toEqual(bad.map((_, i) => [`bad${i}.md`, problem]));
+    const listed = (await memdir.list()).filter(({ problems }) => problems.includes(problem));
+    expect(listed.map(({ file }) => file).sort()).toEqual(bad.map((_, i) => `bad${i}.md`));
+  });
+
+  it("is refused in an edit, unless it was there before", async () => {
+    const world = makeWorld();
+    for (const [file, end] of [
+      ["a.md", "2026-12-31"],
+      ["odd.md", "nodate"],
+    ] as const)
+      world.write(file, text(end));
+    const memdir = await world.open();
+    const refused = await errorOf(memdir.edit("a.md", text("2026-12-31"), text("nodate")));
+    expect(refused).toMatchObject({ code: "usage", message: `a.md was not changed: ${problem}` });
+    expect(world.read("a.md")).toBe(text("2026-12-31"));
+    const { notices } = await memdir.edit("odd.md", text("nodate"), text("nodate").replace("Body", "Text"));
+    expect(notices).toContain(problem);
+  });
+});
+
 describe("lists", () => {
   it("go by date, author, cue and scope", async () => {
     const world = makeWorld();

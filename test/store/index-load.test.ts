@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { CLIENT_LIMITS, measureIndex } from "../../src/store/index-line.ts";
 import { cutIndex } from "../../src/store/index-load.ts";
@@ -158,6 +159,39 @@ describe("loadIndex", () => {
       world.write("a.md", "a");
       make(world.path("MEMORY.md"));
       expect(await (await world.open()).index()).toMatchObject({ index: "", lines: 0 });
+    }
+  });
+
+  it("a link of the user's own is followed; one in a repository that leads out of the directory is not", async () => {
+    const world = makeWorld();
+    const outside = path.join(world.top, "outside");
+    fs.writeFileSync(outside, "private words");
+    fs.mkdirSync(world.dir, { recursive: true });
+    fs.symlinkSync(outside, world.path("MEMORY.md"));
+    const own = await world.open();
+    expect((await own.index()).index).toBe("private words");
+    expect(await own.prompt({ section: "index" })).toContain("private words");
+    const inRepository = (...names: string[]) => path.join(world.project, ...names);
+    const places = [
+      [inRepository(".claude", "memory"), { scope: "team" }],
+      [inRepository(".claude", "agent-memory-local", "x"), { scope: "agent:x@local" }],
+      [inRepository("mem"), { memoryDir: inRepository("mem") }],
+    ] as const;
+    for (const [folder, options] of places) {
+      fs.mkdirSync(folder, { recursive: true });
+      const file = path.join(folder, "MEMORY.md");
+      fs.symlinkSync(outside, file);
+      const memdir = await world.open(options);
+      const message = "MEMORY.md is a link that leads out of the directory, so it is not read: replace it by a file.";
+      expect(await memdir.index()).toMatchObject({ index: "", lines: 0, warning: { message } });
+      expect(await memdir.prompt({ section: "index" })).not.toContain("private words");
+      expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([
+        { name: "index", detail: expect.stringContaining(message) },
+      ]);
+      fs.rmSync(file);
+      fs.symlinkSync("inside.md", file);
+      fs.writeFileSync(path.join(folder, "inside.md"), "words of the team");
+      expect((await memdir.index()).index).toBe("words of the team");
     }
   });
 });

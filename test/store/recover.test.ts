@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { endEntry, type FileChange } from "../../src/store/journal.ts";
 import { mainOf, makeWorld, note, sha256, type World } from "../world.ts";
@@ -193,6 +194,18 @@ describe("temporary files", () => {
     expect(world.index()).toContain("# Their heading\n");
     expect(world.index()).toContain("Their line.\n");
     expect(world.index().match(/user_a\.md/g)).toHaveLength(1);
+    expect(fs.readdirSync(world.path(".memdir/tmp"))).toEqual([]);
+  });
+
+  it("a link in their place is removed, and what it leads to is not read", async () => {
+    const { world } = await start();
+    const before = world.index();
+    const outside = path.join(world.top, "outside");
+    fs.writeFileSync(outside, "private words\n");
+    fs.symlinkSync(outside, world.path(".memdir", "tmp", `index-${DEAD_PID}-x-0`));
+    await world.open();
+    expect(world.index()).toBe(before);
+    expect(world.grep("private words")).toEqual(["outside"]);
     expect(fs.readdirSync(world.path(".memdir/tmp"))).toEqual([]);
   });
 
