@@ -1,8 +1,9 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
+import { accessSync, constants, existsSync } from "node:fs";
 import { type Config, type Env, processEnv } from "./config.ts";
 import { waitForTurn, yielding, yieldTurn } from "./disk/turns.ts";
-import { lazily, MemdirError } from "./errors.ts";
+import { attempt, lazily, MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
 import { findNamed, openMemories } from "./memory/memories.ts";
 import { isRecorded, type Location, trustKey, warningsOf } from "./project/locate.ts";
@@ -30,6 +31,10 @@ const findMeaningHere: FindMeaning = async () => {
   return { embed: meaning?.embed ?? null, problem };
 };
 
+function isReadable(folder: string): boolean {
+  return attempt(() => accessSync(folder, constants.R_OK | constants.X_OK) === undefined, false);
+}
+
 /** What is not needed to read memories is loaded when it is called: reading must start fast. */
 export async function openMemdir(options: OpenOptions, findMeaning = findMeaningHere): Promise<Memdir> {
   const env = options.env ?? processEnv();
@@ -38,7 +43,11 @@ export async function openMemdir(options: OpenOptions, findMeaning = findMeaning
   for (const directory of directories) await repairDirectory(directory);
   const isProject = main.path === location.dir;
   const ownerWarning = isProject && !isRecorded(location) ? await findOwnerWarning(location, env) : null;
-  const warnings = [...config.problems, ...warningsOf(location), ...(ownerWarning ? [ownerWarning] : [])];
+  const closed = directories.map(({ path }) => path).filter((path) => existsSync(path) && !isReadable(path));
+  const warnings = [
+    ...[...config.problems, ...warningsOf(location), ...(ownerWarning ? [ownerWarning] : [])],
+    ...closed.map((path) => `${path} cannot be read, so its memories are missing; check its owner and mode`),
+  ];
 
   const { recaller, note } = openLate({ ...options, findMeaning }, config, env, directories);
   let claimed: Promise<void> | null = null;

@@ -174,6 +174,16 @@ describe("the world is an argument", () => {
     expect(refused.warnings[0]).toMatch(/^MEMDIR_MEMORY_DIR .* is not used/);
   });
 
+  test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
+    "a directory that cannot be read is named in the warnings",
+    async () => {
+      const memoryDir = path.join(top, "closed");
+      fs.mkdirSync(memoryDir, { mode: 0 });
+      const { warnings } = await openMemdir({ ...options(), memoryDir });
+      expect(warnings).toEqual([expect.stringContaining(`${memoryDir} cannot be read`)]);
+    },
+  );
+
   test("memoryDir and scope choose the directory that is written to", async () => {
     const where = options();
     const dir = path.join(top, "by-option");

@@ -13,6 +13,7 @@ import {
   formatSource,
   type Header,
   indexPath,
+  isDay,
   isMemoryType,
   isShared,
   MEMORY_TYPES,
@@ -134,7 +135,7 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
     for (const value of values) checkGiven(value, field);
   }
   const { expires, pinned, redact, replace } = request ?? {};
-  if (expires !== undefined && !isDate(expires))
+  if (expires !== undefined && !(typeof expires === "string" && isDay(expires)))
     throw new MemdirError("usage", 'expires is not a date: write it as "2026-12-31"');
   for (const [field, value] of Object.entries({ pinned, redact, replace }))
     if (value !== undefined && typeof value !== "boolean")
@@ -144,12 +145,6 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
 }
 
 /** Also that the month has the day: JavaScript takes 31 February for a day in March. */
-function isDate(given: unknown): boolean {
-  if (typeof given !== "string" || !/^\d{4}-\d\d-\d\d/.test(given) || !Date.parse(given)) return false;
-  const day = given.slice(0, 10);
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
-
 /** References that the request makes to no memory: they may be saved later. */
 async function referenceNotices(directory: Store, { links = [], supersedes = [] }: SaveRequest): Promise<string[]> {
   if (links.length + supersedes.length === 0) return [];

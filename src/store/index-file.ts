@@ -353,9 +353,12 @@ function openOverflow(directory: Directory, { more, moreStamp }: PageRecord) {
   // How the file looks; "" when it may change again without looking different.
   const stamp = isSettled ? [stat.mtimeMs, stat.ctimeMs, stat.size, stat.ino].join(" ") : "";
   const bytes = (stat?.isFile() ? readBytes(path) : null) ?? Buffer.alloc(0);
-  const text = lazily(() => bytes.toString("utf8"));
+  const text = lazily(() => {
+    if (!isUtf8(bytes)) throw notUtf8(path);
+    return bytes.toString("utf8");
+  });
   const known = stamp !== "" && stamp === moreStamp ? more : null;
-  const hash = lazily(() => known ?? sha256(text()));
+  const hash = lazily(() => known ?? sha256(bytes));
   // `isLeft`: it is what memdir left.
   return { bytes, text, hash, stamp, isLeft: hash() === more };
 }
@@ -402,10 +405,12 @@ function refuseOtherEncoding(path: string): void {
     if (isUtf8Text(path)) return;
     pause(20);
   }
-  throw new MemdirError(
-    "broken",
-    `${path} is not UTF-8 text: nothing was changed; save it as UTF-8 and run the command again`,
-  );
+  throw notUtf8(path);
+}
+
+function notUtf8(path: string): MemdirError {
+  const what = "is not UTF-8 text: nothing was changed; save it as UTF-8 and run the command again";
+  return new MemdirError("broken", `${path} ${what}`);
 }
 
 /** Null when there is nothing; "" for what is no file. */

@@ -216,7 +216,7 @@ function dateOf(field: Field | null): string | null {
 export const BAD_END = 'expires is not a date: write it as "2026-12-31"';
 
 /** With or without a time; also that the month has the day: JavaScript takes 31 February for a day in March. */
-function isDay(text: string): boolean {
+export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d/.test(text) || !Date.parse(text)) return false;
   const day = text.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);

@@ -125,6 +125,15 @@ describe("a full index", () => {
     expect(world.index()).not.toContain("project_fresh.md");
   });
 
+  it("an overflow page that is not UTF-8 keeps its bytes: what would change it is refused", async () => {
+    const { world, memdir } = await full();
+    const page = Buffer.concat([fs.readFileSync(world.path("MEMORY.more.md")), Buffer.from("- caf\xe9\n", "latin1")]);
+    fs.writeFileSync(world.path("MEMORY.more.md"), page);
+    await expect(memdir.forget("p1")).rejects.toThrow(/MEMORY\.more\.md is not UTF-8 text/);
+    expect(fs.readFileSync(world.path("MEMORY.more.md"))).toEqual(page);
+    expect(world.exists("project_p1.md")).toBe(true);
+  });
+
   it("a save that does not concern the overflow page leaves it alone, and its undo does too", async () => {
     const { world, memdir } = await full();
     const page = () => [world.read("MEMORY.more.md"), fs.statSync(world.path("MEMORY.more.md")).ino];
