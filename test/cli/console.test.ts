@@ -221,6 +221,27 @@ describe("on a terminal", () => {
     expect(await pty.exit).toBe(0);
   });
 
+  test("what the console says is broken at words", async () => {
+    const pty = openPty(process.execPath, [BINARY], { cwd: box.cwd, env: box.env, cols: 60, rows: 40 });
+    await pty.waitFor(/^> say something/m);
+    for (const line of ["/undo abc", "/model foo", "/memory zzz", "/memory off"]) {
+      pty.write(line);
+      await pty.waitFor(new RegExp(`^> ${line}`, "m"));
+      pty.press("enter");
+      await pty.waitFor(/^> say something/m);
+    }
+    const said = pty.history().join("\n").replace(/\s+/g, " ");
+    expect(said).toContain("none, so this is the offline console (MEMDIR_MODEL names one)");
+    expect(said).toContain(
+      '"abc" is not the number of a change: `/history` lists them, such as 17 or team:17; without one',
+    );
+    expect(said).toContain("name the provider and its model: anthropic/foo, openai/foo or ollama/foo, or a client");
+    expect(said).toContain("there are /memory and /memory show, save, edit, forget, on, off, where");
+    expect(said).toContain("`autoMemoryEnabled` in Claude Code's settings switches it off for good");
+    pty.press("ctrl-d");
+    expect(await pty.exit).toBe(0);
+  });
+
   test("NO_COLOR gives no colours on a terminal", async () => {
     const pty = terminal(["list"], { NO_COLOR: "1" });
     await pty.exit;
