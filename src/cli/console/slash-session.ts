@@ -1,5 +1,6 @@
 /** Slash commands about the session: what fills the model's context window, as a chart, how to shorten it, and how to go back. */
 
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
 import { notesPath } from "../../agent/notes.ts";
@@ -32,9 +33,10 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
     name: "clear",
     help: "Start a new session; the old one can be resumed",
     run: async (_, { agent, terminal }) => {
-      const old = agent.sessionId;
+      const { sessionId, transcriptPath } = agent;
       await agent.clear();
-      print(terminal, [`a new session begins; /resume ${old.slice(0, 8)} brings the old one back`]);
+      const resume = existsSync(transcriptPath) ? `; /resume ${sessionId.slice(0, 8)} brings the old one back` : "";
+      print(terminal, [`a new session begins${resume}`]);
     },
   },
   { name: "resume", usage: "[ID]", help: "Continue an earlier session", run: resumeSession },
