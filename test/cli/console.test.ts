@@ -31,6 +31,14 @@ describe("on a pipe", () => {
     expect(fs.existsSync(box.dir())).toBe(false);
   });
 
+  test("it has no JSON: --json is refused, and the call that has it is named", async () => {
+    for (const command of [[], ["console"], ["chat"]]) {
+      const { code, out, err } = await box.run([...command, "--json"]);
+      expect({ code, out }).toEqual({ code: 2, out: "" });
+      expect(JSON.parse(err).error.message).toBe("--json needs a prompt: memdir chat -p TEXT --json");
+    }
+  });
+
   test('/memory without memories: "No memories saved yet." (B9.8)', async () => {
     expect(await talk("/memory", "/memory show")).toMatchObject({
       code: 0,
@@ -158,6 +166,11 @@ describe("on a pipe", () => {
     for (const line of ran.err.trim().split("\n")) expect(line).toMatch(/^memdir: /);
     expect(ran.body).toMatch(/^5 memories:\n/);
     expect(ran.code).toBe(2);
+  });
+
+  test("/clear offers to resume only a session that was written", async () => {
+    const ran = await talk("hello", "/clear");
+    expect(ran.body).toMatch(/\na new session begins\n$/);
   });
 
   test("a secret is refused and not shown", async () => {
