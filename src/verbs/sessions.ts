@@ -23,7 +23,7 @@ export const sessions = verb({
     action: text("search; without it, lists all sessions", "search"),
     words: text("what to look for", "WORDS"),
     all: flag("include sessions of all projects"),
-    limit: number("at most this many"),
+    limit: number("at most this many", { min: 1 }),
   },
   about: "Lists this project's sessions in memdir and Claude Code, newest first.",
   examples: ['sessions search "connection pool"'],
