@@ -122,6 +122,18 @@ describe("on a pipe", () => {
     expect((await box.json(["show", "always run the linter"])).metadata.source).toBe("user");
   });
 
+  test("a sentence whose name is taken is refused, and the call that updates the memory works", async () => {
+    const other = openSandbox();
+    await other.run(["save", "Deploys are slow: the cache is cold."]);
+    const saying = "remember that Deploys are slow: the runner is small.\n";
+    const ran = await other.run([], { input: saying });
+    expect(ran.err).toMatch(
+      /: `\/save --name "Deploys are slow" TEXT` updates it, and another name saves a new one\n$/,
+    );
+    const updated = await other.run([], { input: '/save --name "Deploys are slow" the runner is small\n' });
+    expect(updated.out).toMatch(/^updated project_deploys_are_slow\.md/m);
+  });
+
   test("forget by name or by words, never by guess; /undo brings it back", async () => {
     const ran = await talk("forget always run the linter", "/undo", "forget grafana", "forget on", "/search Tuesdays");
     expect(ran.body).toMatch(/^removed feedback_always_run_the_linter\.md; \/undo \d+ brings it back\n/);
