@@ -29,7 +29,7 @@ export const sessions = verb({
   examples: ['sessions search "connection pool"'],
   async run(memdir, { action, words = "", all = false, limit }, { progress }) {
     if (action !== undefined && (action !== "search" || words.trim() === ""))
-      throw new MemdirError("usage", "the call is `memdir sessions` or `memdir sessions search WORDS`");
+      throw new MemdirError("usage", "usage: memdir sessions, or memdir sessions search WORDS");
     const places = placesOf(memdir, all);
     const list = () => listSessions(places, { onProgress: progress("reading sessions") });
     const search = () =>

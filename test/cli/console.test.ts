@@ -74,6 +74,12 @@ describe("on a pipe", () => {
     expect(ran.out).toContain("created user_i_work_at_night.md");
   });
 
+  test("a request in the middle of a sentence is kept, and said to be one", async () => {
+    const other = openSandbox();
+    const ran = await other.run([], { input: "Please remember that I prefer tabs over spaces.\n" });
+    expect(ran.out).toMatch(/understood as a request, saved as \w+; \/undo removes it\n/);
+  });
+
   test("a statement that is not kept is said not to be, and how to save it; a question is only answered", async () => {
     const other = openSandbox();
     other.env.MEMDIR_MEANING = "0";
@@ -148,7 +154,17 @@ describe("on a pipe", () => {
 
   test("/help lists all of it; /exit leaves before the rest", async () => {
     const ran = await talk("/help", "/exit", "remember not this");
-    for (const word of ["/memory", "show NAME", "save TYPE TEXT", "remember", "forget", "/search", "/undo", "/exit"]) {
+    for (const word of [
+      "/memory",
+      "show NAME",
+      "save TYPE TEXT",
+      "remember",
+      "forget",
+      "/search",
+      "/undo",
+      "/exit",
+      "/compact [INSTRUCTIONS]",
+    ]) {
       expect(ran.body).toContain(word);
     }
     expect(ran.body).not.toContain("created");

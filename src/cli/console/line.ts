@@ -73,7 +73,9 @@ async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {
     print(terminal, saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }));
-    print(terminal, [dim(`    understood as a ${act}, saved as ${memory.type}; /undo removes it`)]);
+    print(terminal, [
+      dim(`    understood as a ${act === "remember" ? "request" : act}, saved as ${memory.type}; /undo removes it`),
+    ]);
   });
 }
 

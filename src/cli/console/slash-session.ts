@@ -24,7 +24,7 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", help: "Show what fills the model's context window", run: showContext },
   {
     name: "compact",
-    usage: "[WISH]",
+    usage: "[INSTRUCTIONS]",
     help: "Replace the conversation with a summary; rules and index are read again",
     run: compactNow,
   },
