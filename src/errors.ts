@@ -94,7 +94,7 @@ const REMEDIES: Record<string, string> = {
   ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
   EISDIR: "it is a directory where a file belongs; move it away",
   ENOTFILE: "it is not a regular file; move it away",
-  ELOOP: "it is a symbolic link where none is allowed; replace it by a real file or directory",
+  ELOOP: "it is a symbolic link where none is allowed; replace it with a real file or directory",
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   EIO: "the disk reported an error; check its health",
 };

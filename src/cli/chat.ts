@@ -12,6 +12,7 @@ import { previewText } from "./console/line.ts";
 
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {
+  if (call.json) throw new MemdirError("usage", "--json needs a prompt: memdir chat -p TEXT --json");
   const memdir = await call.open();
   const { runInteractive, runPiped } = await import("./console/console.ts");
   return (call.terminal.interactive ? runInteractive : runPiped)(call, memdir);
@@ -48,10 +49,7 @@ async function say(call: Call, text: string): Promise<number> {
 /** Null: none was given. "-" is standard input. */
 async function readPrompt(call: Call): Promise<string | null> {
   const given = call.value("prompt");
-  if (given === undefined) {
-    if (call.json) throw new MemdirError("usage", "--json needs a prompt: memdir chat -p TEXT --json");
-    return null;
-  }
+  if (given === undefined) return null;
   const text = given === "-" ? await call.terminal.readInput() : given;
   if (text.trim() === "")
     throw new MemdirError("usage", "the prompt is empty: memdir chat -p TEXT, or -p - for standard input");

@@ -61,7 +61,8 @@ function fishValue(field: Field): string {
 
 /**
  * The command is the first word that is neither an option nor an option's value. A value that can be anything is left to
- * bash, which offers files. Memories are named by whoever wrote them: unlike the words that compgen is given, bash must
+ * bash, which offers files. Memories are those of the project and scope that the line names; a shell does not expand the `~` of
+ * a line that is being typed. Memories are named by whoever wrote them: unlike the words that compgen is given, bash must
  * not expand their names, neither here nor once they are on the line.
  */
 function bashScript(commands: readonly Completed[]): string {
@@ -77,12 +78,16 @@ function bashScript(commands: readonly Completed[]): string {
     return `    ${either(called, ":*")}) words="${offered}"${takesName ? " names=1" : ""} ;;`;
   });
   return `_memdir() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" words="" names="" at name
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" words="" names="" at name option elsewhere=()
   for ((at = 1; at < COMP_CWORD; at++)); do
-    case "\${COMP_WORDS[at]}" in
-      ${either(valued)}) ((at++)); if [ "\${COMP_WORDS[at]}" = "=" ]; then ((at++)); fi ;;
+    option="\${COMP_WORDS[at]}"
+    case "$option" in
+      ${either(valued)})
+        ((at++)); if [ "\${COMP_WORDS[at]}" = "=" ]; then ((at++)); fi
+        elsewhere+=("$option" "\${COMP_WORDS[at]/#\\~/$HOME}") ;;
+      ${either(valued, "=*")}) elsewhere+=("$option") ;;
       -*) ;;
-      *) command="\${COMP_WORDS[at]}"; break ;;
+      *) if [ -z "$command" ]; then command="$option"; fi ;;
     esac
   done
   if [ "$word" = "=" ]; then word=""
@@ -97,7 +102,7 @@ ${cases.join("\n")}
   if [ -z "$names" ]; then return; fi
   while IFS= read -r name; do
     if [[ "$name" == "$word"* ]]; then COMPREPLY+=("$(printf %q "$name")"); fi
-  done < <(memdir completion names 2>/dev/null)
+  done < <(memdir completion names "\${elsewhere[@]}" 2>/dev/null)
 }
 complete -o default -F _memdir memdir`;
 }

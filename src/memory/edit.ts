@@ -31,7 +31,7 @@ import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { retarget } from "./references.ts";
-import { type SaveResult, writeMemory } from "./save.ts";
+import { type SaveResult, sameNameElsewhere, writeMemory } from "./save.ts";
 
 /**
  * `base` is the text that was edited, null for a file that is new: if the file is no longer that, another person wrote it and
@@ -167,7 +167,11 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
 export async function renameMemory(directory: Store, file: string, newName: string): Promise<SaveResult> {
   const name = cleanName(checkGiven(newName, "new name"));
   const secrets = findSecrets(name);
-  if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
+  if (secrets.length > 0) {
+    const details = secrets.map(({ rule }) => `${rule} in the name`);
+    const message = `not renamed, the new name holds what looks like a secret: ${details.join(", ")}; choose another name`;
+    throw new MemdirError("secret", message, { details });
+  }
   return directory.change(async (directory) => {
     const data = readBytes(directory, file);
     const memory = parseMemory(file, data);
@@ -192,8 +196,9 @@ export async function renameMemory(directory: Store, file: string, newName: stri
     texts.delete(file);
     const change = { ...entry, keepsTimes: texts.size > 0 };
     const written = await writeMemory(directory, target, renamed, change, gone, texts);
-    const notices = texts.size === 0 ? [] : [`references to it were updated in ${[...texts.keys()].join(", ")}`];
-    return { ...written, action: "updated", notices: [...notices, ...written.notices] };
+    const updated = texts.size === 0 ? [] : [`references to it were updated in ${[...texts.keys()].join(", ")}`];
+    const notices = [...sameNameElsewhere(directory, memory.type, name), ...updated, ...written.notices];
+    return { ...written, action: "updated", notices };
   });
 }
 

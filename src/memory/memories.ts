@@ -351,10 +351,13 @@ function ambiguous(name: string, found: readonly { directory: Store; header: Hea
     .slice(0, 6)
     .map(({ directory, header }) => `${header.file} (${directory.scope})`)
     .join(", ");
-  return new MemdirError(
-    "ambiguous",
-    `"${name}" is the name of ${found.length} memories: ${list}; give the file name, or --scope`,
-  );
+  const differ = (values: readonly string[]) => new Set(values).size > 1;
+  const ways = [
+    ...(differ(found.map(({ header }) => header.file)) ? ["the file name"] : []),
+    ...(differ(found.map(({ directory }) => directory.scope)) ? ["--scope"] : []),
+  ];
+  const how = ways.join(", or ") || "--memory-dir";
+  return new MemdirError("ambiguous", `"${name}" is the name of ${found.length} memories: ${list}; give ${how}`);
 }
 
 function missing(name: string, all: readonly { header: Header }[]): MemdirError {

@@ -244,7 +244,7 @@ function readIfSame(directory: Store, file: string, type: MemoryType, name: stri
   return isSame ? { file, name: memory.name, data } : null;
 }
 
-function sameNameElsewhere(directory: Store, type: MemoryType, name: string): string[] {
+export function sameNameElsewhere(directory: Store, type: MemoryType, name: string): string[] {
   return MEMORY_TYPES.filter((other) => other !== type).flatMap((other) => {
     const file = fileNameFor(other, name);
     return readIfSame(directory, file, other, name) === null

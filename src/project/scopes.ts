@@ -200,7 +200,7 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
 function inRepository(scope: string, dir: string, project: Project, committable: boolean): ScopeDirectory {
   const repository = repositoryOf(project);
   if (!isWithin(realPath(repository), realPath(dir))) {
-    const remedy = "replace the link by a directory, or name the target with --memory-dir";
+    const remedy = "replace the link with a directory, or name the target with --memory-dir";
     throw new MemdirError("outside", `${dir} is a link that leads out of ${repository}; ${remedy}`);
   }
   return { scope, dir, committable: project.insideGit && committable };

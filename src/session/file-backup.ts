@@ -84,7 +84,7 @@ export function isStillKept(dir: string, { content }: Backup): boolean {
 }
 
 /**
- * Replaces `path` by a copy, recreating missing folders. Throws a MemdirError and changes nothing when the copy is
+ * Replaces `path` with a copy, recreating missing folders. Throws a MemdirError and changes nothing when the copy is
  * damaged or `isExpected`, called right before the rename, returns false.
  */
 export function restoreBackup(dir: string, path: string, content: BackupContent, isExpected: () => boolean): void {

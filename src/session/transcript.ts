@@ -230,7 +230,7 @@ const REMEDIES: Record<string, string> = {
   EEXIST: "a part of the path is a file, move it away",
   EISDIR: "it is a directory, move it away",
   ENOTFILE: "it is not a regular file, move it away",
-  ELOOP: "it is a symbolic link, replace it by a real file",
+  ELOOP: "it is a symbolic link, replace it with a real file",
   EMFILE: "too many open files, raise the limit (ulimit -n)",
   EIO: "the disk reported an error, check its health",
 };

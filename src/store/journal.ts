@@ -374,7 +374,7 @@ export function findJournal<D extends Directory>(
   const colon = id.lastIndexOf(":");
   const name = id.slice(0, Math.max(0, colon));
   const directory = directories.find((each) => journalName(directories, each) === name);
-  if (!directory) throw new MemdirError("not-found", `the journal has no entry ${id}: \`memdir history\` lists them`);
+  if (!directory) throw new MemdirError("not-found", `there is no change ${id}: \`memdir history\` lists them`);
   return { directory, entry: id.slice(colon + 1) };
 }
 

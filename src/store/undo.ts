@@ -101,7 +101,7 @@ function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
   if (!entry) {
     throw new MemdirError(
       "not-found",
-      id === undefined ? "there is nothing to undo" : `the journal has no entry ${id}: \`memdir history\` lists them`,
+      id === undefined ? "there is nothing to undo" : `there is no change ${id}: \`memdir history\` lists them`,
     );
   }
   const purge = findPurge(entries, entry);

@@ -250,7 +250,7 @@ export async function checkTeam(checkout: TeamCheckout): Promise<Check[]> {
   try {
     resolveInside(checkout.root, `.claude/memory/${INDEX_FILE}`);
   } catch (error) {
-    return [check("team-merge", false, (error as Error).message, "replace the link by a directory")];
+    return [check("team-merge", false, (error as Error).message, "replace the link with a directory")];
   }
   const { files } = walk(checkout.team.path, checkout.team.recursive);
   return [

@@ -19,7 +19,7 @@ import {
   verb,
   warn,
 } from "../verb.ts";
-import { type MeasuredStore, measureAll, sayScore } from "./health.ts";
+import { type MeasuredStore, measureAll, sayScore, scoreOrNull } from "./health.ts";
 import { examineRules } from "./trust.ts";
 import { lint, sayProblems, verify } from "./verify.ts";
 
@@ -196,6 +196,7 @@ export const check = verb({
     const health = await measureAll(memdir, {}, context);
     return { install, form, claims, health };
   },
+  json: ({ health, ...rest }) => ({ ...rest, health: scoreOrNull(health) }),
   exitCode: ({ install, form, claims }) =>
     install.checks.every(({ ok }) => ok) && form.problems.length === 0 && claims.problems.length === 0 ? 0 : 1,
   say({ install, form, claims, health }, reader) {

@@ -1,6 +1,6 @@
 /** `import` and `export`: memories of other programs come in, ours go out as Markdown, JSON or AGENTS.md. */
 
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { EXPORT_FORMATS, exportMemories } from "../exchange/export.ts";
 import { importMemories } from "../exchange/import.ts";
@@ -90,7 +90,9 @@ const exportAll = verb({
   writes: ({ output = "-" }) => output !== "-",
   async run(memdir, { format = "markdown", output: given = "-", type, force = false, team = false }, { cwd }) {
     // A slash at the end means a folder.
-    const output = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
+    const path = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
+    const isIn = format === "agents-md" && path !== null && statOrNull(path)?.isDirectory();
+    const output = isIn ? join(path, "AGENTS.md") : path;
     const { text, ...result } = await exportMemories(memdir, { format, type, output, force, team });
     const isWritten = output === null || statOrNull(output) !== null;
     return { format, output, ...result, ...(output === null ? { text } : {}), isWritten };
@@ -114,8 +116,21 @@ function sayLeft(left: readonly { file: string; reason: string }[]): string[] {
   const reasons = new Map<string, string[]>();
   for (const { file, reason } of left) reasons.set(reason, [...(reasons.get(reason) ?? []), file]);
   return [...reasons].map(([reason, files]) =>
-    files.length === 1 ? `${files[0]} is left out: ${reason}` : `${files.length} memories are left out: ${reason}`,
+    files.length === 1
+      ? `${files[0]} is left out: ${reason}`
+      : `${files.length} memories are left out: ${inPlural(reason)}`,
   );
+}
+
+const PLURAL: Readonly<Record<string, string>> = {
+  it: "they",
+  its: "their",
+  "it is": "they are",
+  "it holds": "they hold",
+};
+
+function inPlural(reason: string): string {
+  return reason.replace(/^(?:it is|it holds|its?)\b/, (words) => PLURAL[words] as string);
 }
 
 export { exportAll as export, importAll as import };

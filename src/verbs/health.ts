@@ -32,6 +32,7 @@ export const health = verb({
   about: "Scores each store out of 100, and shows what lowers the score and what to do first.",
   examples: ["health"],
   run: measureAll,
+  json: scoreOrNull,
   say: ({ others, top, ...main }, { input, call }) => [
     ...sayScore(main),
     ...(top === null ? [] : [`This repository keeps memories in ${top}: ${call(`health --memory-dir ${top}`)}`]),
@@ -60,6 +61,11 @@ export async function measureAll(memdir: Memdir, _: unknown, { progress }: Conte
   return { ...main, others: others.filter(({ memories }) => memories > 0), top };
 }
 
+/** As it is said: without memories there is no score. */
+export function scoreOrNull<M extends MeasuredStore>(measured: M) {
+  return { ...measured, score: measured.memories > 0 ? measured.score : null };
+}
+
 function sayMissing(directory: Store): string | null {
   if (directory.readOnly || peekIndex(indexPath(directory)).trim() !== "") return null;
   const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
@@ -84,7 +90,7 @@ export function sayScore({ score, memories, scope, dir, counts, points, noIndex 
   });
   return [
     [
-      memories > 0 || kinds.length > 0 ? tone(`${score} of 100: ${words}`) : "no score",
+      memories > 0 ? tone(`${score} of 100: ${words}`) : "no score",
       dim(`  ${countMemories(memories)}, ${scope}, ${dir}`),
     ],
     ...(kinds.length > 0 ? [{ rows: bars, right: [1, 2] }] : noIndex === null ? [nothing] : []),

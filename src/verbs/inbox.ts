@@ -24,7 +24,7 @@ export const inbox = verb({
   async run(memdir, { action, id }, { env }): Promise<{ waiting: Previewed[] } | { edited: Previewed } | Decided> {
     const { inbox } = openLearning(memdir);
     if (action === undefined) return { waiting: await Promise.all(inbox.list().map((one) => preview(memdir, one))) };
-    const usage = "the call is `memdir inbox [accept ID | reject ID | edit ID]`; without arguments it lists what waits";
+    const usage = "usage: memdir inbox [accept ID | reject ID | edit ID]; without arguments it lists what waits";
     if (!["accept", "reject", "edit"].includes(action) || id === undefined) throw new MemdirError("usage", usage);
     const proposal = inbox.find(id);
     const missing = `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`memdir inbox\` lists them`;

@@ -236,11 +236,13 @@ function nameFor(said: string, nameStatement: (said: string) => string): string 
 }
 
 async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
-  const there = await findNamed(memdir, name);
-  if (!there || there.body.trim() === body.trim()) return;
+  // Of two that have the name, either would be replaced.
+  const ofSeveral = ({ code }: MemdirError) => (code === "ambiguous" ? { name, body: null } : null);
+  const there = await readNamed(memdir, name).catch(ofSeveral);
+  if (there?.name !== name || there.body?.trim() === body.trim()) return;
   throw new MemdirError(
     "conflict",
-    `a memory is called "${name}" already: give --name "${name}" to update it, or another name`,
+    `a memory is called "${name}" already: \`memdir save --name "${name}" TEXT\` updates it, and another name saves a new one`,
   );
 }
 

@@ -23,13 +23,13 @@ export const sessions = verb({
     action: text("search; without it, lists all sessions", "search"),
     words: text("what to look for", "WORDS"),
     all: flag("include sessions of all projects"),
-    limit: number("at most this many"),
+    limit: number("at most this many", { min: 1 }),
   },
   about: "Lists this project's sessions in memdir and Claude Code, newest first.",
   examples: ['sessions search "connection pool"'],
   async run(memdir, { action, words = "", all = false, limit }, { progress }) {
     if (action !== undefined && (action !== "search" || words.trim() === ""))
-      throw new MemdirError("usage", "the call is `memdir sessions` or `memdir sessions search WORDS`");
+      throw new MemdirError("usage", "usage: memdir sessions, or memdir sessions search WORDS");
     const places = placesOf(memdir, all);
     const list = () => listSessions(places, { onProgress: progress("reading sessions") });
     const search = () =>

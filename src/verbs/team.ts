@@ -64,7 +64,7 @@ function actionOf({ action: name, subject, more }: TeamInput): Action {
   const wanted = found.words.split(" ").filter((word) => word !== "").length;
   const given = [subject, more].filter((word) => word !== undefined).length;
   if (given < wanted || (given > wanted && !found.words.endsWith("…")))
-    throw new MemdirError("usage", `the call is: ${`memdir team ${name} ${found.words}`.trim()}`);
+    throw new MemdirError("usage", `usage: memdir team ${name} ${found.words}`.trim());
   return found;
 }
 

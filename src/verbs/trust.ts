@@ -25,8 +25,7 @@ export const trust = verb({
   writes: ({ action }) => action !== undefined,
   async run(memdir, { action, id }, { env }): Promise<Asked | { message: string; id?: string }> {
     if (action === undefined) return { directory: directoryOf(memdir), rules: await listRules(memdir, env) };
-    const usage =
-      "the call is `memdir trust [accept ID | refuse ID]`; without arguments it lists what there is to decide";
+    const usage = "usage: memdir trust [accept ID | refuse ID]; without arguments it lists what there is to decide";
     if ((action !== "accept" && action !== "refuse") || id === undefined) throw new MemdirError("usage", usage);
     if (id === "directory") return memdir.trust({ revoke: action === "refuse" });
     const rule = findRule(memdir, id);

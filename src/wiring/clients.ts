@@ -12,6 +12,8 @@ import type { HookEntry, Part } from "./parts.ts";
 import { readTable } from "./toml-table.ts";
 import { readPlain } from "./user-file.ts";
 
+type HooksOff = { why: string; fix: string } | null;
+
 export interface Client {
   /** As `--agent` takes it. */
   name: string;
@@ -24,6 +26,8 @@ export interface Client {
   calls?: { program: string; since: string };
   /** Where its settings switch memdir's server off, in words; null for nowhere. */
   findDisabled?(machine: Machine): string | null;
+  /** Why its settings keep every hook from running, and what to do; null where hooks run. */
+  findHooksOff?(machine: Machine): HooksOff;
   /** What belongs in its files. Must not read them, except to choose between names of one file. */
   parts(machine: Machine, form?: HookForm): Part[];
   /** What else the user has to do or know. */
@@ -107,6 +111,7 @@ const claudeCode: Client = {
     );
     return off.length === 0 ? null : `its list of servers (/mcp) for ${off.map(([path]) => path).join(", ")}`;
   },
+  findHooksOff: claudeHooksOff,
   parts: (machine, form = COMMANDS) => [
     hooksPart(claudeSettings(machine), SHOWS_AND_KEEPS, machine, {
       events: CLAUDE_EVENTS,
@@ -118,16 +123,21 @@ const claudeCode: Client = {
   ],
   notes: (machine) => [
     "Claude Code: restart open sessions for this to take effect",
-    ...(readSetting(claudeSettings(machine), "disableAllHooks") === true
-      ? ["Claude Code: its settings switch all hooks off (disableAllHooks): only the tools work until you change that"]
-      : []),
-    ...(isStrict(claudeSettings(machine))
-      ? []
-      : [
-          `Claude Code: it does not load ${claudeSettings(machine)} because of its comments or trailing commas: only the tools work until you remove them`,
-        ]),
+    ...noteHooksOff("Claude Code", claudeHooksOff(machine)),
   ],
 };
+
+function claudeHooksOff(machine: Machine): HooksOff {
+  const file = claudeSettings(machine);
+  if (!isStrict(file))
+    return { why: `it does not load ${file} because of its comments or trailing commas`, fix: "remove them" };
+  if (readSetting(file, "disableAllHooks") !== true) return null;
+  return { why: "its settings switch all hooks off (disableAllHooks)", fix: "change that" };
+}
+
+function noteHooksOff(title: string, off: HooksOff): string[] {
+  return off === null ? [] : [`${title}: ${off.why}: only the tools work until you ${off.fix}`];
+}
 
 /** Hooks are in a file of their own; the pointer is needed until the user has trusted them. */
 const codex: Client = {
@@ -183,11 +193,14 @@ const gemini: Client = {
       }),
     ];
   },
-  notes: (machine) =>
-    readSetting(join(geminiFolder(machine), "settings.json"), "hooksConfig", "enabled") === false
-      ? ["Gemini CLI: its settings switch hooks off (hooksConfig.enabled): only the tools work until you change that"]
-      : [],
+  findHooksOff: geminiHooksOff,
+  notes: (machine) => noteHooksOff("Gemini CLI", geminiHooksOff(machine)),
 };
+
+function geminiHooksOff(machine: Machine): HooksOff {
+  if (readSetting(join(geminiFolder(machine), "settings.json"), "hooksConfig", "enabled") !== false) return null;
+  return { why: "its settings switch hooks off (hooksConfig.enabled)", fix: "change that" };
+}
 
 /** It has no hooks that start a program, but plugins. */
 const opencode: Client = {

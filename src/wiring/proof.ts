@@ -91,7 +91,8 @@ function findWired(machine: Machine) {
     const endpoints = read.flatMap(({ file, found }) => (typeof found === "object" ? [{ file, endpoint: found }] : []));
     const server = endpoints.map(({ endpoint }) => endpoint).find((each) => each.kind === "server") ?? null;
     for (const { endpoint } of endpoints) if (endpoint.kind === "tool") endpoint.server = server;
-    return [{ client, endpoints, other: client.findOther?.(machine) ?? null, missing }];
+    const off = client.findHooksOff?.(machine) ?? null;
+    return [{ client, endpoints, other: client.findOther?.(machine) ?? null, off, missing }];
   });
 }
 
@@ -107,11 +108,13 @@ function readPart(part: Part, known: ReadonlySet<string>): Endpoint | true | str
 }
 
 async function proveClient(
-  { client, endpoints, other, missing }: ReturnType<typeof findWired>[number],
+  { client, endpoints, other, off, missing }: ReturnType<typeof findWired>[number],
   ask: (endpoint: Endpoint) => Promise<Outcome>,
 ): Promise<Check[]> {
   const again = `memdir init --agent ${client.name}`;
-  const proved = endpoints.map(async ({ file, endpoint }) => {
+  // A hook that would work if the client ran it does not work.
+  const tried = off === null ? endpoints : endpoints.filter(({ endpoint }) => endpoint.kind === "server");
+  const proved = tried.map(async ({ file, endpoint }) => {
     const what = `${client.title}: the ${WORDS[endpoint.kind]} in ${file}`;
     const problem = await ask(endpoint);
     return problem === null ? check(`${what} works`, null) : check(`${what} does not work: ${problem}`, again);
@@ -121,6 +124,9 @@ async function proveClient(
     ...(other === null
       ? []
       : [check(`${client.title}: ${other} does the same again`, `memdir uninstall --agent ${client.name}`)]),
+    ...(off === null || tried.length === endpoints.length
+      ? []
+      : [check(`${client.title}: its hooks do not run: ${off.why}`, off.fix)]),
     ...(await Promise.all(proved)),
   ];
 }

@@ -134,10 +134,11 @@ describe("chat -p", () => {
 describe("on a pipe", () => {
   it("answers line by line", async () => {
     server.queue({ text: "One." }, { text: "Two." });
-    const ran = await box.run([], { env: env(), input: "first words here\nsecond words here\n/cost\n" });
+    const ran = await box.run([], { env: env(), input: "first words here\nsecond words here\n/cost\n/clear\n" });
     expect(ran.code).toBe(0);
     expect(ran.out).toMatch(/One\.\n[\s\S]*Two\.\n[\s\S]*requests +2/);
     expect(ran.out).toContain("model      anthropic/claude-test");
+    expect(ran.out).toMatch(/\na new session begins; \/resume [0-9a-f]{8} brings the old one back\n$/);
   });
 });
 

@@ -31,6 +31,14 @@ describe("on a pipe", () => {
     expect(fs.existsSync(box.dir())).toBe(false);
   });
 
+  test("it has no JSON: --json is refused, and the call that has it is named", async () => {
+    for (const command of [[], ["console"], ["chat"]]) {
+      const { code, out, err } = await box.run([...command, "--json"]);
+      expect({ code, out }).toEqual({ code: 2, out: "" });
+      expect(JSON.parse(err).error.message).toBe("--json needs a prompt: memdir chat -p TEXT --json");
+    }
+  });
+
   test('/memory without memories: "No memories saved yet." (B9.8)', async () => {
     expect(await talk("/memory", "/memory show")).toMatchObject({
       code: 0,
@@ -64,6 +72,12 @@ describe("on a pipe", () => {
     const ran = await other.run([], { input: "Remember: I prefer tabs\nRemember that I work at night\n" });
     expect(ran.out).toContain("created user_i_prefer_tabs.md");
     expect(ran.out).toContain("created user_i_work_at_night.md");
+  });
+
+  test("a request in the middle of a sentence is kept, and said to be one", async () => {
+    const other = openSandbox();
+    const ran = await other.run([], { input: "Please remember that I prefer tabs over spaces.\n" });
+    expect(ran.out).toMatch(/understood as a request, saved as \w+; \/undo removes it\n/);
   });
 
   test("a statement that is not kept is said not to be, and how to save it; a question is only answered", async () => {
@@ -114,6 +128,18 @@ describe("on a pipe", () => {
     expect((await box.json(["show", "always run the linter"])).metadata.source).toBe("user");
   });
 
+  test("a sentence whose name is taken is refused, and the call that updates the memory works", async () => {
+    const other = openSandbox();
+    await other.run(["save", "Deploys are slow: the cache is cold."]);
+    const saying = "remember that Deploys are slow: the runner is small.\n";
+    const ran = await other.run([], { input: saying });
+    expect(ran.err).toMatch(
+      /: `\/save --name "Deploys are slow" TEXT` updates it, and another name saves a new one\n$/,
+    );
+    const updated = await other.run([], { input: '/save --name "Deploys are slow" the runner is small\n' });
+    expect(updated.out).toMatch(/^updated project_deploys_are_slow\.md/m);
+  });
+
   test("forget by name or by words, never by guess; /undo brings it back", async () => {
     const ran = await talk("forget always run the linter", "/undo", "forget grafana", "forget on", "/search Tuesdays");
     expect(ran.body).toMatch(/^removed feedback_always_run_the_linter\.md; \/undo \d+ brings it back\n/);
@@ -128,7 +154,17 @@ describe("on a pipe", () => {
 
   test("/help lists all of it; /exit leaves before the rest", async () => {
     const ran = await talk("/help", "/exit", "remember not this");
-    for (const word of ["/memory", "show NAME", "save TYPE TEXT", "remember", "forget", "/search", "/undo", "/exit"]) {
+    for (const word of [
+      "/memory",
+      "show NAME",
+      "save TYPE TEXT",
+      "remember",
+      "forget",
+      "/search",
+      "/undo",
+      "/exit",
+      "/compact [INSTRUCTIONS]",
+    ]) {
       expect(ran.body).toContain(word);
     }
     expect(ran.body).not.toContain("created");
@@ -158,6 +194,11 @@ describe("on a pipe", () => {
     for (const line of ran.err.trim().split("\n")) expect(line).toMatch(/^memdir: /);
     expect(ran.body).toMatch(/^5 memories:\n/);
     expect(ran.code).toBe(2);
+  });
+
+  test("/clear offers to resume only a session that was written", async () => {
+    const ran = await talk("hello", "/clear");
+    expect(ran.body).toMatch(/\na new session begins\n$/);
   });
 
   test("a secret is refused and not shown", async () => {
@@ -218,6 +259,27 @@ describe("on a terminal", () => {
     pty.write("/memory forget ");
     await pty.waitFor(/releases are cut on Tuesdays/);
     pty.press("ctrl-u", "ctrl-d");
+    expect(await pty.exit).toBe(0);
+  });
+
+  test("what the console says is broken at words", async () => {
+    const pty = openPty(process.execPath, [BINARY], { cwd: box.cwd, env: box.env, cols: 60, rows: 40 });
+    await pty.waitFor(/^> say something/m);
+    for (const line of ["/undo abc", "/model foo", "/memory zzz", "/memory off"]) {
+      pty.write(line);
+      await pty.waitFor(new RegExp(`^> ${line}`, "m"));
+      pty.press("enter");
+      await pty.waitFor(/^> say something/m);
+    }
+    const said = pty.history().join("\n").replace(/\s+/g, " ");
+    expect(said).toContain("none, so this is the offline console (MEMDIR_MODEL names one)");
+    expect(said).toContain(
+      '"abc" is not the number of a change: `/history` lists them, such as 17 or team:17; without one',
+    );
+    expect(said).toContain("name the provider and its model: anthropic/foo, openai/foo or ollama/foo, or a client");
+    expect(said).toContain("there are /memory and /memory show, save, edit, forget, on, off, where");
+    expect(said).toContain("`autoMemoryEnabled` in Claude Code's settings switches it off for good");
+    pty.press("ctrl-d");
     expect(await pty.exit).toBe(0);
   });
 

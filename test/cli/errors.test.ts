@@ -55,7 +55,7 @@ describe("bad input ends with 2", () => {
     ["a folder as body file", [...SAVE, "--file", "."], /^memdir: --file \.: that is a directory; give a file$/m],
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
-    ["an entry that is not there", ["undo", "999"], /the journal has no entry 999.*memdir history/],
+    ["an entry that is not there", ["undo", "999"], /there is no change 999.*memdir history/],
     ["no number of an entry", ["undo", ""], /^memdir: "" is not the number of a change: `memdir history` lists them/m],
     ["a memory to undo", ["undo", "use pnpm"], /^memdir: "use pnpm" is not the number of a change/m],
     ["the history of what never was", ["history", "nothing at all"], /no memory is called "nothing at all"/],

@@ -58,6 +58,13 @@ it("writes to a folder, a file or AGENTS.md, and tells what it left out", async 
   const { answers } = await call(world, { options: { format: "agents-md", output: "AGENTS.md" }, json: true });
   expect(answers[0]).toMatchObject({ format: "agents-md", exported: ["feedback_use_pnpm.md"], removed: [] });
   expect(answers[0].text).toBeUndefined();
+  const docs = path.join(world.project, "docs");
+  fs.mkdirSync(docs);
+  const inFolder = { format: "agents-md", output: "docs" };
+  expect((await call(world, { options: inFolder })).printed).toEqual([
+    `exported 1 memory to ${path.join(docs, "AGENTS.md")}`,
+  ]);
+  expect((await call(world, { options: inFolder, json: true })).answers[0].output).toBe(path.join(docs, "AGENTS.md"));
   expect(fs.readFileSync(path.join(world.project, "AGENTS.md"), "utf8")).toContain("use pnpm");
 });
 
@@ -67,6 +74,20 @@ it("does not claim to have written AGENTS.md when there is nothing to put in it"
   const file = path.join(world.project, "AGENTS.md");
   expect(printed).toEqual([`there are no memories to export: ${file} was not created`]);
   expect(fs.existsSync(file)).toBe(false);
+});
+
+it("says of several that they are left out, and why", async () => {
+  const world = makeWorld();
+  for (const name of ["a", "b"])
+    world.write(`project_${name}.md`, `---\nname: ${name}\ntype: project\nsource: document\n---\n\nSaid.\n`);
+  const asked = { format: "agents-md", output: "AGENTS.md" };
+  expect((await call(world, { options: asked })).warned).toEqual([
+    "memdir: note: 2 memories are left out: their words come from a document: as an instruction they would be more than that",
+  ]);
+  for (const name of ["a", "b"]) fs.writeFileSync(path.join(world.dir, `project_${name}.md`), Buffer.from([0xff]));
+  expect((await call(world, { options: { output: "out.md" } })).warned).toEqual([
+    "memdir: note: 2 memories are left out: they are not valid UTF-8",
+  ]);
 });
 
 it("refuses a file of somebody else's without --force, and formats and types that there are not", async () => {

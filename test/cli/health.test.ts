@@ -18,6 +18,9 @@ test("an empty directory has no score; memories at the top of the repository are
   expect(await run(call)).toBe(0);
   expect(printed.join("\n")).not.toContain("of 100");
   expect(printed.join("\n")).toContain("There are no memories here yet.");
+  const { call: asProgram, answers } = hearCall(world, { json: true });
+  await run(asProgram);
+  expect(answers[0]).toMatchObject({ score: null, memories: 0 });
   const top = path.join(world.project, "memory");
   fs.mkdirSync(top);
   fs.writeFileSync(path.join(top, "MEMORY.md"), "- [Tea](tea.md)\n");

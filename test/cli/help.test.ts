@@ -116,6 +116,12 @@ const COMPLETED = [
   ["--cwd . rm reference_gr", "reference_grafana"],
   ["cat reference_gr", "reference_grafana"],
   ["mv reference_gr", "reference_grafana"],
+  ["--cwd ../other show reference_", "reference_loki"],
+  ["--cwd ~/../other show reference_", "reference_loki"],
+  ["show --cwd = ../other reference_", "reference_loki"],
+  // zsh does not split at =.
+  ["show --cwd=../other reference_", "reference_loki"],
+  ["--memory-dir ../apart --scope project rm p", "project_apart"],
   ["rot --al", "--all"],
   ["completion z", "zsh"],
   // Files are bash's own.
@@ -145,6 +151,11 @@ describe("completion", () => {
     expect(fs.existsSync(path.join(box.cwd, "pwned"))).toBe(false);
     // The examples of the help above have saved memories of their own.
     await box.run(["save", "--type", "reference", "--name", "grafana"], { input: "Dashboards are in Grafana." });
+    const other = box.repository("other");
+    await box.run(["save", "--type", "reference", "--name", "loki"], { input: "Logs are in Loki.", cwd: other });
+    await box.run(["save", "--type", "project", "--name", "apart", "--memory-dir", "../apart"], {
+      input: "Kept apart.",
+    });
     for (const [words, expected] of COMPLETED) {
       const { out } = await complete(["memdir", ...words.split(" ")]);
       expect([words, out.trim()]).toEqual([words, expected]);

@@ -151,7 +151,7 @@ test("edit: what cannot be read, holds a secret or empties it is refused, and th
 
 test("calls that are wrong say how it goes", async () => {
   for (const args of [["take", "x"], ["accept"], ["constructor", "x"]])
-    expect((await errorOf(call(args))).message).toMatch(/^the call is `memdir inbox \[accept ID/);
+    expect((await errorOf(call(args))).message).toMatch(/^usage: memdir inbox \[accept ID/);
   expect((await errorOf(call(["accept", "ffff"]))).code).toBe("not-found");
   const id = await add({ action: "forget", file: "project_x.md" });
   expect((await errorOf(call(["edit", id]))).message).toMatch(/is to forget a memory: accept or reject it/);

@@ -146,8 +146,8 @@ describe("memdir team", () => {
 
   it.each([
     [["nonsense"], {}, "there is no `memdir team nonsense`"],
-    [["add"], {}, "the call is: memdir team add PERSON"],
-    [["revoke", "1", "2"], {}, "the call is: memdir team revoke ID"],
+    [["add"], {}, "usage: memdir team add PERSON"],
+    [["revoke", "1", "2"], {}, "usage: memdir team revoke ID"],
     [["add", "x"], { role: "king" }, '--role must be one of reader, writer, admin, none, not "king"'],
     [["token", "x"], {}, "--token-file"],
     [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],

@@ -14,6 +14,7 @@ test("numbers below what an option takes, negative ones too", async () => {
     2,
     /--limit takes a whole number from 1, not "-3"/,
   );
+  expectError(await sandbox.run(["sessions", "--limit", "0"]), 2, /--limit takes a whole number from 1, not "0"/);
   expectError(await sandbox.run(["prune", "--older-than", "-1"]), 2, /--older-than takes a whole number from 1/);
   expectError(await sandbox.run(["mcp", "--http", "--port", "-1"]), 2, /--port takes a whole number from 0 to 65535/);
 });

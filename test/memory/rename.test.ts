@@ -63,6 +63,25 @@ describe("rename", () => {
     expect(world.read("user_fancy.md")).toBe("text\n");
   });
 
+  it("a name that a memory of another type has is pointed out, and the way to tell them apart works", async () => {
+    const memdir = await makeWorld().open();
+    await memdir.save(note("eq", { type: "project" }));
+    await memdir.save(note("other"));
+    const { notices } = await memdir.rename("other", "eq");
+    expect(notices.join()).toMatch(/project_eq\.md has the same name and the type project/);
+    expect((await errorOf(memdir.show("eq"))).message).toMatch(/user_eq\.md \(project\); give the file name$/);
+  });
+
+  it("a secret as a name is refused with what rename can do", async () => {
+    const memdir = await makeWorld().open();
+    await memdir.save(note("a"));
+    const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"}`;
+    const { code, message } = await errorOf(memdir.rename("a", secret));
+    expect(code).toBe("secret");
+    expect(message).toMatch(/^not renamed, .*in the name; choose another name$/);
+    expect(message).not.toContain(secret);
+  });
+
   it("links in the text of other memories and its own follow, in one change that one undo reverts", async () => {
     const world = makeWorld();
     const memdir = await world.open();

@@ -396,11 +396,13 @@ describe("what is kept", () => {
     expect(names.map(kindOf)).toEqual(["log", "log", "lock", "lock", "temporary", "temporary"]);
     expect(kindOf("notes.txt")).toBeNull();
     const { state, at } = makeState();
-    state.record("sync", any).write({ n: 1 });
+    for (const key of ["sync", "dream-plan", "review-skipped"]) state.record(key, any).write({ n: 1 });
     fs.writeFileSync(at("notes.txt"), "");
     expect(state.list().map(({ name, kind }) => [name, kind])).toEqual([
       [".gitignore", "store"],
+      ["dream-plan.json", "record"],
       ["notes.txt", null],
+      ["review-skipped.json", "record"],
       ["sync.json", "record"],
     ]);
   });

@@ -333,8 +333,8 @@ describe("undo", () => {
   });
 
   it.each([
-    ["99", "not-found", /the journal has no entry 99/],
-    ["team:1", "not-found", /the journal has no entry team:1/],
+    ["99", "not-found", /there is no change 99/],
+    ["team:1", "not-found", /there is no change team:1/],
     ["x", "usage", /"x" is not the number of a change/],
     ["", "usage", /"" is not the number of a change/],
     ["team:", "usage", /"team:" is not the number of a change/],

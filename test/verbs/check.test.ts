@@ -15,6 +15,16 @@ test("problems of one part are not followed by the word of another that there is
   expect(printed.join("\n")).not.toContain("Nothing to fix");
 });
 
+test("without memories there is no score, in words and in JSON", async () => {
+  const world = makeWorld();
+  const { call, printed } = hearCall(world, {});
+  await runOf(check)(call);
+  expect(printed.join("\n")).toMatch(/^Health: no score$/m);
+  const { call: asProgram, answers } = hearCall(world, { json: true });
+  await runOf(check)(asProgram);
+  expect(answers[0].health).toMatchObject({ score: null, memories: 0 });
+});
+
 test("of many remarks of one kind some are shown, and how many more there are", async () => {
   const world = makeWorld();
   const memdir = await world.open();

@@ -98,6 +98,8 @@ describe("a sentence", () => {
     await run(world, "Deploys are slow: the cache is cold.");
     const { call } = hearCall(world, { args: ["Deploys are slow: the runner is small."] });
     expect(await errorOf(runOf(save)(call))).toMatchObject({ code: "conflict" });
+    await run(world, "Slow to review.", { name: "Deploys are slow", type: "user" });
+    expect(await errorOf(runOf(save)(call))).toMatchObject({ code: "conflict" });
   });
 });
 

@@ -126,6 +126,25 @@ test("a plugin besides the hooks would show everything twice", async () => {
   ]);
 });
 
+test("hooks that the client does not run are not said to work", async () => {
+  await machine.init("claude-code", "gemini");
+  machine.put(".claude/settings.json", `// mine\n${machine.read(".claude/settings.json")}`);
+  const gemini = machine.read(".gemini/settings.json")?.replace("{", '{ "hooksConfig": { "enabled": false },') ?? "";
+  machine.put(".gemini/settings.json", gemini);
+  const checks = await prove();
+  expect(checks.filter(({ ok }) => !ok)).toMatchObject([
+    {
+      detail: expect.stringMatching(/^Claude Code: its hooks do not run: it does not load .*settings\.json/),
+      fix: "remove them",
+    },
+    { detail: expect.stringMatching(/^Gemini CLI: its hooks do not run: .*hooksConfig/), fix: "change that" },
+  ]);
+  expect(checks.filter(({ ok }) => ok).map(({ detail }) => detail.replace(/ in \S+/, ""))).toEqual([
+    "Claude Code: the server works",
+    "Gemini CLI: the server works",
+  ]);
+});
+
 test("a folder for temporary files that is not there", async () => {
   await machine.init("cursor");
   fs.rmdirSync(machine.at("tmp"));

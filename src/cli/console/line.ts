@@ -8,13 +8,14 @@ import { openLearning } from "../../open-learn.ts";
 import type { ResumedSession } from "../../session/session-reader.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
 import { sanitise } from "../../text/sanitise.ts";
-import { count } from "../../verb.ts";
+import { count, dim } from "../../verb.ts";
 import { saySaved } from "../../verbs/save.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print, type Terminal } from "../terminal.ts";
 import { runSlash } from "./slash-commands.ts";
 import type { Console } from "./slash-memory.ts";
 import { forgetSaid, saveSaid } from "./slash-memory.ts";
+import { printFolded } from "./turn-view.ts";
 
 /** A line that fails is reported, and the console goes on. */
 export async function answerLine(line: string, console: Console, talk: (words: string) => Promise<void>) {
@@ -52,11 +53,11 @@ async function answerOffline(text: string, console: Console): Promise<void> {
   const said = await understandSaid(text, console.now(), { embed });
   if (verb !== "") return saveRequest(rest, said, console);
   // Before anything new is kept: it is what is known now that would be shown.
-  console.terminal.print(previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
+  printFolded(console.terminal, previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
   const kept = said.filter(({ act, isUnsure }) => act !== "forget" && !isUnsure);
   for (const one of kept) await keep(one, console);
   if (kept.length === 0 && !text.trimEnd().endsWith("?"))
-    console.terminal.print(console.terminal.color.dim("Nothing was saved. To save a sentence: remember that …"));
+    print(console.terminal, [dim("Nothing was saved. To save a sentence: remember that …")]);
 }
 
 /** Dates are made absolute by the rules; what they do not understand is kept word for word. */
@@ -72,7 +73,9 @@ async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {
     print(terminal, saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }));
-    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo removes it`));
+    print(terminal, [
+      dim(`    understood as a ${act === "remember" ? "request" : act}, saved as ${memory.type}; /undo removes it`),
+    ]);
   });
 }
 
@@ -100,29 +103,31 @@ export async function greet(
   from: ResumedSession | null = null,
 ): Promise<void> {
   const { bold, dim, yellow } = terminal.color;
+  const say = (text: string) => printFolded(terminal, text);
   const { rows, skipped } = await memdir.survey();
   const view = await memdir.index();
   const { maxLines, maxChars } = memdir.config.index;
+  // A path stays whole, so that it can be copied.
   terminal.print(`${bold("memdir")} on ${memdir.location.project.root}`);
   terminal.print(dim(`  directory  ${memdir.location.dir}`));
   const none = "none, so this is the offline console (MEMDIR_MODEL names one)";
-  terminal.print(dim(`  model      ${model.name === "" ? none : `${model.provider}/${model.name}`}`));
+  say(dim(`  model      ${model.name === "" ? none : `${model.provider}/${model.name}`}`));
   if (rows.length === 0) {
-    terminal.print("No memories saved yet.");
-    terminal.print(`Type ${bold("remember that …")} to save the first one, or ${bold("/help")}.`);
+    say("No memories saved yet.");
+    say(`Type ${bold("remember that …")} to save the first one, or ${bold("/help")}.`);
   } else {
-    terminal.print(dim(`  memories   ${countByType(rows, terminal.color)}`));
-    terminal.print(dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`));
+    say(dim(`  memories   ${countByType(rows, terminal.color)}`));
+    say(dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`));
   }
   const broken = rows.filter((row) => row.problems.length > 0).length;
-  if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
+  if (broken > 0) say(yellow(`  ${broken} with problems: memdir lint`));
   const odd = skipped.filter(({ isPlain }) => !isPlain).length;
-  if (odd > 0) terminal.print(yellow(`  ${count(odd, "entry", "entries")} skipped: memdir doctor`));
-  if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
+  if (odd > 0) say(yellow(`  ${count(odd, "entry", "entries")} skipped: memdir doctor`));
+  if (view.warning) say(yellow(`  ${view.warning.message}`));
   const waiting = openLearning(memdir).inbox.list().length;
-  if (waiting > 0) terminal.print(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
-  if (rows.length > 0) terminal.print(dim("  /help lists what you can type"));
-  if (from) terminal.print(describeSession(from, terminal.color));
+  if (waiting > 0) say(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
+  if (rows.length > 0) say(dim("  /help lists what you can type"));
+  if (from) say(describeSession(from, terminal.color));
 }
 
 function countByType(rows: readonly { type: string }[], color: Paint): string {

@@ -127,9 +127,9 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
   }
   agent.memory(on);
   const lasting = "`autoMemoryEnabled` in Claude Code's settings switches it off for good";
-  terminal.print(
+  print(terminal, [
     on ? "memory is on in this session" : `memory is off in this session: nothing is recalled; ${lasting}`,
-  );
+  ]);
 }
 
 /** "remember that …", "# …": the user's own words, at once. */

@@ -1,5 +1,6 @@
 /** Slash commands about the session: what fills the model's context window, as a chart, how to shorten it, and how to go back. */
 
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
 import { notesPath } from "../../agent/notes.ts";
@@ -10,20 +11,20 @@ import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
 import { cutLine, sanitise } from "../../text/sanitise.ts";
 import { cut, pad, widthOf } from "../../text/wrap.ts";
-import { count } from "../../verb.ts";
+import { count, dim } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
 import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
 import { describeSession } from "../agent.ts";
 import { type Paint, print, type Terminal } from "../terminal.ts";
 
 import type { Console, SlashCommand } from "./slash-memory.ts";
-import { formatBytes, formatTokens } from "./turn-view.ts";
+import { formatBytes, formatTokens, printFolded } from "./turn-view.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", help: "Show what fills the model's context window", run: showContext },
   {
     name: "compact",
-    usage: "[WISH]",
+    usage: "[INSTRUCTIONS]",
     help: "Replace the conversation with a summary; rules and index are read again",
     run: compactNow,
   },
@@ -32,9 +33,10 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
     name: "clear",
     help: "Start a new session; the old one can be resumed",
     run: async (_, { agent, terminal }) => {
-      const old = agent.sessionId;
+      const { sessionId, transcriptPath } = agent;
       await agent.clear();
-      terminal.print(`a new session begins; /resume ${old.slice(0, 8)} brings the old one back`);
+      const resume = existsSync(transcriptPath) ? `; /resume ${sessionId.slice(0, 8)} brings the old one back` : "";
+      print(terminal, [`a new session begins${resume}`]);
     },
   },
   { name: "resume", usage: "[ID]", help: "Continue an earlier session", run: resumeSession },
@@ -50,7 +52,7 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
 async function showContext(_: string, { agent, terminal }: Console): Promise<void> {
   const view = await agent.window();
   terminal.print(drawWindow(view, { columns: terminal.columns ?? MAX_COLUMNS, color: terminal.color }));
-  if (!view.isCounted) terminal.print(terminal.color.dim("tokens are estimated: the model has not counted them yet"));
+  if (!view.isCounted) print(terminal, [dim("tokens are estimated: the model has not counted them yet")]);
 }
 
 async function compactNow(rest: string, console: Console): Promise<void> {
@@ -62,7 +64,7 @@ async function compactNow(rest: string, console: Console): Promise<void> {
   if (!result.ok) throw new MemdirError("model", result.problem);
   const from = result.from === "notes" ? "from the session's notes" : "by the model";
   const files = result.files.length === 0 ? "" : `, ${result.files.length} files shown again`;
-  terminal.print(`compacted ${from}: about ${result.before} tokens became ${result.after}${files}`);
+  print(terminal, [`compacted ${from}: about ${result.before} tokens became ${result.after}${files}`]);
 }
 
 async function takeNotes(_: string, console: Console): Promise<void> {
@@ -79,7 +81,7 @@ async function resumeSession(rest: string, console: Console): Promise<void> {
   if (id === null) return;
   const session = await readSession((await findOne(memdir, id, "/resume")).path);
   await agent.resume(session);
-  terminal.print(describeSession(session, terminal.color));
+  printFolded(terminal, describeSession(session, terminal.color));
 }
 
 async function chooseSession({ agent, memdir, terminal, now }: Console): Promise<string | null> {
@@ -108,7 +110,7 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   const { agent, terminal } = console;
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
-  if (points.length === 0) return terminal.print("There is nothing to go back to: no prompt was given yet.");
+  if (points.length === 0) return print(terminal, ["There is nothing to go back to: no prompt was given yet."]);
   const recent = points.slice(-9);
   const rows = recent.map(({ label, files, at }, i) => ({
     key: String(i + 1),
@@ -129,9 +131,9 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   const { files, prompt } = await agent.rewind(point.id, meant);
   print(terminal, sayRewound(files));
   if (prompt !== null) {
-    terminal.print(
+    print(terminal, [
       "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",
-    );
+    ]);
     console.suggest(prompt);
   }
 }
@@ -151,7 +153,7 @@ async function switchModel(rest: string, console: Console): Promise<void> {
   if (rest === "") {
     const { name, provider, windowTokens } = agent.model();
     const none = "no model: set MEMDIR_MODEL, or /model anthropic/<name>, openai/<name> or ollama/<name>";
-    return terminal.print(name === "" ? none : `${provider}/${name}, a window of ${windowTokens} tokens`);
+    return print(terminal, [name === "" ? none : `${provider}/${name}, a window of ${windowTokens} tokens`]);
   }
   const model = openModel({ ...env, MEMDIR_MODEL: rest });
   if ("problem" in model) throw new MemdirError("usage", model.problem);
@@ -159,7 +161,7 @@ async function switchModel(rest: string, console: Console): Promise<void> {
     throw new MemdirError("usage", `${model.provider} only answers: it cannot be an agent's model`);
   agent.model(model);
   console.offline = false;
-  terminal.print(`${model.provider}/${model.name} answers from now on`);
+  print(terminal, [`${model.provider}/${model.name} answers from now on`]);
 }
 
 function needModel({ offline }: Console): void {

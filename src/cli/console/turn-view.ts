@@ -7,7 +7,7 @@ import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
 import { count, countMemories } from "../../verb.ts";
-import type { Paint, Terminal } from "../terminal.ts";
+import { fold, type Paint, type Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 
 interface ViewOptions {
@@ -19,6 +19,12 @@ interface ViewOptions {
 
 /** For output whose width is not known. */
 export const DEFAULT_COLUMNS = 100;
+
+/** Lines that are painted already, broken at words. Not for Markdown: its code stays whole, so that it can be copied. */
+export function printFolded({ print, columns }: Pick<Terminal, "print" | "columns">, text: string): void {
+  const lines = text.split("\n").map((line) => fold(line, columns || undefined, 4));
+  print(lines.join("\n"));
+}
 
 type Shows = { [T in AgentEvent["type"]]: (event: Extract<AgentEvent, { type: T }>) => void };
 
@@ -36,7 +42,7 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
   const flush = () => stream(markdown.end());
   const say = (text: string) => {
     flush();
-    print(text);
+    printFolded({ print, columns: columns() }, text);
   };
   const note = (text: string) => say(paint.dim(cut(sanitiseLine(text), Math.max(20, columns()))));
 
@@ -100,9 +106,9 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
     // Each kind has the function for it: the compiler checks the table, and cannot follow the look-up.
     show: (event: AgentEvent) => (shows[event.type] as (event: AgentEvent) => void)(event),
     end({ ended, error }: TurnResult): void {
-      flush();
-      if (error && ended === "error") print(paint.red(sanitiseLine(error.message)));
-      else if (ENDS[ended]) print(paint.yellow(ENDS[ended]));
+      if (error && ended === "error") say(paint.red(sanitiseLine(error.message)));
+      else if (ENDS[ended]) say(paint.yellow(ENDS[ended]));
+      else flush();
     },
     /** For the line with the spinner: what is going on, and how many tokens were written. */
     status: () => ({
