@@ -173,7 +173,8 @@ describe("ranking", () => {
             if (value === null) expect(found).toBeNull();
             else expect(found).toBeCloseTo(value, 2);
           }
-          expect(confidence).toBe(confidenceOf(featuresOf(signs), method === "hybrid"));
+          const isKnown = method === "hybrid" && (signs.text !== null || signs.cue !== null);
+          expect(confidence).toBe(confidenceOf(featuresOf(signs), isKnown));
           expect(score).toBeCloseTo(standingOf(confidence, signs.coverage) * decay, 10);
         }
       }),
