@@ -26,8 +26,8 @@ export const start: Run = async (call) => {
   const answerEvent: Hooks = async (input) => (await hooks())(input);
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
   await serveStreams({ ...options, hooks: answerEvent }, { input: process.stdin, output: process.stdout });
-  process.stdin.destroy();
-  return 0;
+  // Nobody waits for vectors, or for what is being prepared. Caches are written aside and renamed: the next process goes on with them.
+  process.exit(0);
 };
 
 async function runHttp(call: Call, options: McpOptions): Promise<number> {

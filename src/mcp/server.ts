@@ -83,6 +83,7 @@ export function openMcpServer(
   };
   const prepare = openPreparation(mcp);
   const running = new Map<Id, AbortController>();
+  const afterwards = new Set<Promise<void>>();
   const identity = { name: "memdir", title: "memdir", version: mcp.version };
 
   const heed = ({ method, params }: Message): void => {
@@ -95,7 +96,7 @@ export function openMcpServer(
       const run = METHODS[caller.era].get(method);
       if (!run) throw new ProtocolError("noMethod", `there is no method "${method.slice(0, 80)}"`);
       prepare(client.by(caller));
-      const result = await run({ mcp, memories, client, caller, id, params, signal, identity, listening });
+      const result = await run({ mcp, memories, client, caller, id, params, signal, identity, listening, afterwards });
       return { jsonrpc: "2.0", id, result: dressResult(caller, method, result, identity) };
     } catch (error) {
       if (!(error instanceof ProtocolError)) mcp.log(`mcp: ${method}: ${(error as Error).stack ?? error}`);
@@ -120,6 +121,8 @@ export function openMcpServer(
     },
     /** No more is asked: those who listen are told that it ends. */
     close: () => over.abort(),
+    /** What is still done after answers. */
+    afterwards,
   };
 }
 
@@ -163,6 +166,8 @@ interface Asked {
   signal: AbortSignal;
   identity: object;
   listening: Listening;
+  /** What is under way behind answers. */
+  afterwards: Set<Promise<void>>;
 }
 
 /** What a connection hears of without asking each time. */
@@ -299,7 +304,7 @@ function initialize({ client, params, identity, listening }: Asked): object {
 async function callTool(asked: Asked): Promise<object> {
   const name = readText(asked.params, "name");
   const { hooks } = asked.mcp;
-  if (name === HOOK_TOOL && hooks) return callHook(hooks, readObject(asked.params, "arguments"));
+  if (name === HOOK_TOOL && hooks) return callHook(hooks, asked);
   const tool = MODEL_TOOLS.find(({ spec }) => spec.name === name);
   if (!tool) {
     const names = MODEL_TOOLS.map(({ spec }) => spec.name).join(", ");
@@ -377,10 +382,11 @@ function readObject(params: Params, name: string): Params {
 const HOOK_TOOL = "hook";
 
 /** The answer is JSON, as of a command hook; an empty object says nothing, where clients would show an empty text. */
-async function callHook(hooks: Hooks, given: Params): Promise<object> {
-  const { out, after } = await hooks(readEvent(given));
+async function callHook(hooks: Hooks, { params, afterwards }: Asked): Promise<object> {
+  const { out, after } = await hooks(readEvent(readObject(params, "arguments")));
   // Once the answer is on its way.
-  setImmediate(after);
+  const done = new Promise((begin) => setImmediate(begin)).then(after).finally(() => afterwards.delete(done));
+  afterwards.add(done);
   return { content: [{ type: "text", text: out.trim() || "{}" }] };
 }
 
@@ -402,7 +408,9 @@ function readEvent(given: Params): EventInput {
 
 /** A message holds a memory at most. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** What was asked for before the input ended is answered, but not forever. */
+/** Some thousand small requests, whose answers are written together once the client reads on. */
+const MAX_HELD_BYTES = 256 * 1024;
+/** What was asked for before the input ended is answered, and what is done behind that ends, but not forever. */
 const LAST_ANSWERS_MS = 10_000;
 
 /** Ends when the client does: its end of either stream is closed, and what it asked for is answered. */
@@ -411,6 +419,7 @@ export async function serveStreams(
   { input, output }: { input: Readable; output: Writable },
 ): Promise<void> {
   const waiting = new Set<Promise<void>>();
+  let heldBytes = 0;
   let isOver = false;
   const write = (message: unknown): void => {
     if (!isOver) output.write(`${JSON.stringify(message)}\n`);
@@ -420,7 +429,18 @@ export async function serveStreams(
     const problem = findMessageProblem(value);
     return problem ? refusal("invalid", problem, value) : server.receive(value as Message);
   };
+  let draining: Promise<unknown> | null = null;
+  const drained = () => {
+    draining ??= Promise.race([once(output, "drain"), once(input, "close")])
+      .catch(() => {})
+      .finally(() => {
+        draining = null;
+      });
+    return draining;
+  };
   const serve = async (line: string): Promise<void> => {
+    // A client that does not read is not served. Its lines are read all the same: whether it has left shows at their end.
+    if (output.writableNeedDrain) await drained();
     // No JSON means undefined.
     const value = attempt<unknown, undefined>(() => JSON.parse(line), undefined);
     if (value === undefined) return write(refusal("unreadable", "the line is not JSON"));
@@ -437,23 +457,28 @@ export async function serveStreams(
   for await (const line of readLines(input)) {
     if (line === null) write(refusal("unreadable", `the line is longer than ${MAX_LINE_BYTES} bytes`));
     else {
+      heldBytes += line.length;
       const served = serve(line)
         .catch((error: Error) => mcp.log(`mcp: ${error.stack}`))
-        .then(() => void waiting.delete(served));
+        .then(() => {
+          heldBytes -= line.length;
+          waiting.delete(served);
+        });
       waiting.add(served);
     }
-    // A client that does not read gets to send no more.
-    if (output.writableNeedDrain) await Promise.race([once(output, "drain"), once(input, "close")]).catch(() => {});
+    // And it gets to send no more than this.
+    if (output.writableNeedDrain && heldBytes > MAX_HELD_BYTES) await drained();
   }
   server.close();
-  if (!isOver) await settled(waiting);
-  isOver = true;
-}
-
-async function settled(waiting: ReadonlySet<Promise<void>>): Promise<void> {
+  const finish = async () => {
+    await Promise.all(waiting);
+    await Promise.all(server.afterwards);
+    await new Promise((done) => output.write("", done));
+  };
   const stop = new AbortController();
-  await Promise.race([Promise.all(waiting), sleep(LAST_ANSWERS_MS, null, stop).catch(() => {})]);
+  await Promise.race([finish(), sleep(LAST_ANSWERS_MS, null, stop).catch(() => {})]);
   stop.abort();
+  isOver = true;
 }
 
 const NEWLINE = 0x0a;

@@ -114,10 +114,11 @@ interface Confident {
   hasCues: boolean;
 }
 
-/** Those to show, in their order. */
-export function sureEnough<R extends Confident>(ranked: readonly R[], method: Method): R[] {
-  const threshold = thresholdOf(ranked, method);
-  return ranked.filter(({ confidence }) => confidence >= threshold);
+/** Those to show, in their order. What only words speak for must be as likely as where there is no meaning at all. */
+export function sureEnough<R extends Confident & { isByWords: boolean }>(ranked: readonly R[], method: Method): R[] {
+  const sure = ranked.filter(({ confidence, isByWords }) => !isByWords || confidence >= FLOORS.lexical);
+  const threshold = thresholdOf(sure, method);
+  return sure.filter(({ confidence }) => confidence >= threshold);
 }
 
 /** What each of these must reach to be shown. */

@@ -24,6 +24,8 @@ export interface Ranked {
   confidence: number;
   /** By which its meaning is compared. */
   hasCues: boolean;
+  /** It has no vectors, or there are none at all. */
+  isByWords: boolean;
   evidence: Evidence;
 }
 
@@ -140,14 +142,15 @@ function choose(
     return countsFrom({ mtimeMs, saidMs, createdMs, commitMs }, { inRepository, isBulk });
   };
   const signs = openSigns(resident, query, found);
-  const judge = (of: Signs): number => confidenceOf(featuresOf(of), found.hasMeaning);
+  const isByWords = (at: number): boolean => !found.hasMeaning || isBare(found, at);
   const judged = new Map<number, number>();
-  const sureness = (at: number): number => judged.get(at) ?? judge(signs(at));
+  const judge = (at: number, own = signs(at)): number => confidenceOf(featuresOf(own), !isByWords(at));
+  const sureness = (at: number): number => judged.get(at) ?? judge(at);
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
     const type = TYPES[bytes.readUInt32LE(addressOf(at) + AT.type)] ?? "user";
     const own = signs(at);
-    judged.set(at, judge(own));
+    judged.set(at, judge(at, own));
     const score = standingOf(sureness(at), own.coverage) * decayOf(type, fromOf(at), nowMs);
     // A damaged cache may hold any number.
     if (Number.isFinite(score)) scores.set(at, score);
@@ -160,12 +163,13 @@ function choose(
     if (score < level) return [];
     const entry = viewEntry(bytes, addressOf(at));
     // What is shown of a memory is shown of what it replaces.
-    const confidence = Math.max(sureness(at), ...(replaced.get(at) ?? []).map(sureness));
+    const behind = [at, ...(replaced.get(at) ?? [])];
+    const confidence = Math.max(...behind.map(sureness));
     if (!Number.isFinite(confidence) || !isInside(entry.file)) return [];
     const evidence = () =>
       evidenceOf(resident, query, found, { at, entry, successor: successors.get(at), signs: signs(at) });
-    const hasCues = found.cue[at] !== UNKNOWN;
-    return [{ entry, owner: ownerOf(resident, at), fromMs: fromOf(at), score, confidence, hasCues, evidence }];
+    const kind = { hasCues: found.cue[at] !== UNKNOWN, isByWords: behind.every(isByWords) };
+    return [{ entry, owner: ownerOf(resident, at), fromMs: fromOf(at), score, confidence, ...kind, evidence }];
   });
   const order = (a: Ranked, b: Ranked) =>
     b.score - a.score || a.owner - b.owner || (a.entry.file < b.entry.file ? -1 : 1);
@@ -191,7 +195,8 @@ function openSigns({ scan, bytes }: Resident, { terms, meaning, foreign }: Query
     text: known(text[at]),
     cue: known(cue[at]),
     ...otherCues(at),
-    bestOther: Math.max(-1, similar(at)),
+    // As if no memory had vectors, where it has none itself.
+    bestOther: isBare(found, at) ? -1 : Math.max(-1, similar(at)),
     ...similarity,
     coverage: coverageAt(at),
     coverageOther: Math.max(0, covering(at)),
@@ -202,6 +207,10 @@ function openSigns({ scan, bytes }: Resident, { terms, meaning, foreign }: Query
     length: bytes.readFloatLE(found.addressOf(at) + AT.length),
     foreign,
   });
+}
+
+function isBare({ text, cue }: Found, at: number): boolean {
+  return text[at] === UNKNOWN && cue[at] === UNKNOWN;
 }
 
 type Best = (at: number) => number;

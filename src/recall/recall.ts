@@ -219,7 +219,8 @@ function unranked(resident: Resident, row: Row): Ranked[] {
   const entry = at === null ? null : entryAt(resident, at);
   if (!entry) return [];
   const evidence = () => ({ words: [], nearest: null, isLinked: false, supersededBy: null, signs: null });
-  return [{ entry, owner, fromMs: Date.parse(row.modified), score: 0, confidence: 0, hasCues: false, evidence }];
+  const kind = { hasCues: false, isByWords: true };
+  return [{ entry, owner, fromMs: Date.parse(row.modified), score: 0, confidence: 0, ...kind, evidence }];
 }
 
 /** Reads, cuts and fits; what vanished meanwhile is passed over, and the next one takes its place. */

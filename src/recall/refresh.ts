@@ -101,23 +101,26 @@ export function* keepNews(
   const cache = resident.caches[owner];
   if (directory.readOnly) return;
   if (entries.length > 0 || cache?.isTidy === false) {
-    const bytes = yield* appendOrBegin(directory, entries, !mayTakeLong || cache?.isTidy);
+    const bytes = yield* appendOrBegin(directory, entries, { isTidy: !mayTakeLong || cache?.isTidy, folders });
     // What was appended by this process need not be read again, nor a cache that it has begun.
-    if (cache && bytes > 0) cache.size += bytes;
-    else if (!cache) resident.caches[owner] = findCache(directory);
+    if (!cache || bytes === 0) {
+      resident.caches[owner] ??= findCache(directory);
+      return;
+    }
+    cache.size += bytes;
   }
   if (folders && cache && noteInHead(directory, { folders })) cache.head = { ...cache.head, folders };
 }
 
-/** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. */
+/** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. The new one notes the folders itself, unless it lacks a damaged entry. */
 export function* appendOrBegin(
   directory: Directory,
   entries: readonly RowEntry[],
-  isTidy = true,
+  { isTidy = true, folders = null }: { isTidy?: boolean | undefined; folders?: News["folders"] } = {},
 ): Generator<void, number> {
   const bytes = isTidy ? appendEntries(directory, entries) : 0;
   if (bytes > 0) return bytes;
-  yield* rewriteInPieces(directory, entries, { folders: [], commits: "" });
+  yield* rewriteInPieces(directory, entries, { folders: folders ?? [], commits: "" });
   return 0;
 }
 

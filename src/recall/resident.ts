@@ -84,7 +84,7 @@ function load(resident: Resident, owner: number, cache: OpenCache, index: IndexH
     const [from, bytes] = [resident.used, size - head.compactEnd];
     if (readSync(fd, resident.bytes, from, bytes, head.compactEnd) !== bytes) return null;
     resident.used = align(from + bytes);
-    const isWhole = addEntries(resident, from, from + bytes, from + bytes, true) === from + bytes && isSound;
+    const isWhole = addEntries(resident, from, from + bytes, from + bytes, true) && isSound;
     if (bytes > 0) dropEarlier(resident, owner);
     const isTidy = isWhole && !isLoose(bytes, size);
     // A cache that is damaged is not complete, whatever it says.
@@ -102,7 +102,7 @@ function addCompact(resident: Resident, { fd, head }: OpenCache): boolean | null
   if (readSync(fd, resident.bytes, from, head.compactEnd, 0) !== head.compactEnd) return null;
   resident.used = align(from + head.compactEnd);
   const rowsEnd = from + head.rowsEnd;
-  return addEntries(resident, from + FILE_HEAD_BYTES, rowsEnd, from + head.compactEnd, false) === rowsEnd;
+  return addEntries(resident, from + FILE_HEAD_BYTES, rowsEnd, from + head.compactEnd, false);
 }
 
 /** The same for a large cache: records, which stand for entries that are on disk. */
@@ -128,17 +128,17 @@ function addIndex(
   return sound === head.count;
 }
 
-/** Where the last sound entry ends. */
-function addEntries(resident: Resident, from: number, end: number, limit: number, isWhole: boolean): number {
-  if (end <= from) return end;
+/** Whether all of them are sound. */
+function addEntries(resident: Resident, from: number, end: number, limit: number, isWhole: boolean): boolean {
+  if (end <= from) return true;
   const room = reserve(resident, Math.ceil((end - from) / HEAD_BYTES) * 4);
   const count = resident.scan.listEntries(from, end, limit, Number(isWhole), room);
   const found = new Uint32Array(resident.bytes.buffer, room, count);
   addToList(resident, found);
-  const last = found.at(-1);
-  if (last === undefined) return from;
+  const last = found.at(-1) ?? 0;
+  if (last === 0 || found.includes(0)) return false;
   const u32 = (at: number) => resident.bytes.readUInt32LE(last + at);
-  return last + u32(AT.rowBytes) + (isWhole ? u32(AT.rankBytes) : 0);
+  return last + u32(AT.rowBytes) + (isWhole ? u32(AT.rankBytes) : 0) === end;
 }
 
 function addToList(resident: Resident, addresses: Uint32Array | readonly number[]): void {

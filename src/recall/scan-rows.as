@@ -10,6 +10,7 @@ export const UNKNOWN: f32 = -2;
 export const PLAIN: u32 = 2;
 
 export const AT_ROW_BYTES: usize = 4;
+const AT_CHECK: usize = 8;
 const AT_MTIME: usize = 16;
 export const AT_FILE: usize = 72;
 export const AT_LINKS: usize = 76;
@@ -87,8 +88,8 @@ export function listRecords(from: usize, count: i32, rowsFrom: u32, rowsEnd: u32
 }
 
 /**
- * Writes the address of every entry to `out`, as long as they make sense; how many there are. `limit` is where ranking parts
- * must end; with `isWhole` each one comes right behind its row part.
+ * Writes the address of every entry to `out`, as long as it is clear where the next one begins, and 0 for a damaged one; how many
+ * there are. `limit` is where ranking parts must end; with `isWhole` each one comes right behind its row part.
  */
 export function listEntries(from: usize, end: usize, limit: usize, isWhole: bool, out: usize): i32 {
   let count = 0;
@@ -103,11 +104,19 @@ export function listEntries(from: usize, end: usize, limit: usize, isWhole: bool
     if (rankAt & 15 || rank & 15 || <u64>rankAt + rank > <u64>(limit - at) || (isWhole && rankAt != bytes)) break;
     if (<u64>load<u32>(at, AT_TERMS) * 6 > vectors) break;
     if (<u64>vectors + <u64>load<u32>(at, AT_VECTORS) * VECTOR != rank) break;
-    store<u32>(out + (<usize>count << 2), <u32>at);
+    store<u32>(out + (<usize>count << 2), isSoundRow(at, bytes) ? <u32>at : 0);
     count++;
     at += isWhole ? bytes + rank : bytes;
   }
   return count;
+}
+
+function isSoundRow(entry: usize, bytes: u32): bool {
+  let check: u32 = 0x811c9dc5;
+  for (let word: usize = 0; word < bytes; word += 4) {
+    if (word != AT_CHECK) check = (check ^ load<u32>(entry + word)) * 0x01000193;
+  }
+  return check == load<u32>(entry, AT_CHECK);
 }
 
 /** Of several entries of a file the last one stays, the others become 0. `table` is zeroed, with twice as many slots as entries. */

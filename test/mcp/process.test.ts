@@ -6,7 +6,9 @@ import path from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, describe, expect, it } from "vitest";
+import { readRowCache } from "../../src/store/row-cache.ts";
 import { BINARY } from "../cli/run.ts";
+import { until } from "../until.ts";
 import { makeWorld, type World } from "../world.ts";
 import { type Json, MODERN } from "./wire.ts";
 
@@ -45,6 +47,9 @@ function start(world: World, args: string[] = [], more: Record<string, string> =
   const ended = once(child, "close").then(([code]) => code as number);
   return { child, said, ended };
 }
+
+const noteText = (i: number) =>
+  `---\nname: note ${i}\ndescription: about subject${i}\ntype: project\n---\n\nThe subject${i} is blue.\n`;
 
 const MEMORY = {
   type: "feedback",
@@ -100,10 +105,7 @@ describe("the official client", () => {
 
   it("recalls among 1,000 memories", async () => {
     const world = makeWorld();
-    for (let i = 0; i < 1000; i++) {
-      const text = `---\nname: note ${i}\ndescription: about subject${i}\ntype: project\n---\n\nThe subject${i} is blue.\n`;
-      world.write(`project_note_${i}.md`, text);
-    }
+    for (let i = 0; i < 1000; i++) world.write(`project_note_${i}.md`, noteText(i));
     const client = await connect(world, "auto");
     const found: Json = await client.callTool({ name: "recall", arguments: { prompt: "what about subject617 now?" } });
     expect(found.content[0].text).toContain("The subject617 is blue.");
@@ -137,6 +139,42 @@ describe("the process", () => {
     const timer = setInterval(() => deaf.child.stdin.write(ping), 20);
     expect(await deaf.ended).toBe(0);
     clearInterval(timer);
+  });
+
+  // Bug: the hooks' recaller and the recall tool's kept each other awake until every vector was made.
+  it("ends with its client, whatever there is still to do for later prompts", { timeout: 120_000 }, async () => {
+    const world = makeWorld();
+    const COUNT = 1500;
+    for (let i = 0; i < COUNT; i++) world.write(`project_note_${i}.md`, noteText(i));
+    const { child, said, ended } = start(world, [], { MEMDIR_MEANING: "on" });
+    const ask = async (id: number, method: string, params: object) => {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      await until(() => said.out.includes(`"id":${id},`));
+    };
+    const clientInfo = { name: "claude-code", version: "1" };
+    await ask(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    const event = { hook_event_name: "UserPromptSubmit", session_id: "one", cwd: world.project };
+    const prompt = "what about subject617 now?";
+    await ask(2, "tools/call", { name: "hook", arguments: { ...event, prompt } });
+    await ask(3, "tools/call", { name: "recall", arguments: { prompt } });
+    child.stdin.end();
+    expect(await ended).toBe(0);
+    const { entries } = readRowCache({ path: world.dir }, "all");
+    const bare = [...entries.values()].filter(({ ranking }) => ranking.vectors.length === 0);
+    expect(entries.size).toBe(COUNT);
+    expect(bare.length).toBeGreaterThan(COUNT / 2);
+  });
+
+  // Bug: while its output was full, the end of its input was not noticed.
+  it("ends with its input, although what it has written is not read", { timeout: 120_000 }, async () => {
+    const world = makeWorld();
+    const child = spawn(process.execPath, [BINARY, "mcp"], { cwd: world.project, env: envOf(world) });
+    children.push(child);
+    const list = { jsonrpc: "2.0", method: "tools/list", params: MODERN };
+    for (let id = 0; id < 400; id++) child.stdin.write(`${JSON.stringify({ ...list, id })}\n`);
+    child.stdin.end();
+    const [code] = await once(child, "exit");
+    expect(code).toBe(0);
   });
 
   it("works on the project that the host names, unless the user names one", async () => {

@@ -5,7 +5,7 @@ import { confidenceOf, featuresOf, standingOf, sureEnough, thresholdOf } from ".
 
 const shown = (hasCues: boolean, ...confidences: number[]) =>
   sureEnough(
-    confidences.map((confidence) => ({ confidence, hasCues })),
+    confidences.map((confidence) => ({ confidence, hasCues, isByWords: false })),
     "hybrid",
   ).map(({ confidence }) => confidence);
 
@@ -31,6 +31,13 @@ describe("what is shown", () => {
   it("words alone have to be surer than words and meaning", () => {
     const ranked = [{ confidence: 0.3, hasCues: false }];
     expect(thresholdOf(ranked, "lexical")).toBeGreaterThan(thresholdOf(ranked, "hybrid"));
+  });
+
+  it("what only words speak for has to be as sure beside memories that have vectors", () => {
+    const both = (...confidences: number[]) =>
+      confidences.map((confidence, i) => ({ confidence, hasCues: true, isByWords: i > 0 }));
+    expect(sureEnough(both(0.3, 0.49), "hybrid").map(({ confidence }) => confidence)).toEqual([0.3]);
+    expect(sureEnough(both(0.4, 0.5), "hybrid").map(({ confidence }) => confidence)).toEqual([0.4, 0.5]);
   });
 });
 

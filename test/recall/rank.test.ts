@@ -310,6 +310,30 @@ describe("rank: meaning", () => {
     expect(ranked.find(({ entry }) => entry.file === "words.md")!.nearest).toBeNull();
   });
 
+  // Bug: a memory that was just saved was judged as if its meaning were far from every prompt, and was not shown.
+  it("a memory without vectors is as sure as by words alone", () => {
+    const rowsWith = (more: { embed?: typeof embed }) =>
+      rowsOf(
+        entryOf("old.md", { name: "Espresso", body: "espresso for the robot" }, more),
+        entryOf("new.md", { name: "Ship", body: "ship the robot" }),
+      );
+    const sure = (ranked: ReturnType<typeof rankFor>) =>
+      ranked.find(({ entry }) => entry.file === "new.md")?.confidence;
+    const byWords = sure(rankFor(rowsWith({}), "ship the robot"));
+    expect(byWords).toBeGreaterThan(0.5);
+    expect(sure(rankFor(rowsWith({ embed }), "ship the robot", { embed }))).toBe(byWords);
+  });
+
+  // What replaces a memory is shown where that one would be.
+  it("a memory without vectors that supersedes one with vectors has no more to reach than that one", () => {
+    const fields = { name: "Robot", body: "Ask the robot.", supersedes: ["old"] };
+    const rows = rowsOf(entryOf("old.md", { name: "Rollout", body: "rollout" }, { embed }), entryOf("new.md", fields));
+    expect(rankFor(rows, "deploy", { embed })).toMatchObject([
+      { entry: { file: "new.md" }, isByWords: false },
+      { entry: { file: "old.md" }, isByWords: false },
+    ]);
+  });
+
   it("no vector anywhere: the order is that of words", () => {
     const rows = rowsOf(entryOf("a.md", { body: "deploy" }), entryOf("b.md", { body: "coffee deploy" }));
     const scored = (ranked: ReturnType<typeof rankFor>) => ranked.map(({ entry, score }) => [entry.file, score]);

@@ -619,6 +619,14 @@ describe("recall: vectors are made once", () => {
     expect((await memdir.recall("an outage today")).method).toBe("hybrid");
   });
 
+  // Bug: what another program had just written was not shown, however often it was asked for.
+  it("a memory whose vectors are missing is shown for its words", async () => {
+    const { world, memdir } = await warmed();
+    put(world, "b.md", { name: "Deploy", body: "Staging is deployed with helm." });
+    setLater(world);
+    expect(recalled(await memdir.recall("how do we deploy to staging?"))).toEqual(["b.md"]);
+  });
+
   it("a recall while some vectors are missing says how many", async () => {
     const { world, memdir } = await warmed();
     put(world, "b.md", { name: "Pool", body: "Twenty." });
