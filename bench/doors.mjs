@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex] [--arm server]. Needs dist/.
+// What the adapters cost: doors.mjs [--check] [--quick] [--sizes] [--only clients|server|processes] [--client codex] [--arm server] [--memories 100]. Needs dist/.
 // Events in the real clients, interleaved with a bare client; the warm server's own time; each hook in a fresh process: all as ratios
 // to a bare `node`. With --sizes what an installation takes on disk (installs the packed package into a temporary folder). With
 // --check it ends with 1 when a target is missed.
@@ -24,9 +24,10 @@ const { values: options } = parseArgs({
     only: { type: "string", default: "" },
     client: { type: "string", default: "" },
     arm: { type: "string", default: "" },
+    memories: { type: "string" },
   },
 });
-const MEMORIES = options.quick ? 100 : 1_000;
+const MEMORIES = Number(options.memories ?? (options.quick ? 100 : 1_000));
 const SIZES = options.quick ? [100, 1_000, 10_000] : [100, 10_000, 100_000];
 const SERVED = options.quick ? [100, 1_000] : [100, 1_000, 10_000];
 const STARTS = options.quick ? 11 : 41;
