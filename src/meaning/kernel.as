@@ -13,6 +13,8 @@ import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, toHalf } fro
 /** Activations are whole numbers from 0 to this: with more, the sum of two products would not fit 16 bits, as processors have it. */
 const ACTIVATION_MAX: f32 = 127;
 const WEIGHT_MAX: f32 = 127;
+/** Bytes of four activations: without relaxed SIMD they are multiplied as numbers of 16 bits. */
+const FOUR: usize = ASC_FEATURE_RELAXED_SIMD ? 4 : 8;
 /** Of four weights of one sign: 32767 / 127, less the half that rounding adds to each. */
 const FOUR_WEIGHTS_MAX: f32 = 256;
 /** A larger factor would not fit a float together with 2^112; a row it holds for has weights below 0.0022. */
@@ -124,18 +126,18 @@ function packRow(from: usize, to: usize, count: i32, factor: f32): i32 {
 }
 
 /**
- * Float32 rows to bytes, from the lowest number of a row to its highest: `ranges` gets the step and the lowest of each. The tokens of
+ * Float32 rows to whole numbers, from the lowest number of a row to its highest: `ranges` gets the step and the lowest of each. The tokens of
  * a block stand side by side, four columns of each in turn. `columns` is a multiple of 16.
  */
 export function packActivations(from: usize, to: usize, ranges: usize, tokens: i32, columns: i32): void {
   for (let left = tokens; left > 0; left -= 4) {
     const beside = min(left, 4);
     for (let i = 0; i < beside; i++) {
-      packToken(from, to + (<usize>i << 2), ranges, columns, <usize>beside << 2);
+      packToken(from, to + i * FOUR, ranges, columns, beside * FOUR);
       from += <usize>columns << 2;
       ranges += 8;
     }
-    to += <usize>(columns * beside);
+    to += ((columns * beside) >> 2) * FOUR;
   }
 }
 
@@ -155,15 +157,19 @@ function packToken(from: usize, to: usize, range: usize, columns: i32, stride: u
   for (; from < end; from += 64) {
     const first = i16x8.narrow_i32x4_s(steps(from, low, scale), steps(from + 16, low, scale));
     const second = i16x8.narrow_i32x4_s(steps(from + 32, low, scale), steps(from + 48, low, scale));
-    const fours = i8x16.narrow_i16x8_s(first, second);
-    v128.store_lane<i32>(to, fours, 0);
-    to += stride;
-    v128.store_lane<i32>(to, fours, 1);
-    to += stride;
-    v128.store_lane<i32>(to, fours, 2);
-    to += stride;
-    v128.store_lane<i32>(to, fours, 3);
-    to += stride;
+    if (ASC_FEATURE_RELAXED_SIMD) {
+      const fours = i8x16.narrow_i16x8_s(first, second);
+      v128.store_lane<i32>(to, fours, 0);
+      v128.store_lane<i32>(to + stride, fours, 1);
+      v128.store_lane<i32>(to + 2 * stride, fours, 2);
+      v128.store_lane<i32>(to + 3 * stride, fours, 3);
+    } else {
+      v128.store_lane<i64>(to, first, 0);
+      v128.store_lane<i64>(to + stride, first, 1);
+      v128.store_lane<i64>(to + 2 * stride, second, 0);
+      v128.store_lane<i64>(to + 3 * stride, second, 1);
+    }
+    to += 4 * stride;
   }
   store<f32>(range, step);
   store<f32>(range, least, 4);
@@ -194,7 +200,7 @@ export function linear(
     for (let left = tokens; left > 0; left -= 4) {
       if (left > 2) fourTokens(from, weights, columns, to, stride);
       else twoTokens(from, weights, columns, to, stride);
-      from += <usize>columns << 2;
+      from += columns * FOUR;
       to += stride << 2;
     }
     finish(out, stride, ranges, tokens, weightScales, weightSums, bias, withGelu);
@@ -212,6 +218,7 @@ export function linear(
  * it, V8 keeps the sums in memory.
  */
 export function fourTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
+  if (!ASC_FEATURE_RELAXED_SIMD) return plainFour(from, weights, columns, out, stride);
   let a = i32x4.splat(0), b = a, c = a, d = a;
   // Not a constant: V8 would make that anew each time.
   const ones = i16x8.splat(<i16>(columns > 0));
@@ -234,6 +241,7 @@ export function fourTokens(from: usize, weights: usize, columns: i32, out: usize
 
 /** The same for two. */
 export function twoTokens(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
+  if (!ASC_FEATURE_RELAXED_SIMD) return plainTwo(from, weights, columns, out, stride);
   let a = i32x4.splat(0), b = a;
   const ones = i16x8.splat(<i16>(columns > 0));
   const end = from + (<usize>columns << 1);
@@ -261,9 +269,54 @@ function dots(weights: v128, activations: v128, nextWeights: v128, nextActivatio
 /** In each lane of 16 bits the sum of two products: weights with a sign, activations below 128. */
 @inline
 function pairs(weights: v128, activations: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations);
-  const even = i16x8.mul(i16x8.shr_s(i16x8.shl(weights, 8), 8), v128.and(activations, i16x8.splat(255)));
-  return i16x8.add(even, i16x8.mul(i16x8.shr_s(weights, 8), i16x8.shr_u(activations, 8)));
+  return i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations);
+}
+
+// --- The same without relaxed SIMD: products of 16 bits, of which two are added at once, so that a sum has two lanes.
+
+function plainFour(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
+  let a = i32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+  for (const end = weights + (<usize>columns << 2); weights < end; weights += 16, from += 4 * FOUR) {
+    const low = v128.load_ext<i8>(weights);
+    const high = v128.load_ext<i8>(weights, 8);
+    const one = v128.load64_splat(from);
+    a = i32x4.add(a, i32x4.dot_i16x8_s(low, one));
+    b = i32x4.add(b, i32x4.dot_i16x8_s(high, one));
+    const two = v128.load64_splat(from, FOUR);
+    c = i32x4.add(c, i32x4.dot_i16x8_s(low, two));
+    d = i32x4.add(d, i32x4.dot_i16x8_s(high, two));
+    const three = v128.load64_splat(from, 2 * FOUR);
+    e = i32x4.add(e, i32x4.dot_i16x8_s(low, three));
+    f = i32x4.add(f, i32x4.dot_i16x8_s(high, three));
+    const four = v128.load64_splat(from, 3 * FOUR);
+    g = i32x4.add(g, i32x4.dot_i16x8_s(low, four));
+    h = i32x4.add(h, i32x4.dot_i16x8_s(high, four));
+  }
+  v128.store(out, joined(a, b));
+  v128.store(out + stride, joined(c, d));
+  v128.store(out + 2 * stride, joined(e, f));
+  v128.store(out + 3 * stride, joined(g, h));
+}
+
+function plainTwo(from: usize, weights: usize, columns: i32, out: usize, stride: i32): void {
+  let a = i32x4.splat(0), b = a, c = a, d = a;
+  for (const end = weights + (<usize>columns << 2); weights < end; weights += 16, from += 2 * FOUR) {
+    const low = v128.load_ext<i8>(weights);
+    const high = v128.load_ext<i8>(weights, 8);
+    const one = v128.load64_splat(from);
+    a = i32x4.add(a, i32x4.dot_i16x8_s(low, one));
+    b = i32x4.add(b, i32x4.dot_i16x8_s(high, one));
+    const two = v128.load64_splat(from, FOUR);
+    c = i32x4.add(c, i32x4.dot_i16x8_s(low, two));
+    d = i32x4.add(d, i32x4.dot_i16x8_s(high, two));
+  }
+  v128.store(out, joined(a, b));
+  v128.store(out + stride, joined(c, d));
+}
+
+/** The sums of neighbouring lanes, of both. */
+function joined(low: v128, high: v128): v128 {
+  return i32x4.add(v128.shuffle<i32>(low, high, 0, 2, 4, 6), v128.shuffle<i32>(low, high, 1, 3, 5, 7));
 }
 
 /** The integer sums of four rows to floats, where they stand. */

@@ -105,8 +105,8 @@ function layOut() {
     change: take(MAX_TOKENS * WIDTH * FLOAT),
     /** Queries, keys and values of a token side by side; later the wide middle of the feed-forward part. */
     wide: take(MAX_TOKENS * HIDDEN * FLOAT),
-    /** Activations as bytes, and for each row the step and the lowest number. */
-    packed: take(MAX_TOKENS * HIDDEN),
+    /** Activations as numbers of one byte or of two, and for each row the step and the lowest number. */
+    packed: take(MAX_TOKENS * HIDDEN * HALF),
     ranges: take(2 * MAX_TOKENS * FLOAT),
     /** A row for every dimension instead of every token. */
     keys: take(MAX_TOKENS * WIDTH * FLOAT),
