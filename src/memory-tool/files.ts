@@ -189,7 +189,7 @@ function checkMove(from: Item, to: Item): void {
     throw new MemdirError("usage", `Cannot move ${from.shown} into itself: ${to.shown}`);
   refuseIndex(from, "renamed");
   if (to.file === INDEX_FILE || to.file === OVERFLOW_FILE)
-    throw new MemdirError("usage", `${to.shown} is the index of the memories and cannot be replaced by another file`);
+    throw new MemdirError("usage", `${to.shown} is the index of the memories and cannot be replaced with another file`);
 }
 
 function refuseIndex({ file, shown }: Item, done: string): void {

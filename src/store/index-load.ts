@@ -85,7 +85,7 @@ const FOREIGN: IndexWarning = {
   chars: null,
   cutLines: null,
   firstCutLine: null,
-  message: "MEMORY.md is a link that leads out of the directory, so it is not read: replace it by a file.",
+  message: "MEMORY.md is a link that leads out of the directory, so it is not read: replace it with a file.",
 };
 
 /** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */

@@ -182,7 +182,7 @@ describe("loadIndex", () => {
       const file = path.join(folder, "MEMORY.md");
       fs.symlinkSync(outside, file);
       const memdir = await world.open(options);
-      const message = "MEMORY.md is a link that leads out of the directory, so it is not read: replace it by a file.";
+      const message = "MEMORY.md is a link that leads out of the directory, so it is not read: replace it with a file.";
       expect(await memdir.index()).toMatchObject({ index: "", lines: 0, warning: { message } });
       expect(await memdir.prompt({ section: "index" })).not.toContain("private words");
       expect((await memdir.doctor()).filter(({ ok }) => !ok)).toMatchObject([
