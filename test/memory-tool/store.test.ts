@@ -203,7 +203,7 @@ describe("MEMORY.md", () => {
       "cannot be renamed",
     );
     expect(await wordsOf(tool.rename({ old_path: "/memories/x.txt", new_path: "/memories/MEMORY.more.md" }))).toContain(
-      "cannot be replaced by another file",
+      "cannot be replaced with another file",
     );
     expect(await wordsOf(create("/memories/MEMORY.more.md"))).toContain("maintained by memdir");
     expect(world.index()).toBe(index);
