@@ -4,7 +4,8 @@ import { readdirSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
-import { findWorktreeRoot, readRegular, realPath } from "../disk/fence.ts";
+import { findWorktreeRoot, readRegular, realPath, statOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { readGitFile } from "./locate.ts";
 
 export interface Git {
@@ -312,21 +313,30 @@ function findGitDir(root: string): string {
   return readGitFile(join(root, ".git")) ?? join(root, ".git");
 }
 
+/** By folder and state of git's index: hooks ask for every agent with each event, and an index can have megabytes. */
+const tracked = new Map<string, boolean>();
+
 /** Whether git's index has a file below the folder: it came with the repository, or will go with it. True where the index cannot be read. */
 export function isTracked(folder: string): boolean {
   const real = realPath(folder);
   const root = findWorktreeRoot(real);
   if (root === null) return false;
-  try {
-    const gitDir = findGitDir(root);
-    const index = readRegular(join(gitDir, "index"));
-    if (index === null) return false;
-    // Version 4 leaves out the start of each path that the one before it has, and a split index is in two files.
-    const isWhole = index.readUInt32BE(4) < 4 && !readdirSync(gitDir).some((name) => name.startsWith("sharedindex."));
-    return !isWhole || index.includes(`${relative(root, real).split(sep).join("/")}/`);
-  } catch {
-    return true;
-  }
+  const gitDir = findGitDir(root);
+  const stat = statOrNull(join(gitDir, "index"));
+  if (stat === null) return false;
+  const key = [real, stat.ino, stat.mtimeMs, stat.ctimeMs, stat.size].join(" ");
+  const found =
+    tracked.get(key) ?? attempt(() => isIndexed(gitDir, `${relative(root, real).split(sep).join("/")}/`), true);
+  tracked.set(key, found);
+  return found;
+}
+
+function isIndexed(gitDir: string, folder: string): boolean {
+  const index = readRegular(join(gitDir, "index"));
+  if (index === null) return true;
+  // Version 4 leaves out the start of each path that the one before it has, and a split index is in two files.
+  const isWhole = index.readUInt32BE(4) < 4 && !readdirSync(gitDir).some((name) => name.startsWith("sharedindex."));
+  return !isWhole || index.includes(folder);
 }
 
 function findPacked(file: string, ref: string): string | null {
