@@ -65,8 +65,9 @@ export function findProgram(
   const isOutside = (real: string) => !projects.some((top) => top !== null && isWithin(top, real));
   const key = Object.keys(env).find((each) => each.toUpperCase() === "PATH") ?? "PATH";
   const all = (env[key] ?? "/usr/bin:/bin").split(delimiter).filter((folder) => isAbsolute(folder));
-  const folders = all.filter((folder) => isOutside(realFolder(folder)));
-  const names = endings.map((end) => (extname(name) === end ? name : `${name}${end}`));
+  const folders = all.filter((folder) => !OF_A_PACKAGE.test(folder) && isOutside(realFolder(folder)));
+  const hasEnding = endings.includes(extname(name).toLowerCase());
+  const names = hasEnding ? [name] : endings.map((end) => `${name}${end}`);
   const files = folders.flatMap((folder) => names.map((each) => join(folder, each)));
   const file = files.find((each) => isProgram(each) && isOutside(realPath(each)));
   return file === undefined ? null : { file, env: { ...env, [key]: folders.join(delimiter) } };
@@ -74,19 +75,22 @@ export function findProgram(
 
 const ENDINGS = [process.platform === "win32" ? ".exe" : ""];
 
+/** npm adds these for the working directory and all that it is in, with git or without. */
+const OF_A_PACKAGE = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
+
 export function homeOf(env: Env): string {
   return env.HOME || env.USERPROFILE || homedir();
 }
 
 /**
- * The outermost checkout, as npm adds the folders of a submodule's parents, too; outside of git the folder itself. Null for the home,
- * and what it is in: programs there are the user's own.
+ * The outermost checkout, for submodules; outside of git the folder itself. Null where programs are the user's or the machine's own:
+ * for the home, for what holds the Node that runs us, and for what these are in.
  */
 function findProjectTop(folder: string, home: string): string | null {
   let top: string | null = null;
   for (let at = findWorktreeRoot(folder); at && at !== top && !isWithin(at, home); at = findWorktreeRoot(dirname(at)))
     top = at;
-  return top ?? (isWithin(folder, home) ? null : folder);
+  return top ?? ([home, process.execPath].some((own) => isWithin(folder, own)) ? null : folder);
 }
 
 /** Resolved once: git is started often, and PATH can be long. */
@@ -186,9 +190,8 @@ function endGroup(child: ChildProcess, signal: Signal, env: Env): void {
   if (process.platform === "win32") {
     if (child.exitCode !== null) return;
     const { spawn } = process.getBuiltinModule("node:child_process");
-    const program = findProgram(env, "taskkill");
-    if (program === null) return;
-    spawn(program.file, ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
+    const taskkill = join(env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
+    spawn(taskkill, ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
     return;
   }
   kill(-pid, signal);

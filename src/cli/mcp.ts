@@ -26,7 +26,7 @@ export const start: Run = async (call) => {
   const answerEvent: Hooks = async (input) => (await hooks())(input);
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
   await serveStreams({ ...options, hooks: answerEvent }, { input: process.stdin, output: process.stdout });
-  // Nobody waits for vectors, or for what is being prepared. Caches are written aside and renamed: the next process goes on with them.
+  // Nobody waits for vectors, or for what is being prepared. What is written to caches is written at once: the next process goes on with it.
   process.exit(0);
 };
 

@@ -7,14 +7,17 @@ const PIECE_BYTES = 64 * 1024;
 /** For a stream that returns EAGAIN instead of blocking. */
 const PAUSE_MS = 5;
 const MAX_PAUSES = 400;
+const MAX_TRIES = 8;
 
 /** Undefined when nothing was sent. Throws if it is not JSON. For a host that sends nothing and stays connected, the host's timeout ends us. */
 export function readInput(fd: number): unknown {
   const pieces: Buffer[] = [];
+  let tries = 0;
   for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
     pieces.push(piece);
-    // Parsing takes time, and few pieces look like the last one.
-    const value = isEnd(piece) ? parse(pieces) : undefined;
+    // Parsing takes time: a full piece is rarely the last one, even if it looks like that.
+    const mayEnd = isEnd(piece) && (piece.length < PIECE_BYTES || tries++ < MAX_TRIES);
+    const value = mayEnd ? parse(pieces) : undefined;
     if (value !== undefined) return value;
   }
   const text = textOf(pieces);

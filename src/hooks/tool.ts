@@ -42,9 +42,16 @@ function textFor(event: Event, host: ToolHost): string {
     return session === null
       ? ""
       : answerAt(event.isCodex ? start : cwd, event, host, (open) => addFound(open, session));
-  // In another folder the rules of the session's own still apply.
+  // In another project the rules of the session's own still apply.
+  const checked = new Set<string>();
   for (const folder of new Set([cwd, start])) {
-    const denial = answerAt(folder, event, host, denyBroken);
+    const denial = answerAt(folder, event, host, (open) => {
+      const { dir, project } = open.location;
+      const place = JSON.stringify([dir, project.root]);
+      if (checked.has(place)) return "";
+      checked.add(place);
+      return denyBroken(open);
+    });
     if (denial !== "") return denial;
   }
   return "";

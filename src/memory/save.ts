@@ -144,7 +144,6 @@ function checkRequest(request: SaveRequest | undefined): asserts request is Save
   readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
 }
 
-/** Also that the month has the day: JavaScript takes 31 February for a day in March. */
 /** References that the request makes to no memory: they may be saved later. */
 async function referenceNotices(directory: Store, { links = [], supersedes = [] }: SaveRequest): Promise<string[]> {
   if (links.length + supersedes.length === 0) return [];

@@ -98,7 +98,10 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     problems.push(typeText === "" ? `no type: write one of ${known}` : `the type "${typeText}" is none of ${known}`);
   }
   const end = read("expires");
-  if (end && end.value !== "" && !isDay(firstWord(textOf(end)))) problems.push(BAD_END);
+  const day = firstWord(textOf(end));
+  // As YAML has it, these are no value.
+  const isGiven = end !== null && end.value !== "" && day !== "null" && day !== "~";
+  if (isGiven && !isDay(day)) problems.push(BAD_END);
   return {
     file,
     name: textOf(read("name")) || stemOf(file),
@@ -217,7 +220,7 @@ export const BAD_END = 'expires is not a date: write it as "2026-12-31"';
 
 /** With or without a time; also that the month has the day: JavaScript takes 31 February for a day in March. */
 export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || !Date.parse(text)) return false;
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text))) return false;
   const day = text.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

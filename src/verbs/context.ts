@@ -95,7 +95,8 @@ export const index = verb({
     const overflow = view.overflow.length === 0 ? "" : `, ${view.overflow.length} more on the overflow page`;
     const size = `${view.lines} of ${count(limits.maxLines, "line")}, ${view.chars} of ${limits.maxChars} characters${overflow}`;
     return [
-      block(view.index === "" ? "MEMORY.md is empty." : view.index),
+      // What was not read may not be empty.
+      ...(view.index === "" && view.warning ? [] : [block(view.index || "MEMORY.md is empty.")]),
       ...(view.warning ? ["", `> ${view.warning.message}`] : []),
       { aside: dim(size) },
       ...notes(notices),

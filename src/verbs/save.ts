@@ -322,12 +322,15 @@ async function runEditor(path: string, env: World["env"]): Promise<void> {
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");
   const found = findProgram(env, program);
-  const ended = found && spawnSync(found.file, [...args, path], { stdio: "inherit", env: found.env });
-  if (!ended || ended.error) {
-    const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
-    throw new MemdirError("usage", message, { cause: ended?.error });
+  if (found === null) {
+    const message = `the editor "${program}" was not found on your PATH, outside this project: set EDITOR to its full path`;
+    throw new MemdirError("usage", message);
   }
-  const { status, signal } = ended;
+  const { error, status, signal } = spawnSync(found.file, [...args, path], { stdio: "inherit", env: found.env });
+  if (error) {
+    const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
+    throw new MemdirError("usage", message, { cause: error });
+  }
   const how = signal === null ? `ended with code ${status}` : `was ended by ${signal}`;
   if (status !== 0) throw new MemdirError("usage", `the editor ${how}: nothing was changed`);
 }

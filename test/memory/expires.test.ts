@@ -62,7 +62,7 @@ describe("an end that is not a date", () => {
   it("is a problem for lint and lists", async () => {
     const world = makeWorld();
     const bad = ["31.12.2020", "12.3.2026", "2027-02-31", "soon", "[2026-12-31]"];
-    const good = ["2026-12-31", "2026-12-31 # the last day", "2026-12-31T10:00:00Z", ""];
+    const good = ["2026-12-31", "2026-12-31 # the last day", "2026-12-31T10:00:00Z", "", "null", "~", "1970-01-01"];
     for (const [i, expires] of bad.entries()) world.write(`bad${i}.md`, text(expires));
     for (const [i, expires] of good.entries()) world.write(`good${i}.md`, text(expires));
     const memdir = await world.open();
