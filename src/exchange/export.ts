@@ -44,7 +44,10 @@ interface ExportRequest {
 /** What is about working here; what is about the user is exported only when it is asked for by name. */
 const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
-/** `text` is null when it went to a folder; `removed` are files that an earlier export wrote and whose memories are gone. */
+/**
+ * `output` is the file or folder that was written to, `text` null when it went to a folder; `removed` are files that an earlier export
+ * wrote and whose memories are gone.
+ */
 export async function exportMemories(
   memdir: Pick<Memdir, "config" | "directories" | "list">,
   { format, type, output, force = false, team = false }: ExportRequest,
@@ -56,17 +59,20 @@ export async function exportMemories(
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
   const { memories, left } = await collectMemories(memdir, { types, instructing, team });
   const exported = memories.map(({ file }) => file);
-  const done = (text: string | null, removed: string[] = []) => ({ exported, left, text, removed });
+  const done = (text: string | null, { removed = [] as string[], to = output } = {}) => {
+    return { output: to, exported, left, text, removed };
+  };
   if (format === "agents-md") {
     const section = formatSection(await signTeam(memdir, memories));
-    const file = output !== null && statOrNull(output)?.isDirectory() ? join(output, "AGENTS.md") : output;
+    const isIn = output !== null && (/[/\\]$/.test(output) || statOrNull(output)?.isDirectory());
+    const file = isIn ? join(output, "AGENTS.md") : output;
     const isEmpty = (text: string) => memories.length === 0 && !hasSection(text);
     if (file !== null) editFile(file, (text) => (isEmpty(text) ? text : putSection(file, text, section)));
-    return done(`${section}\n`);
+    return done(`${section}\n`, { to: file });
   }
   if (format === "markdown" && output !== null && isFolder(output)) {
     const { removed } = writeFolder(output, new Map(memories.map(({ file, text }) => [file, text])), force);
-    return done(null, removed);
+    return done(null, { removed });
   }
   const [text, isOwn] = format === "json" ? [formatJson(memories), OWN_JSON] : [formatMarkdown(memories), OWN_MARKDOWN];
   if (output !== null) writeFile(output, text, isOwn, force);

@@ -1,6 +1,6 @@
 /** `import` and `export`: memories of other programs come in, ours go out as Markdown, JSON or AGENTS.md. */
 
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { EXPORT_FORMATS, exportMemories } from "../exchange/export.ts";
 import { importMemories } from "../exchange/import.ts";
@@ -91,11 +91,9 @@ const exportAll = verb({
   async run(memdir, { format = "markdown", output: given = "-", type, force = false, team = false }, { cwd }) {
     // A slash at the end means a folder.
     const path = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
-    const isIn = format === "agents-md" && path !== null && statOrNull(path)?.isDirectory();
-    const output = isIn ? join(path, "AGENTS.md") : path;
-    const { text, ...result } = await exportMemories(memdir, { format, type, output, force, team });
-    const isWritten = output === null || statOrNull(output) !== null;
-    return { format, output, ...result, ...(output === null ? { text } : {}), isWritten };
+    const { text, ...result } = await exportMemories(memdir, { format, type, output: path, force, team });
+    const isWritten = result.output === null || statOrNull(result.output) !== null;
+    return { format, ...result, ...(path === null ? { text } : {}), isWritten };
   },
   json: ({ isWritten: _, ...result }) => result,
   say: ({ output, exported, left, text, removed, isWritten }) => [
@@ -118,19 +116,8 @@ function sayLeft(left: readonly { file: string; reason: string }[]): string[] {
   return [...reasons].map(([reason, files]) =>
     files.length === 1
       ? `${files[0]} is left out: ${reason}`
-      : `${files.length} memories are left out: ${inPlural(reason)}`,
+      : `${files.length} memories are left out, each because ${reason}`,
   );
-}
-
-const PLURAL: Readonly<Record<string, string>> = {
-  it: "they",
-  its: "their",
-  "it is": "they are",
-  "it holds": "they hold",
-};
-
-function inPlural(reason: string): string {
-  return reason.replace(/^(?:it is|it holds|its?)\b/, (words) => PLURAL[words] as string);
 }
 
 export { exportAll as export, importAll as import };

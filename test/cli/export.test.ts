@@ -65,6 +65,9 @@ it("writes to a folder, a file or AGENTS.md, and tells what it left out", async 
     `exported 1 memory to ${path.join(docs, "AGENTS.md")}`,
   ]);
   expect((await call(world, { options: inFolder, json: true })).answers[0].output).toBe(path.join(docs, "AGENTS.md"));
+  expect((await call(world, { options: { format: "agents-md", output: "new/" } })).printed).toEqual([
+    `exported 1 memory to ${path.join(world.project, "new", "AGENTS.md")}`,
+  ]);
   expect(fs.readFileSync(path.join(world.project, "AGENTS.md"), "utf8")).toContain("use pnpm");
 });
 
@@ -82,11 +85,11 @@ it("says of several that they are left out, and why", async () => {
     world.write(`project_${name}.md`, `---\nname: ${name}\ntype: project\nsource: document\n---\n\nSaid.\n`);
   const asked = { format: "agents-md", output: "AGENTS.md" };
   expect((await call(world, { options: asked })).warned).toEqual([
-    "memdir: note: 2 memories are left out: their words come from a document: as an instruction they would be more than that",
+    "memdir: note: 2 memories are left out, each because its words come from a document: as an instruction they would be more than that",
   ]);
   for (const name of ["a", "b"]) fs.writeFileSync(path.join(world.dir, `project_${name}.md`), Buffer.from([0xff]));
   expect((await call(world, { options: { output: "out.md" } })).warned).toEqual([
-    "memdir: note: 2 memories are left out: they are not valid UTF-8",
+    "memdir: note: 2 memories are left out, each because it is not valid UTF-8",
   ]);
 });
 
