@@ -1,9 +1,9 @@
 /** The seeds' own function names over the same code, for programs written against them (`memdir/compat`). */
 
-import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { processEnv } from "./config.ts";
 import type { MemoryPromptOptions } from "./context/start.ts";
+import { makeFolders } from "./disk/fence.ts";
 import { isObject } from "./errors.ts";
 import { LABELS, MAX_CHARACTERS, renderInstructions } from "./instructions/file.ts";
 import type { Memdir } from "./memdir.ts";
@@ -85,7 +85,7 @@ export function getIndexPath(projectRoot?: string, options: Options = {}): strin
 /** After this the model can write at once, without checking that the directory exists. */
 export function ensureMemoryDirExists(projectRoot?: string, options: Options = {}): string {
   const dir = getMemoryDir(projectRoot, options);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolders(dir, 0o700);
   return dir;
 }
 

@@ -1,8 +1,8 @@
 /** Memory around a turn: recall before it, learning after it; and the tools' workbench, with the memory directories as they see them. */
 
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isWithin, moveInto, PRIVATE_MODE, realPath, writeTemporary } from "../disk/fence.ts";
+import { isWithin, makeFolders, moveInto, PRIVATE_MODE, realPath, writeTemporary } from "../disk/fence.ts";
 import { messageOf } from "../errors.ts";
 import { proposeToTeam } from "../learn/apply.ts";
 import { wishOfText } from "../learn/proposal.ts";
@@ -224,7 +224,7 @@ export function noteTouch(state: AgentState, touch: { path: string } | { command
 /** Writes a result that is too large to show to a file next to the transcript. */
 export async function keepResult(state: AgentState, call: ToolUse, content: string): Promise<string> {
   const folder = sessionFolder(state, "tool-results");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   const name = call.id.replace(/[^\w-]/g, "_").slice(0, 100) || "result";
   // Some servers number their calls from 1 in every answer, and the model was told about the earlier file.
   let path = join(folder, `${name}.txt`);

@@ -2,9 +2,17 @@
  * Session notes: a fork of the running conversation writes what is needed to continue to a file next to the transcript.
  */
 
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { PRIVATE_MODE, readRegular, realPath, replaceSame, resolveInside, writeTemporary } from "../disk/fence.ts";
+import {
+  makeFolders,
+  PRIVATE_MODE,
+  readRegular,
+  realPath,
+  replaceSame,
+  resolveInside,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
@@ -133,7 +141,7 @@ function withoutSecrets(before: string, text: string): string {
 }
 
 function writeNotes(options: NotesOptions, base: ReturnType<typeof readBase>, text: string): void {
-  mkdirSync(dirname(placeOf(options)), { recursive: true, mode: PRIVATE_FOLDER });
+  makeFolders(dirname(placeOf(options)), PRIVATE_FOLDER);
   // Below the folder of the transcripts there must be no link at all, also none that came this moment.
   const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
   try {

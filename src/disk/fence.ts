@@ -9,6 +9,7 @@ import fs, {
   ftruncateSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readlinkSync,
@@ -248,6 +249,27 @@ export function statOrNull(path: string): Stats | null {
 /** The same without following a link. */
 export function lstatOrNull(path: string): Stats | null {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) ?? null, null);
+}
+
+/**
+ * Makes a folder and what it is in, as far as they are missing; what was made, outermost first. One by one: Node's `recursive` never
+ * ends where a parent exists and nothing can be made in it, as in /proc.
+ */
+export function makeFolders(folder: string, mode = 0o777): string[] {
+  const isThere = () => statOrNull(folder)?.isDirectory() === true;
+  if (isThere()) return [];
+  const parent = path.dirname(folder);
+  const above = parent === folder || statOrNull(parent) ? [] : makeFolders(parent, mode);
+  try {
+    mkdirSync(folder, { mode });
+    return [...above, folder];
+  } catch (error) {
+    // Another process made it just now.
+    if (isThere()) return above;
+    if (!lstatOrNull(folder)?.isSymbolicLink()) throw error;
+    const what = "which is not there: make the folder that it leads to, or remove the link";
+    throw new MemdirError("disk", `${folder} is a link to ${readlinkSync(folder)}, ${what}`);
+  }
 }
 
 /** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */

@@ -1,10 +1,11 @@
 /** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. Those with secrets are left out, and no foreign file is overwritten. */
 
 import { isUtf8 } from "node:buffer";
-import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join, relative } from "node:path";
 import {
   isWithin,
+  makeFolders,
   moveInto,
   readRegular,
   realPath,
@@ -325,7 +326,7 @@ function replace(path: string, text: string): void {
       `${path} is a link to ${target}, outside its folder: give that file with --output`,
     );
   onDisk("write", path, () => {
-    if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true });
+    if (!existsSync(dirname(target))) makeFolders(dirname(target));
     const mode = statOrNull(target)?.mode ?? SHARED_MODE;
     moveInto(writeTemporary(dirname(target), text, mode & 0o777, `.${basename(target)}`), target);
   });

@@ -4,8 +4,9 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { changeIndex } from "../memory/edit.ts";
 import { writeMemory } from "../memory/save.ts";
@@ -237,7 +238,7 @@ async function change(directory: Writer, what: Omit<Change, "reason">): Promise<
 
 /** Folders that the model asks for are as private as the memory directory itself. */
 function makeFolder(directory: Store, folder: string): void {
-  mkdirSync(join(directory.path, folder), { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+  makeFolders(join(directory.path, folder), directory.inRepository ? 0o755 : 0o700);
 }
 
 /** Values that were in `before` do not count, so that a file with a secret can still be fixed. */

@@ -1,8 +1,8 @@
 /** The daily log: one line per event in a file per day, which a dream distils later. */
 
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendLines, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
+import { appendLines, makeFolders, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
@@ -69,7 +69,7 @@ function refuseSecrets(line: string): void {
 /** Created if missing, and kept open; a link in the path is refused. */
 function openFolder(directory: Store, file: string): Pin {
   const folder = dirname(resolveInside(directory.path, file));
-  mkdirSync(folder, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+  makeFolders(folder, directory.inRepository ? 0o755 : 0o700);
   resolveInside(directory.path, file);
   return pinFolder(folder);
 }

@@ -1,10 +1,11 @@
 /** Which project a memory directory belongs to, so that a collision or a move is noticed, and what the user decides about it. */
 
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import { type Config, type Env, openJson } from "../config.ts";
 import {
   lstatOrNull,
+  makeFolders,
   moveInto,
   PRIVATE_MODE,
   pinFolder,
@@ -184,7 +185,7 @@ export function setUserEntry(
     const target = realPath(file);
     if (lstatOrNull(file) && !lstatOrNull(target))
       throw new MemdirError("broken", `${file} is a link to ${target}, which is not there; fix the link`);
-    mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(target), 0o700);
     const text = `${JSON.stringify({ ...content, [map]: entries }, null, 2)}\n`;
     moveInto(writeTemporary(path.dirname(target), text, PRIVATE_MODE, ".memdir"), target);
   });
@@ -220,7 +221,7 @@ export function openDecisions(location: Location, config: Config, env: Env, now:
       if (way === "separate") return separate(root, config);
       const { dir } = location;
       if (!existsSync(dir)) throw new MemdirError("usage", `${dir} does not exist yet, so no other project uses it`);
-      mkdirSync(join(dir, ".memdir", "tmp"), { recursive: true, mode: 0o700 });
+      makeFolders(join(dir, ".memdir", "tmp"), 0o700);
       await claimDirectory(location, env, { now, force: true, shared: way === "share" });
       const what = way === "share" ? "is shared by all projects that lead to it" : `belongs to ${root}`;
       return { dir, message: `${dir} ${what}` };

@@ -9,12 +9,11 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   unlinkSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { isWithin, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
+import { isWithin, makeFolders, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
 import { diskError, isObject, MemdirError, onDisk } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
 import { textOrNull } from "./transcript-line.ts";
@@ -50,7 +49,7 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
   }
   if (status.kind === "absent") return { version, at, content: null, missingFolders: countMissing(path) };
   return onDisk("keep a copy, so nothing is changed, of", path, () => {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolders(dir, 0o700);
     let free = version;
     while (existsSync(join(dir, backupName(path, free)))) free++;
     const name = backupName(path, free);
@@ -90,7 +89,7 @@ export function isStillKept(dir: string, { content }: Backup): boolean {
 export function restoreBackup(dir: string, path: string, content: BackupContent, isExpected: () => boolean): void {
   const temporary = join(dirname(path), `.memdir-restore-${process.pid}-${content.name}`);
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     removeQuietly(temporary);
     const copied = copyFlushed(join(dir, content.name), temporary, content);
     if (copied.hash !== content.hash) throw new MemdirError("broken", `its copy ${content.name} is damaged`);

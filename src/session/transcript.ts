@@ -1,8 +1,8 @@
 /** The transcript of the running session: every message is on disk before the conversation continues. */
 
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openToAppend, PRIVATE_MODE, syncDirectory } from "../disk/fence.ts";
+import { makeFolders, openToAppend, PRIVATE_MODE, syncDirectory } from "../disk/fence.ts";
 import { attempt, messageOf } from "../errors.ts";
 import type { Message } from "../model/ask.ts";
 import type { World } from "../world.ts";
@@ -137,7 +137,7 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
   const flush = () => {
     if (!wanted || waiting.length === 0) return;
     try {
-      if (!made) mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+      if (!made) makeFolders(dirname(path), PRIVATE_FOLDER);
       const { lines, error } = appendLines(path, waiting, !made, urgent);
       made ||= lines > 0;
       for (const line of waiting.slice(0, lines)) waitingBytes -= line.length;

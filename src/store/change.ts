@@ -1,10 +1,11 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { closeSync, fsync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
+import { closeSync, fsync, lstatSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import {
   loadNative,
+  makeFolders,
   moveInto,
   openTemporary,
   removeQuietly,
@@ -316,7 +317,7 @@ function moveAll(
     const path = resolveInside(directory.path, file);
     const folder = dirname(path);
     if (writes.get(file)) {
-      if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
+      if (!folders.has(folder)) makeFolders(folder);
       if (keepsTimes) copyTimes(path, temporaries.get(file) as string);
       moveInto(temporaries.get(file) as string, path, false);
     } else rmSync(path, { force: true });

@@ -4,13 +4,11 @@ import {
   closeSync,
   constants,
   type Dirent,
-  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   type Stats,
   statSync,
 } from "node:fs";
@@ -18,14 +16,13 @@ import { basename, dirname, join, sep } from "node:path";
 import {
   isAlive,
   isOwnTemporary,
-  lstatOrNull,
+  makeFolders,
   type Pin,
   PRIVATE_MODE,
   pinFolder,
   readPart,
   readRegular,
   SHARED_MODE,
-  statOrNull,
   withRegular,
   writeCacheFile,
 } from "../disk/fence.ts";
@@ -549,24 +546,6 @@ function makeFolder(path: string, parents: boolean): Stats {
   }
   return lstatSync(path);
 }
-
-/** One by one: Node's `recursive` never ends where a parent exists and nothing can be made in it, as in /proc. */
-function makeFolders(path: string, mode: number): void {
-  const isThere = () => statOrNull(path)?.isDirectory() === true;
-  if (isThere()) return;
-  const parent = dirname(path);
-  if (parent !== path && !existsSync(parent)) makeFolders(parent, mode);
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    // Another process made it just now.
-    if (isThere()) return;
-    const isLink = lstatOrNull(path)?.isSymbolicLink();
-    throw isLink ? new MemdirError("disk", `${path} is a link to ${readlinkSync(path)}, ${DEAD_LINK}`) : error;
-  }
-}
-
-const DEAD_LINK = "which is not there: make the folder that it leads to, or remove the link";
 
 function hideFromGit(folder: string): void {
   const file = join(folder, ".gitignore");

@@ -1,10 +1,18 @@
 /** Which team's server a project belongs to, how that is written as a URL, its token, and the mirror of the team's memories on this machine. */
 
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import type { Config } from "../config.ts";
-import { moveInto, PRIVATE_MODE, realPath, removeQuietly, withRegular, writeTemporary } from "../disk/fence.ts";
+import {
+  makeFolders,
+  moveInto,
+  PRIVATE_MODE,
+  realPath,
+  removeQuietly,
+  withRegular,
+  writeTemporary,
+} from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import type { Project } from "../project/locate.ts";
 import { setUserEntry } from "../project/owner.ts";
@@ -181,7 +189,7 @@ export function keepToken(config: Pick<Config, "userFile">, audience: Audience, 
   const { [keyOf(audience)]: _, ...tokens } = readTokens(file);
   if (token !== null) tokens[keyOf(audience)] = checkToken(token, "the token");
   onDisk("write", file, () => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file), 0o700);
     const text = `${JSON.stringify(tokens, null, 2)}\n`;
     moveInto(writeTemporary(dirname(file), text, PRIVATE_MODE, ".memdir"), file);
   });

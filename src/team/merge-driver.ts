@@ -1,9 +1,9 @@
 /** Git's merge driver for memories and their index: `memdir merge-driver memory|index %O %A %B %P`. */
 
 import { isUtf8 } from "node:buffer";
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { moveInto, readRegular, resolveInside, SHARED_MODE, writeTemporary } from "../disk/fence.ts";
+import { makeFolders, moveInto, readRegular, resolveInside, SHARED_MODE, writeTemporary } from "../disk/fence.ts";
 import { type Git, runGit } from "../project/git.ts";
 import { parseIndexLine } from "../store/store.ts";
 import { pickChanged } from "../text/diff.ts";
@@ -67,7 +67,7 @@ function writeCopy({ root }: Git, path: string, text: string): string {
   const file = place(copy);
   if (readText(file) === null) {
     // In the middle of a rebase the folder may not be there; git makes it for the memory, too.
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolders(dirname(file));
     moveInto(writeTemporary(dirname(file), copy.text, SHARED_MODE, ".memdir"), file);
   }
   return folder + copy.path;

@@ -3,9 +3,9 @@
  * swapped in: what was opened is therefore compared with the path, through /proc on Linux; elsewhere it is only checked first.
  */
 
-import { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { existsSync, fstatSync, lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin, type Pin, pinFolder, readRegular, withRegular } from "../disk/fence.ts";
+import { isWithin, makeFolders, type Pin, pinFolder, readRegular, withRegular } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 
 export type FileContent = NonNullable<ReturnType<typeof readFileAt>>;
@@ -56,7 +56,7 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
     if (pin.path.startsWith("/proc/self/fd/") && readlinkSync(pin.path) !== at) throw new Error(MOVED);
     for (const name of missing) {
       const next = join(pin.path, name);
-      mkdirSync(next, { recursive: true });
+      makeFolders(next);
       const inner = pinFolder(next);
       pin.close();
       pin = inner;

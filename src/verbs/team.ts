@@ -1,7 +1,8 @@
 /** `team`: who shares memories here, and what an admin of the team does about it. */
 
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { makeFolders } from "../disk/fence.ts";
 import { isObject, MemdirError, onDisk } from "../errors.ts";
 import { findMemory } from "../memory/memories.ts";
 import { openTeam, type Team } from "../open-team.ts";
@@ -261,11 +262,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       const entries = (await remote.list()).entries.filter(({ deleted }) => !deleted);
       const texts = await remote.fetch(entries);
       onDisk("write", folder, () => {
-        mkdirSync(folder, { recursive: true });
+        makeFolders(folder);
         if (readdirSync(folder).length > 0)
           throw new MemdirError("conflict", `${folder} is not empty: name another folder`);
         for (const [path, text] of texts) {
-          mkdirSync(dirname(join(folder, path)), { recursive: true });
+          makeFolders(dirname(join(folder, path)));
           writeFileSync(join(folder, path), text, { flag: "wx" });
         }
       });

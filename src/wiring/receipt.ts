@@ -6,14 +6,14 @@
 import { readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { moveInto, PRIVATE_MODE, readRegular, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { makeFolders, moveInto, PRIVATE_MODE, readRegular, removeQuietly, writeTemporary } from "../disk/fence.ts";
 import { acquireLock, type Lock } from "../disk/turns.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { claudeFolder } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 import { PART } from "./parts.ts";
-import { makeFolders, removeFolders } from "./user-file.ts";
+import { removeFolders } from "./user-file.ts";
 
 const texts = v.array(v.string());
 const VERSION = 1;
@@ -77,7 +77,7 @@ function parseReceipt(machine: Machine): { version?: unknown } | null {
 export function writeReceipt(machine: Machine, receipt: Receipt): void {
   const file = receiptFile(machine);
   onDisk("write", file, () => {
-    makeFolders(claudeFolder(machine));
+    makeFolders(claudeFolder(machine), 0o700);
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     moveInto(writeTemporary(backupFolder(machine), text, PRIVATE_MODE), file);
   });
@@ -130,7 +130,7 @@ export function refuseNewer(machine: Machine): void {
 async function takeLock(folder: string): Promise<{ lock: Lock; made: string[] }> {
   for (let round = 0; ; round++) {
     try {
-      return { made: makeFolders(folder), lock: await acquireLock(folder) };
+      return { made: makeFolders(folder, 0o700), lock: await acquireLock(folder) };
     } catch (error) {
       // Another run removed the folder while we waited for it.
       const isGone = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";

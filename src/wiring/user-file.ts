@@ -1,9 +1,10 @@
 /** A file of the user's, as it is before memdir touches it, and how it is replaced without losing anything of it. */
 
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   isAlive,
+  makeFolders,
   PRIVATE_MODE,
   readRegular,
   realPath,
@@ -56,7 +57,7 @@ export function readPlain(file: string): string {
  */
 export function replaceUserFile({ file, target, text: before }: UserFile, text: string): void {
   onDisk("change", file, () => {
-    makeFolders(dirname(target));
+    makeFolders(dirname(target), 0o700);
     sweep(dirname(target));
     const stat = lstatSync(target, { throwIfNoEntry: false });
     const temporary = writeTemporary(dirname(target), text, PRIVATE_MODE, TEMPORARY);
@@ -87,16 +88,6 @@ export function removeFolders(folders: readonly string[]): void {
       // It is in use.
     }
   }
-}
-
-/** The folders that were missing and are made now, outermost first. */
-export function makeFolders(folder: string): string[] {
-  const missing: string[] = [];
-  for (let at = folder; !lstatSync(at, { throwIfNoEntry: false }) && dirname(at) !== at; at = dirname(at)) {
-    missing.unshift(at);
-  }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return missing;
 }
 
 function checkKind(file: string, stat: Stats): void {

@@ -5,6 +5,7 @@
  */
 
 import { dirname } from "node:path";
+import { makeFolders } from "../disk/fence.ts";
 import { diskError, type MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { CLIENTS, type Client } from "./clients.ts";
@@ -22,7 +23,7 @@ import {
   writeBackup,
   writeReceipt,
 } from "./receipt.ts";
-import { conflict, makeFolders, readUserFile, removeFolders, removeUserFile, replaceUserFile } from "./user-file.ts";
+import { conflict, readUserFile, removeFolders, removeUserFile, replaceUserFile } from "./user-file.ts";
 
 export type Change = ReturnType<typeof planFile>;
 
@@ -154,7 +155,7 @@ function mergeParts(parts: readonly Part[], earlier: readonly Part[]): Part[] {
 function buildEntry(machine: Machine, { entry, file, target, original }: Change, receipt: Receipt): Entry {
   const earlier = receipt.entries.find((each) => each.file === file);
   const backup = original === null ? null : writeBackup(machine, file, original);
-  const folders = [...(earlier?.folders ?? []), ...makeFolders(dirname(target))];
+  const folders = [...(earlier?.folders ?? []), ...makeFolders(dirname(target), 0o700)];
   return { ...entry, at: machine.now().toISOString(), backup, folders: [...new Set(folders)] };
 }
 

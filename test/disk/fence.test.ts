@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { findNameProblem, resolveInside } from "../../src/disk/fence.ts";
+import { findNameProblem, makeFolders, resolveInside } from "../../src/disk/fence.ts";
 import { MemdirError } from "../../src/errors.ts";
 
 const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-fence-")));
@@ -215,4 +215,20 @@ it("whatever the name, the path is refused or its deepest existing ancestor lies
     }),
     { numRuns: 1500 },
   );
+});
+
+describe("making folders", () => {
+  it("gives those that were missing, and keeps the mode it was given", () => {
+    const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-folders-")));
+    const [one, two] = [path.join(top, "one"), path.join(top, "one", "two")];
+    expect(makeFolders(two, 0o700)).toEqual([one, two]);
+    expect(makeFolders(two, 0o700)).toEqual([]);
+    if (process.platform !== "win32") expect(fs.statSync(one).mode & 0o777).toBe(0o700);
+    fs.rmSync(top, { recursive: true });
+  });
+
+  // Node's own never ends there.
+  it.runIf(process.platform === "linux")("ends where nothing can be made", () => {
+    expect(() => makeFolders("/proc/memdir/folder")).toThrow(/ENOENT/);
+  });
 });

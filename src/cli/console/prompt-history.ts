@@ -1,8 +1,7 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { appendLines, readTail } from "../../disk/fence.ts";
+import { appendLines, makeFolders, readTail } from "../../disk/fence.ts";
 import { attempt } from "../../errors.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
@@ -28,7 +27,7 @@ export function openPromptHistory(file: string, { now }: Pick<World, "now">) {
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       try {
         if (text.length > MAX_PROMPT_CHARS || findSecrets(text).length > 0) return null;
-        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        makeFolders(dirname(file), 0o700);
         appendLines(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
         return null;
       } catch (error) {

@@ -1,7 +1,7 @@
 /** PostgreSQL inside this process, kept in a folder, and where its program comes from: it is larger than all of memdir. */
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, utimesSync } from "node:fs";
+import { existsSync, utimesSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import type { Extensions } from "@electric-sql/pglite";
 import { findProgram } from "../../child-group.ts";
 import { processEnv } from "../../config.ts";
+import { makeFolders } from "../../disk/fence.ts";
 import { acquireLock, type Lock } from "../../disk/turns.ts";
 import { MemdirError, onDisk } from "../../errors.ts";
 import { quietly } from "../../store/store.ts";
@@ -84,7 +85,7 @@ async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
 
 /** For the user alone. */
 export function makeFolder(folder: string): void {
-  onDisk("make the folder", folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  onDisk("make the folder", folder, () => makeFolders(folder, 0o700));
 }
 
 const PACKAGE = "@electric-sql/pglite";
