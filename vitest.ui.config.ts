@@ -16,9 +16,9 @@ export default defineConfig({
     isolate: false,
     // A whole browser on a busy machine: what fails twice is a fault.
     retry: 1,
-    expect: { poll: { timeout: 8_000, interval: 30 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000, interval: 30 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     env: { ...base.test?.env, MEMDIR_CHROMIUM, MEMDIR_UI_PICTURES },
   },
 });

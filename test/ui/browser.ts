@@ -88,7 +88,7 @@ export async function openUi(world: World, ...args: string[]): Promise<Ui> {
     timezoneId: "UTC",
     reducedMotion: "reduce",
   });
-  context.setDefaultTimeout(8_000);
+  context.setDefaultTimeout(60_000);
   const found: string[] = [];
   await watch(context, server.url, found);
   const page = await context.newPage();
