@@ -204,7 +204,7 @@ describe("when the disk refuses", () => {
     fs.rmSync(desk.dir, { recursive: true });
     transcript.append(answered("two"));
     transcript.append(said("three"));
-    expect(transcript.problem()).toMatch(/its folder is gone, make it again/);
+    expect(transcript.problem()).toMatch(/ENOENT.*it was removed meanwhile/);
     expect(desk.logged).toHaveLength(1);
     fs.mkdirSync(desk.dir);
     fs.writeFileSync(transcript.path, kept);
@@ -251,7 +251,7 @@ describe("when the disk refuses", () => {
     fs.writeFileSync(desk.dir, "a file where a folder belongs");
     const transcript = desk.open();
     transcript.append(said("one"));
-    expect(transcript.problem()).toMatch(/a part of the path is a file/);
+    expect(transcript.problem()).toMatch(/something else is in its place; move it away/);
     transcript.close();
     expect(desk.logged.at(-1)).toMatch(/never written/);
   });
