@@ -101,30 +101,14 @@ interface Match {
 
 /** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
 export function findMatches(text: string, old: string, fresh: string): Match[] {
-  if (!text.includes("\r\n")) return indexesOf(text, old).map((start) => ({ start, end: start + old.length, fresh }));
-  const flat = text.replaceAll("\r\n", "\n");
-  const wanted = old.replaceAll("\r\n", "\n");
+  const hasCrlf = text.includes("\r\n");
+  const literal = (hasCrlf ? old.replaceAll("\r\n", "\n") : old).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const source = hasCrlf ? literal.replaceAll("\r", "\\r(?!\\n)").replaceAll("\n", "\\r?\\n") : literal;
   const crlf = usesCrlf(text);
-  const newLines = fresh.replaceAll("\r\n", "\n");
-  let dropped = 0;
-  let original = 0;
-  /** Where an offset in the flat text is in the original; called in rising order. */
-  const originalOf = (at: number) => {
-    while (original - dropped < at) {
-      if (text[original] === "\r" && text[original + 1] === "\n") {
-        dropped++;
-        original++;
-      }
-      original++;
-    }
-    return original;
-  };
-  return indexesOf(flat, wanted).map((at) => {
-    const start = originalOf(at);
-    const end = originalOf(at + wanted.length);
-    const region = text.slice(start, end);
+  const newLines = hasCrlf ? fresh.replaceAll("\r\n", "\n") : fresh;
+  return [...text.matchAll(new RegExp(source, "g"))].map(({ 0: region, index: start }) => {
     const isCrlf = region.includes("\n") ? region.includes("\r\n") : crlf;
-    return { start, end, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
+    return { start, end: start + region.length, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
   });
 }
 
@@ -211,10 +195,4 @@ function isRun(lines: readonly string[], wanted: readonly string[], at: number):
 
 function squeeze(line: string): string {
   return line.replace(/\s+/g, " ").trim();
-}
-
-function indexesOf(text: string, part: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
-  return found;
 }
