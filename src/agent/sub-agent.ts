@@ -6,6 +6,7 @@ import type { Config } from "../config.ts";
 import { openAttachments } from "../context/attachments.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
+import { buildSchema, filled, readInput, required, text } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { runAgentLoop } from "../model/agent-loop.ts";
 import type { Message } from "../model/ask.ts";
@@ -26,27 +27,23 @@ import { type AgentState, recordEvent, sessionFolder, startTranscript } from "./
 /** A sub-agent that needs more steps is lost. */
 const MAX_STEPS = 50;
 
+const TASK_FIELDS = {
+  description: text("the task in three to five words"),
+  prompt: required(filled(text("the whole task"))),
+  subagent_type: required(text("the sub-agent's name")),
+};
+
 export function openTaskTool(state: AgentState): Tool {
   return {
     name: "Task",
     description: TASK_DESCRIPTION,
-    schema: {
-      type: "object",
-      properties: {
-        description: { type: "string", description: "the task in three to five words" },
-        prompt: { type: "string", description: "the whole task" },
-        subagent_type: { type: "string", description: "the sub-agent's name" },
-      },
-      required: ["prompt", "subagent_type"],
-    },
+    schema: buildSchema(TASK_FIELDS),
     run: async (input, { signal }) => {
-      const { prompt, subagent_type: name } = input;
-      if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` is empty; describe the task");
+      const { prompt, subagent_type: name } = readInput(TASK_FIELDS, input);
       const { project } = state.setup.memdir.location;
       const { agents } = findDefinitions(repositoryOf(project), state.setup.memdir.config);
       const agent =
-        agents.find((one) => one.name === name) ??
-        agents.find((one) => one.name.toLowerCase() === String(name).toLowerCase());
+        agents.find((one) => one.name === name) ?? agents.find((one) => one.name.toLowerCase() === name.toLowerCase());
       if (!agent) {
         const names = agents.map((one) => one.name).join(", ");
         throw new Error(`there is no sub-agent ${JSON.stringify(name)}; use one of: ${names}`);
