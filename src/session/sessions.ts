@@ -175,8 +175,8 @@ function makeMatch(terms: readonly string[]) {
       role = said;
       // Around the phrase, or around the place where most of the words are close together.
       const at = phrase >= 0 ? phrase : densest(folded, here);
-      const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
-      passage = { text, at: start, length: end - start };
+      const start = unfold(text, at);
+      passage = { text, at: start, length: unfold(text, at + (phrase >= 0 ? together : here[0]!).length) - start };
     },
     result() {
       if (found.size === 0) return null;
@@ -230,22 +230,13 @@ function fold(text: string): string {
   return folded.toLowerCase().replace(/\s+/g, " ");
 }
 
-/** Maps an offset in the folded text to the text itself: folding makes some characters longer and removes others. */
-function unfold(text: string, folded: string, start: number, end: number): [number, number] {
-  if (text.length === folded.length && ASCII.test(text)) return [start, end];
-  let seen = 0;
-  let offset = 0;
-  let from = -1;
-  let space = false;
-  for (const character of text) {
-    const isSpace = /\s/.test(character);
-    // There a run of white space is one blank.
-    const length = isSpace ? (space ? 0 : 1) : fold(character).length;
-    space = isSpace;
-    if (from < 0 && seen + length > start) from = offset;
-    seen += length;
-    offset += character.length;
-    if (seen >= end) break;
+/** The offset in the text up to which it folds to so many characters: folding makes some longer and removes others. */
+function unfold(text: string, length: number): number {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fold(text.slice(0, middle)).length <= length) low = middle;
+    else high = middle - 1;
   }
-  return [Math.max(0, from), offset];
+  return low;
 }
