@@ -58,10 +58,8 @@ export function openClient({ client, model, env, limitMs = LIMIT_MS }: ClientOpt
       folder = realpathSync(mkdtempSync(join(isAbsolute(env.TMPDIR ?? "") ? env.TMPDIR! : tmpdir(), "memdir-model-")));
       return await askIn(folder, { program: program.file, client, model, env: program.env, limitMs }, request);
     } catch (error) {
-      return {
-        ok: false,
-        error: fault("bad-answer", `${client.title} could not be asked: ${clean((error as Error).message)}`),
-      };
+      const message = `${client.title} could not be asked: ${clean((error as Error).message)}`;
+      return { ok: false, error: fault("bad-answer", message) };
     } finally {
       const gone = folder;
       // What a process that was just killed still had open, Windows keeps for a moment.
@@ -183,30 +181,22 @@ const KINDS: readonly (readonly [AskError["kind"], RegExp])[] = [
 function whyFailed(client: Client, ran: Ran, heard: Pick<Heard, "text" | "problem" | "status" | "isMisfit">): AskError {
   const { title, login } = client;
   const no = { retriable: false };
+  const say = (kind: AskError["kind"], what: string, more?: Partial<AskError>) => fault(kind, `${title} ${what}`, more);
   if (ran.cut === "stopped") return fault("aborted", `stopped before ${title} had answered`);
-  if (heard.isMisfit)
-    return fault("bad-answer", `${title} did not answer in the form it was asked for; name another model`);
+  if (heard.isMisfit) return say("bad-answer", "did not answer in the form it was asked for; name another model");
   const words = heard.problem || ran.said;
   const said = ran.cut === "limited" ? ran.said : `${heard.status ?? ""} ${words}`;
   const kind = KINDS.find(([, pattern]) => pattern.test(said))?.[0];
   const why = quoted(clean(words));
   if (kind === "rate")
-    return fault("rate", `${title} has reached the limit of your account; it works again when that is reset${why}`, no);
-  if (ran.cut === "timeout") {
-    return fault(
-      "timeout",
-      `${title} did not answer within ${Math.round(ran.limitMs / 1000)} s; try again, or name a smaller model`,
-      no,
-    );
-  }
-  if (ran.cut === "not started") return fault("bad-request", `${title} could not be started${why}`);
-  if (ran.cut === "too much")
-    return fault("bad-answer", `${title} printed far more than an answer; name another model`);
-  if (kind === "auth") return fault("auth", `${title} is not logged in; ${login}${why}`);
-  if (kind === "overloaded")
-    return fault("overloaded", `${title} gets no answer from its server${why}; try again later`, no);
-  return fault(
-    "bad-answer",
-    `${title} gave no answer (exit code ${ran.code ?? "none"})${why}; try it by hand: \`${client.program}\``,
-  );
+    return say(kind, `has reached the limit of your account; it works again when that is reset${why}`, no);
+  const seconds = Math.round(ran.limitMs / 1000);
+  if (ran.cut === "timeout")
+    return say("timeout", `did not answer within ${seconds} s; try again, or name a smaller model`, no);
+  if (ran.cut === "not started") return say("bad-request", `could not be started${why}`);
+  if (ran.cut === "too much") return say("bad-answer", "printed far more than an answer; name another model");
+  if (kind === "auth") return say(kind, `is not logged in; ${login}${why}`);
+  if (kind === "overloaded") return say(kind, `gets no answer from its server${why}; try again later`, no);
+  const hand = `try it by hand: \`${client.program}\``;
+  return say("bad-answer", `gave no answer (exit code ${ran.code ?? "none"})${why}; ${hand}`);
 }
