@@ -16,8 +16,6 @@ export interface TranscriptOptions {
   version: string;
   model: () => string;
   gitBranch: () => string | null;
-  /** How much may wait in memory while the disk refuses writes. */
-  maxWaitingBytes?: number;
 }
 
 interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
@@ -28,9 +26,6 @@ interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
 /** A transcript that is being written. Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export type Transcript = ReturnType<typeof openTranscript>;
 
-/** Several long conversations, and still little memory. */
-const MAX_WAITING_BYTES = 64 << 20;
-
 /** Opens the transcript of a new session, which may have an id already, or of one that is continued. */
 export function openTranscript(
   options: TranscriptOptions,
@@ -40,7 +35,7 @@ export function openTranscript(
   const id = from.id ?? world.newId();
   const path = from.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const file = openLineFile(path, log, from.path !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
+  const file = openLineFile(path, log, from.path !== undefined);
   let leaf = from.leaf ?? null;
 
   const write = (lines: readonly TranscriptLine[], later = false) => {
@@ -115,28 +110,14 @@ export function openTranscript(
 const PRIVATE_FOLDER = 0o700;
 
 /** If the file `exists` already, nothing waits for it to be created. */
-function openLineFile(path: string, log: (message: string) => void, exists: boolean, maxWaitingBytes: number) {
+function openLineFile(path: string, log: (message: string) => void, exists: boolean) {
   /** What was written together stays together: a message with its reminders. */
-  let waiting: string[] = [];
+  const waiting: string[] = [];
   let wanted = exists;
   let made = exists;
   /** Whether a waiting line must be on disk before the conversation continues. */
   let urgent = false;
   let problem: string | null = null;
-
-  /** Drops the oldest: a conversation is continued from its end. */
-  const bound = () => {
-    let bytes = 0;
-    const first = waiting.findLastIndex((lines, i) => {
-      bytes += Buffer.byteLength(lines);
-      return bytes > maxWaitingBytes && i < waiting.length - 1;
-    });
-    if (first < 0) return;
-    waiting = waiting.slice(first + 1);
-    log(
-      `the transcript ${path} cannot be written: ${first + 1} of the oldest waiting lines dropped for lack of memory`,
-    );
-  };
 
   const flush = () => {
     if (!wanted) return;
@@ -155,7 +136,6 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
       const now = `${message}; what is said meanwhile waits in memory and is written with the next message`;
       if (now !== problem) log(now);
       problem = now;
-      bound();
     }
   };
 
