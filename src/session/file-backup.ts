@@ -1,21 +1,19 @@
 /** Copies of files in a folder of their own: made before a change, restored whole or not at all, recorded in lines of the transcript. */
 
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  unlinkSync,
-} from "node:fs";
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { isWithin, makeFolders, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
-import { diskError, isObject, MemdirError, onDisk } from "../errors.ts";
-import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
+import {
+  isWithin,
+  makeFolders,
+  moveInto,
+  readRegular,
+  removeQuietly,
+  syncDirectory,
+  writeTemporary,
+} from "../disk/fence.ts";
+import { isObject, MemdirError, onDisk } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
+import { type FileStatus, statusAt, statusAtReal } from "./file-state.ts";
 import { textOrNull } from "./transcript-line.ts";
 
 /** A file at one moment. `content: null` means that it did not exist. */
@@ -53,9 +51,11 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
     let free = version;
     while (existsSync(join(dir, backupName(path, free)))) free++;
     const name = backupName(path, free);
-    const kept = copyFlushed(path, join(dir, name), status);
+    const bytes = readRegular(path);
+    if (!bytes) throw meddled(path);
+    moveInto(writeTemporary(dir, bytes, (status.mode & 0o700) | 0o400, "copy"), join(dir, name));
     // The mode is the original's; the rest describes what was really copied, in case someone writes meanwhile.
-    const content = { name, hash: kept.hash, mode: status.mode, size: kept.size };
+    const content = { name, hash: sha256(bytes), mode: status.mode, size: bytes.length };
     return { version: free, at, content, missingFolders: 0 };
   });
 }
@@ -87,19 +87,18 @@ export function isStillKept(dir: string, { content }: Backup): boolean {
  * damaged or `isExpected`, called right before the rename, returns false.
  */
 export function restoreBackup(dir: string, path: string, content: BackupContent, isExpected: () => boolean): void {
-  const temporary = join(dirname(path), `.memdir-restore-${process.pid}-${content.name}`);
-  try {
+  onDisk("restore", path, () => {
+    const bytes = readRegular(join(dir, content.name));
+    if (!bytes) throw new MemdirError("broken", `its copy ${content.name} is missing`);
+    if (sha256(bytes) !== content.hash) throw new MemdirError("broken", `its copy ${content.name} is damaged`);
     makeFolders(dirname(path));
-    removeQuietly(temporary);
-    const copied = copyFlushed(join(dir, content.name), temporary, content);
-    if (copied.hash !== content.hash) throw new MemdirError("broken", `its copy ${content.name} is damaged`);
+    const temporary = writeTemporary(dirname(path), bytes, content.mode, ".memdir-restore");
+    // What the user's umask took away.
     chmodSync(temporary, content.mode);
-    if (!isExpected()) throw meddled(path);
-    moveInto(temporary, path);
-  } catch (error) {
+    if (isExpected()) return moveInto(temporary, path);
     removeQuietly(temporary);
-    throw diskError(error, "restore", path);
-  }
+    throw meddled(path);
+  });
 }
 
 export function removeFile(path: string, isExpected: () => boolean): void {
@@ -114,31 +113,7 @@ export function removeFile(path: string, isExpected: () => boolean): void {
 const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
 
 function backupName(path: string, version: number): string {
-  return `${createHash("sha256").update(path).digest("hex").slice(0, 16)}@v${version}`;
-}
-
-/** Shares blocks where the file system can; flushed, since the original may be overwritten right away. */
-function copyFlushed(from: string, to: string, { mode }: { mode: number }): RegularFile {
-  copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  try {
-    // Windows flushes only what is open for writing, and a read-only original makes a read-only copy.
-    chmodSync(to, 0o600);
-    const fd = openSync(to, "r+");
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    chmodSync(to, (mode & 0o700) | 0o400);
-    syncDirectory(dirname(to));
-    const status = statusAt(to);
-    if (status.kind !== "file")
-      throw new MemdirError("disk", `the copy ${to} is gone: does something clean that folder?`);
-    return status;
-  } catch (error) {
-    removeQuietly(to);
-    throw error;
-  }
+  return `${sha256(path).slice(0, 16)}@v${version}`;
 }
 
 function countMissing(path: string): number {

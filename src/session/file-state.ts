@@ -209,7 +209,7 @@ const MAX_SHOWN = 5;
 
 export type FileStatus = { kind: "absent" } | RegularFile | { kind: "other"; what: string };
 
-export interface RegularFile {
+interface RegularFile {
   kind: "file";
   /** SHA-256 of the content, in hex. */
   hash: string;
