@@ -124,44 +124,29 @@ export function applyMatches(text: string, matches: readonly Match[]): string {
 
 /** The lines that the matches change, as whole lines: a removed line end takes the next line with it. */
 export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[] {
+  const changed = applyMatches(text, matches);
   const edits: LineEdit[] = [];
-  let line = 1;
-  let lineStart = 0;
-  for (let at = 0; at < matches.length; ) {
-    const { start } = matches[at] as Match;
-    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < start; end = text.indexOf("\n", lineStart)) {
-      line++;
-      lineStart = end + 1;
-    }
-    const group = groupAt(text, matches, at, lineStart);
-    const count = linesOf(text.slice(lineStart, group.end)).length;
-    edits.push({ from: line, to: line + count - 1, into: linesOf(group.fresh).length });
+  // `at` begins a line, which is `grown` further in the changed text.
+  let [at, line, grown, next] = [0, 1, 0, 0];
+  while (next < matches.length) {
+    const start = at + text.slice(at, matches[next]?.start).lastIndexOf("\n") + 1;
+    line += linesOf(text.slice(at, start)).length;
+    const from = start + grown;
+    let end = start;
+    do {
+      // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
+      end = lineEnd(text, end);
+      for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
+        end = Math.max(end, lineEnd(text, match.end - 1));
+        grown += match.fresh.length - (match.end - match.start);
+      }
+    } while (end + grown > from && changed[end + grown - 1] !== "\n" && end < text.length);
+    const count = linesOf(text.slice(start, end)).length;
+    edits.push({ from: line, to: line + count - 1, into: linesOf(changed.slice(from, end + grown)).length });
     line += count;
-    lineStart = group.end;
-    at = group.next;
+    at = end;
   }
   return edits;
-}
-
-/** The matches that touch the same lines, starting with `first`: where those lines end and what they become. */
-function groupAt(text: string, matches: readonly Match[], first: number, lineStart: number) {
-  let next = first;
-  let end = lineStart;
-  let fresh = "";
-  do {
-    // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
-    end = lineEnd(text, end);
-    for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
-      end = Math.max(end, lineEnd(text, match.end - 1));
-    }
-    const moved = matches.slice(first, next).map((match) => ({
-      ...match,
-      start: match.start - lineStart,
-      end: match.end - lineStart,
-    }));
-    fresh = applyMatches(text.slice(lineStart, end), moved);
-  } while (fresh !== "" && !fresh.endsWith("\n") && end < text.length);
-  return { next, end, fresh };
 }
 
 /** What follows "was not found": the likely cause, if there is one. */
