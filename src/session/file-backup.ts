@@ -136,10 +136,11 @@ export interface Moment {
   at: string;
   label: string;
   /** By real path. */
-  backups: ReadonlyMap<string, Backup>;
-  /** Files that could not be kept at that moment, and why. */
-  unkept: ReadonlyMap<string, string>;
+  kept: ReadonlyMap<string, Kept>;
 }
+
+/** What is known of a file at a moment: its backup, or why it could not be kept. */
+export type Kept = Backup | { problem: string };
 
 /** What we last left at each path: a hash, or null for no file. */
 type Written = ReadonlyMap<string, string | null>;
@@ -148,13 +149,13 @@ const SNAPSHOT = "file-history-snapshot";
 
 /** The line of a moment, or of the files added to it since: listing all files each time would grow quadratically. Paths are relative to `cwd`, a real path. */
 export function formatMoment(moment: Moment, news: readonly string[] | null, written: Written, cwd: string) {
-  const { id, at } = moment;
-  const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
-  const backups = shown.map(([path, backup]) => [
-    keyOf(path, cwd),
-    { ...formatBackup(backup), written: written.has(path) ? written.get(path) : (backup.content?.hash ?? null) },
-  ]);
-  const unkept = [...moment.unkept].map(([path, reason]) => [keyOf(path, cwd), reason]);
+  const { id, at, kept } = moment;
+  const backups = [...kept].flatMap(([path, backup]) => {
+    if ("problem" in backup || (news !== null && !news.includes(path))) return [];
+    const left = written.has(path) ? written.get(path) : (backup.content?.hash ?? null);
+    return [[keyOf(path, cwd), { ...formatBackup(backup), written: left }]];
+  });
+  const unkept = [...kept].flatMap(([path, one]) => ("problem" in one ? [[keyOf(path, cwd), one.problem]] : []));
   return {
     type: SNAPSHOT,
     messageId: id,
@@ -174,24 +175,23 @@ export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
   if (line.type !== SNAPSHOT || !isObject(snapshot) || !isObject(snapshot.trackedFileBackups)) return null;
   const id = line.messageId ?? snapshot.messageId;
   if (typeof id !== "string" || id === "") return null;
-  const backups = new Map<string, Backup>();
+  const kept = new Map<string, Kept>();
   const written = new Map<string, string | null>();
   for (const [key, value] of Object.entries(snapshot.trackedFileBackups)) {
     const path = pathOf(key, cwd);
     const backup = path ? parseBackup(value, dir) : null;
     if (!path || !backup) continue;
-    backups.set(path, backup);
+    kept.set(path, backup);
     const left = (value as Record<string, unknown>).written;
     if (left === null || isHash(left)) written.set(path, left);
   }
-  const unkept = new Map<string, string>();
   for (const [key, reason] of Object.entries(isObject(line.unkept) ? line.unkept : {})) {
     const path = pathOf(key, cwd);
-    if (path && typeof reason === "string") unkept.set(path, reason);
+    if (path && typeof reason === "string" && !kept.has(path)) kept.set(path, { problem: reason });
   }
   const kind = line.kind === "rewind" ? "rewind" : "prompt";
   const [at, label] = [textOrNull(snapshot.timestamp) ?? "", textOrNull(line.label) ?? ""];
-  const moment: Moment = { id, kind, at, label, backups, unkept };
+  const moment: Moment = { id, kind, at, label, kept };
   return { moment, isUpdate: line.isSnapshotUpdate === true, written };
 }
 
