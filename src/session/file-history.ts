@@ -69,18 +69,8 @@ export function openFileHistory(
     after: (...paths: string[]): void => rememberWritten(history, paths),
     /** Oldest first. */
     checkpoints: (): Checkpoint[] => countChanges(history),
-    /** What each tracked file was at a checkpoint, by real path; null for an unknown checkpoint. */
-    wanted(id: string): ReadonlyMap<string, Kept> | null {
-      const at = history.moments.findIndex((moment) => moment.id === id);
-      if (at < 0) return null;
-      // The entry made then, or for a file tracked later the first one after it.
-      return new Map(
-        history.moments
-          .slice(at)
-          .toReversed()
-          .flatMap(({ kept }) => [...kept]),
-      );
-    },
+    /** What each tracked file was at a checkpoint, by real path. Throws `not-found` for an unknown one. */
+    wanted: (id: string): ReadonlyMap<string, Kept> => wantedAt(history, id),
     /** The hash of what we last left at a real path; null for no file. */
     lastWritten: (path: string): string | null | undefined => history.written.get(path),
     /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
@@ -199,19 +189,29 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   }
 }
 
-/** Newest to oldest, so that each moment only adds to what the next one needs. */
-function countChanges({ moments, latest }: History): Checkpoint[] {
-  const statuses = new Map<string, FileStatus>([...latest.keys()].map((path) => [path, statusAtReal(path)]));
-  const wanted = new Map<string, Kept>();
+/** The entry made then, or for a file tracked later the first one after it. */
+function wantedAt({ moments }: History, id: string): Map<string, Kept> {
+  const at = moments.findIndex((moment) => moment.id === id);
+  if (at >= 0)
+    return new Map(
+      moments
+        .slice(at)
+        .reverse()
+        .flatMap(({ kept }) => [...kept]),
+    );
+  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
+  throw new MemdirError("not-found", message);
+}
+
+function countChanges(history: History): Checkpoint[] {
+  const statuses = new Map<string, FileStatus>([...history.latest.keys()].map((path) => [path, statusAtReal(path)]));
   const isChanged = ([path, then]: [string, Kept]) => {
     const status = statuses.get(path);
     return status !== undefined && !("problem" in then) && !isAsKept(then, status);
   };
-  const counted = moments.toReversed().map(({ id, kind, at, label, kept }) => {
-    for (const [path, then] of kept) wanted.set(path, then);
-    return { id, kind, at, label, files: [...wanted].filter(isChanged).length };
+  return history.moments.map(({ kept: _, ...moment }) => {
+    return { ...moment, files: [...wantedAt(history, moment.id)].filter(isChanged).length };
   });
-  return counted.reverse();
 }
 
 function trim({ dir, moments }: History): void {
@@ -247,13 +247,13 @@ export interface RewindReport {
 
 /** What a rewind would do now, sorted by path. Throws `not-found` for an unknown checkpoint. */
 export function planRewind(history: FileHistory, id: string): RewindStep[] {
-  const wanted = [...wantedAt(history, id)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const wanted = [...history.wanted(id)].sort(([a], [b]) => (a < b ? -1 : 1));
   return wanted.map(([path, then]) => planStep(history, path, then));
 }
 
 /** A file that cannot be restored stays as it is, is reported as refused, and does not stop the others. */
 export function rewindFiles(history: FileHistory, id: string): RewindReport {
-  const wanted = wantedAt(history, id);
+  const wanted = history.wanted(id);
   const plan = planRewind(history, id);
   if (!plan.some(isChange)) return { steps: plan, undo: null };
   const present = history.keepPresent(id);
@@ -268,13 +268,6 @@ export function rewindFiles(history: FileHistory, id: string): RewindReport {
   history.after(...steps.filter(isChange).map(({ path }) => path));
   history.trim();
   return { steps, undo: present.id };
-}
-
-function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Kept> {
-  const wanted = history.wanted(id);
-  if (wanted) return wanted;
-  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
-  throw new MemdirError("not-found", message);
 }
 
 function planStep(history: FileHistory, path: string, wanted: Kept): RewindStep {
