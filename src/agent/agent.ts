@@ -158,8 +158,7 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
   const opening = state.sent === 0 ? await buildOpening(state) : null;
   const said: readonly Message[] = state.messages.length > 0 ? state.messages : [{ role: "user", content: [] }];
   const messages = opening ? putOpening(opening, said) : said;
-  const shown = { system: await state.system.blocks(), tools, messages };
-  const parts = partsOf(shown, { sections: state.system.parts(), reserved: setup.model.maxTokens });
+  const parts = partsOf({ sections: await state.system.parts(), tools, messages }, setup.model.maxTokens);
   return measureWindow(parts, setup.model.windowTokens, { tokens: contextTokens });
 }
 

@@ -82,20 +82,15 @@ export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): 
   const { memdir } = state.setup;
   const { config, location } = memdir;
   const transcriptsDir = sessionsFolder(config, location.project);
-  return openSystemPrompt(
-    agentSections({
-      attribution: findAttribution(config.settings),
-      noteResults: true,
-      // The index is in the opening: it changes, and this must not.
-      memory: async () => {
-        try {
-          return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
-        } catch (error) {
-          // The opening reports it; without a directory this section has nothing to say.
-          state.setup.log(`the memory section is omitted: ${messageOf(error)}`);
-          return null;
-        }
-      },
-    }),
-  );
+  // The index is in the opening: it changes, and this must not.
+  const memory = async () => {
+    try {
+      return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
+    } catch (error) {
+      // The opening reports it; without a directory this section has nothing to say.
+      state.setup.log(`the memory section is omitted: ${messageOf(error)}`);
+      return null;
+    }
+  };
+  return openSystemPrompt(agentSections(findAttribution(config.settings), memory));
 }

@@ -59,26 +59,23 @@ export function measureWindow(parts: readonly WindowPart[], windowTokens: number
   };
 }
 
-/**
- * Everything that a conversation shows the model, sorted by part; empty parts are left out. `sections` are the system prompt's own
- * parts, to separate the memory section from the rest; `reserved` tokens are kept free for the answer.
- */
+/** Everything that a conversation shows the model, sorted by part; empty parts are left out. `reserved` tokens are kept free for the answer. */
 export function partsOf(
-  { system, tools, messages }: Omit<Conversation, "sent">,
-  options: { sections?: readonly { name: string; text: string }[]; reserved?: number } = {},
+  {
+    sections,
+    tools,
+    messages,
+  }: Pick<Conversation, "tools" | "messages"> & { sections: readonly { name: string; text: string }[] },
+  reserved = 0,
 ): WindowPart[] {
   const texts = new Map<PartName, string[]>(WINDOW_PARTS.map((name) => [name, []]));
   const add = (name: PartName, text: string) => texts.get(name)?.push(text);
-  const sections = options.sections?.length ? options.sections : system.map(({ text }) => ({ name: "", text }));
-  for (const { name, text } of sections) {
-    add(name === MEMORY_SECTION ? "memory section" : "system prompt", text);
-  }
+  for (const { name, text } of sections) add(name === MEMORY_SECTION ? "memory section" : "system prompt", text);
   if (tools.length > 0) add("tools", JSON.stringify(tools));
   for (const { content } of messages) for (const block of content) add(partOf(block), wordsOf(block));
   const filled = [...texts]
     .map(([name, list]): WindowPart => ({ name, text: list.join("\n") }))
     .filter(({ text }) => text !== "");
-  const { reserved = 0 } = options;
   return reserved > 0 ? [...filled, { name: "reserved for the answer", text: "", tokens: reserved }] : filled;
 }
 

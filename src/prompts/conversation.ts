@@ -24,22 +24,6 @@ export function buildSkillList(skills: readonly (Listed & { path: string })[]): 
   );
 }
 
-/** Names only: a tool's schema is sent when it is requested. */
-export function buildDeferredTools(names: readonly string[]): string {
-  if (names.length === 0) return "";
-  const rows = names.map((name) => `- ${oneLine(name)}`);
-  return `These tools exist too, but are not loaded. Ask for one by its name before you call it:\n\n${rows.join("\n")}`;
-}
-
-/** What a connected server says about its use; null for a disconnected one. "" when it says nothing. */
-export function buildServerInstructions(server: string, instructions: string | null): string {
-  const name = oneLine(server);
-  if (instructions === null)
-    return `The MCP server "${name}" is disconnected: its tools and what it said no longer count.`;
-  const text = instructions.trim();
-  return text === "" ? "" : `The MCP server "${name}" is connected. It says about its tools:\n\n${text}`;
-}
-
 /** Sent again because it has changed. */
 export function buildChange(text: string): string {
   return `This has changed; what was said of it earlier no longer counts.\n\n${text}`;
