@@ -11,7 +11,7 @@ import type { Memdir } from "../memdir.ts";
 import { runAgentLoop } from "../model/agent-loop.ts";
 import type { Message } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { type AgentScope, repositoryOf } from "../project/scopes.ts";
+import { repositoryOf } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "../prompts/agent.ts";
 import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -124,17 +124,7 @@ function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
   bench.readable = [...bench.readable, ...memory.directories.map(({ path }) => path)];
 }
 
-interface AgentDefinition {
-  name: string;
-  /** When to use it. */
-  description: string;
-  prompt: string;
-  /** Null: all of them. */
-  tools: readonly ToolName[] | null;
-  memory: AgentScope | null;
-  /** Read-only work needs neither rules nor memories. */
-  omitInstructions: boolean;
-}
+type AgentDefinition = NonNullable<ReturnType<typeof readDefinition>>;
 
 const TOOL_NAMES = Object.keys(TOOL_WORDS) as ToolName[];
 
@@ -173,7 +163,7 @@ function findDefinitions(repository: string, config: Config): { agents: AgentDef
 /** A definition is a page of text. */
 const MAX_BYTES = 256 * 1024;
 
-function readDefinition(path: string, problems: string[]): AgentDefinition | null {
+function readDefinition(path: string, problems: string[]) {
   const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }), null);
   if (!bytes) {
     problems.push(`${path} is ignored: it cannot be read, or is not a regular file of at most 256 KB`);
@@ -188,16 +178,19 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
   const memory = textIn(fields, "memory");
   return {
     name,
+    /** When to use it. */
     description: textIn(fields, "description"),
     prompt: body.trim(),
+    /** Null: all of them. */
     tools: toolsOf(findField(fields, ["tools"])?.value, memory !== ""),
     memory: memory === "user" || memory === "project" || memory === "local" ? memory : null,
+    /** Read-only work needs neither rules nor memories. */
     omitInstructions: false,
   };
 }
 
 /** A list or comma-separated; unknown names are ignored. An agent with its own memory can always read and write it. */
-function toolsOf(value: FieldValue | undefined, hasMemory: boolean): ToolName[] | null {
+function toolsOf(value: FieldValue | undefined, hasMemory: boolean): readonly ToolName[] | null {
   if (value === undefined) return null;
   const given = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
   const named = given.map((name) => name.trim());

@@ -24,14 +24,7 @@ export function costOf(model: string, usage: Usage, prices: Prices = {}): number
   return price && TOKEN_KINDS.reduce((sum, kind) => sum + usage[kind] * price[kind], 0) / PRICED_TOKENS;
 }
 
-export interface Sum {
-  tokens: number;
-  /** Null when a model was used whose price is unknown. */
-  cost: number | null;
-  calls: number;
-  /** The models without a price. */
-  unpriced: string[];
-}
+export type Sum = ReturnType<typeof sumUp>;
 
 /** A cached token costs about a tenth of a fresh one, and forks read little else. */
 const CACHED_SHARE = 0.1;
@@ -41,15 +34,17 @@ export function countTokens({ input, output, cacheRead, cacheWrite }: Usage): nu
   return input + output + cacheWrite + Math.ceil(cacheRead * CACHED_SHARE);
 }
 
-export function sumUp(calls: readonly { model: string; usage: Usage }[], prices: Prices = {}): Sum {
-  const sum: Sum = { tokens: 0, cost: 0, calls: calls.length, unpriced: [] };
-  for (const { model, usage } of calls) {
-    const cost = costOf(model, usage, prices);
-    sum.tokens += countTokens(usage);
-    sum.cost = cost === null || sum.cost === null ? null : sum.cost + cost;
-    if (cost === null && !sum.unpriced.includes(model)) sum.unpriced.push(model);
-  }
-  return sum;
+export function sumUp(calls: readonly { model: string; usage: Usage }[], prices: Prices = {}) {
+  const costs = calls.map(({ model, usage }) => ({ model, cost: costOf(model, usage, prices) }));
+  const unpriced = [...new Set(costs.flatMap(({ model, cost }) => (cost === null ? [model] : [])))];
+  return {
+    tokens: calls.reduce((sum, { usage }) => sum + countTokens(usage), 0),
+    /** Null when a model was used whose price is unknown. */
+    cost: unpriced.length > 0 ? null : costs.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    calls: calls.length,
+    /** The models without a price. */
+    unpriced,
+  };
 }
 
 export function findPrice(model: string, prices: Prices = {}): Price | null {

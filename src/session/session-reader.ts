@@ -104,18 +104,26 @@ function countUsage() {
   };
 }
 
-interface Link {
-  uuid: string;
-  parent: string | null;
-  /** Its position in the file. */
-  position: number;
-  offset: number;
-  length: number;
-  type: string;
-  /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
-  boundary: { before: string | null } | null;
-  /** The calls that it answers. */
-  results: readonly string[];
+type Link = ReturnType<typeof linkOf>;
+
+function linkOf(
+  line: TranscriptLine,
+  uuid: string,
+  parent: string | null,
+  place: Record<"position" | "offset" | "length", number>,
+) {
+  const isBoundary = line.type === "system" && line.subtype === "compact_boundary";
+  const blocks = line.type === "user" ? userBlocks(line) : [];
+  return {
+    ...place,
+    uuid,
+    parent,
+    type: line.type,
+    /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
+    boundary: isBoundary ? { before: textOrNull(line.logicalParentUuid) } : null,
+    /** The calls that it answers. */
+    results: blocks.flatMap((block) => (block.type === "tool_result" ? [block.id] : [])),
+  };
 }
 
 /** How the lines of a transcript are linked: each names its parent, so that a file can hold branches. */
@@ -144,22 +152,8 @@ export function makeChain() {
       const own = textOrNull(line.uuid);
       if (own === null && !isMessage) return;
       const named = own === null ? leaf : textOrNull(line.parentUuid);
-      const link: Link = {
-        uuid: own ?? `line-${offset}`,
-        parent: named === null ? null : (byUuid.get(named)?.uuid ?? named), // one string for both ends
-        position: links.length,
-        offset,
-        length,
-        type: line.type,
-        boundary:
-          line.type === "system" && line.subtype === "compact_boundary"
-            ? { before: textOrNull(line.logicalParentUuid) }
-            : null,
-        results:
-          line.type === "user"
-            ? userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []))
-            : [],
-      };
+      const parent = named === null ? null : (byUuid.get(named)?.uuid ?? named); // one string for both ends
+      const link = linkOf(line, own ?? `line-${offset}`, parent, { position: links.length, offset, length });
       links.push(link);
       byUuid.set(link.uuid, link);
       // The client's notices are in the chain, too, but are not part of the conversation.
