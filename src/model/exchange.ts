@@ -165,11 +165,12 @@ function errorOf(thrown: unknown, endpoint: Endpoint, aborted: boolean, silentMs
       `${title} sent nothing for ${seconds} s; try again, or check that ${baseUrl} is up (${urlVariable})`,
     );
   }
-  const { status, headers, error: body } = shapeOf(thrown);
+  // The errors of both SDKs have these.
+  const { status, headers, error: body } = (thrown ?? {}) as { status?: unknown; headers?: unknown; error?: unknown };
   const { type, said } = readBody(body);
-  const known = status ?? STATUS_BY_TYPE[type] ?? null;
+  const known = typeof status === "number" ? status : (STATUS_BY_TYPE[type] ?? null);
   const why = clean(said, endpoint);
-  if (known !== null) return statusError(known, type, why, endpoint, headers);
+  if (known !== null) return statusError(known, type, why, endpoint, headers instanceof Headers ? headers : null);
   if (thrown instanceof SyntaxError) {
     const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
     return fault("bad-answer", message, { retriable: true });
@@ -251,17 +252,6 @@ function codeOf(thrown: unknown): string {
     error = (error.cause ?? error.errors?.[0]) as typeof error;
   }
   return "";
-}
-
-/** The errors of both SDKs: `status`, `headers` and the body as `error`. */
-function shapeOf(thrown: unknown): { status: number | null; headers: Headers | null; error: unknown } {
-  const { status, headers, error } = (thrown ?? {}) as Record<string, unknown>;
-  const isReadable = typeof (headers as Headers | undefined)?.get === "function";
-  return {
-    status: typeof status === "number" ? status : null,
-    headers: isReadable ? (headers as Headers) : null,
-    error,
-  };
 }
 
 /** Anthropic's SDK gives the whole body, OpenAI's the content of its `error`, which is a plain text in some servers. */
