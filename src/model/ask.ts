@@ -157,10 +157,17 @@ export const WIRE_TOKENS: Readonly<Record<keyof Usage, string>> = {
 /** What is missing, or not a count, is as it was before. */
 export function readUsage(wire: unknown, before: Usage = NO_USAGE): Usage {
   const given = (wire ?? {}) as Record<string, unknown>;
-  return makeUsage((kind) => {
-    const count = given[WIRE_TOKENS[kind]];
-    return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : before[kind];
-  });
+  return makeUsage((kind) => countOf(given[WIRE_TOKENS[kind]], before[kind]));
+}
+
+/** For programs that count what came from the cache or went into it as sent, too. What is missing, or not a count, is nothing. */
+export function splitUsage(given: Partial<Record<keyof Usage, unknown>>): Usage {
+  const usage = makeUsage((kind) => countOf(given[kind]));
+  return { ...usage, input: Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite) };
+}
+
+export function countOf(value: unknown, otherwise = 0): number {
+  return typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : otherwise;
 }
 
 export function usedNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {

@@ -92,17 +92,16 @@ const OPEN = "<summary>";
 const CLOSE = "</summary>";
 
 /** The start of the new conversation. */
-export function buildSummaryMessage(summary: string, { transcriptPath }: { transcriptPath: string | null }): string {
-  const more = transcriptPath
-    ? `\n\nIf an exact word, number or piece of code from before is missing, look it up in the transcript: ${transcriptPath} (one JSON object per line; search it, do not read it whole).`
-    : "";
+export function buildSummaryMessage(summary: string, transcriptPath: string): string {
   return `This conversation continues an earlier one that no longer fitted. This is its summary; the user's rules in it hold as before.
 
 <summary>
 ${summary.trim().replace(/<(?=\/summary>)/gi, "&lt;")}
 </summary>
 
-Instruction files and memory were read again and are shown as they are now. On what a file contains, believe the file and not the summary.${more}
+Instruction files and memory were read again and are shown as they are now. On what a file contains, believe the file and not the summary.
+
+If an exact word, number or piece of code from before is missing, look it up in the transcript: ${transcriptPath} (one JSON object per line; search it, do not read it whole).
 
 Go on from the next step. Do not greet, do not repeat the summary, and ask only what the summary leaves open.`;
 }
