@@ -82,11 +82,7 @@ function showEdits(changed: string, edits: readonly LineEdit[]): string {
     }
     const first = Math.max(1, from + shift - CONTEXT_LINES);
     const last = Math.min(lines.length, from + shift + into - 1 + CONTEXT_LINES);
-    const shown = lines.slice(first - 1, last);
-    const rest = shown.length - MAX_SHOWN_LINES;
-    parts.push(
-      numberLines(shown.slice(0, MAX_SHOWN_LINES), first) + (rest > 0 ? `\n… ${countOf(rest, "line")} more` : ""),
-    );
+    parts.push(showLines(lines.slice(first - 1, last), first, MAX_SHOWN_LINES));
     shift += into - (to - from + 1);
   }
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
@@ -102,7 +98,7 @@ interface Match {
 /** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
 export function findMatches(text: string, old: string, fresh: string): Match[] {
   const hasCrlf = text.includes("\r\n");
-  const literal = (hasCrlf ? old.replaceAll("\r\n", "\n") : old).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const literal = literally(hasCrlf ? old.replaceAll("\r\n", "\n") : old);
   const source = hasCrlf ? literal.replaceAll("\r", "\\r(?!\\n)").replaceAll("\n", "\\r?\\n") : literal;
   const crlf = usesCrlf(text);
   const newLines = hasCrlf ? fresh.replaceAll("\r\n", "\n") : fresh;
@@ -153,31 +149,26 @@ export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[]
 function hintFor(text: string, old: string): string {
   if (/^\s*\d+→/m.test(old))
     return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
-  const wanted = linesOf(old).map(squeeze);
-  const lines = linesOf(text);
-  const squeezed = lines.map(squeeze);
-  const at = squeezed.findIndex((_, i) => isRun(squeezed, wanted, i));
-  if (at < 0 || wanted.every((line) => line === "")) return "; read the file again and copy the text exactly";
-  const found = lines.slice(at, at + Math.min(wanted.length, MAX_HINT_LINES));
-  const range = wanted.length === 1 ? `line ${at + 1} differs` : `lines ${at + 1}-${at + wanted.length} differ`;
-  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${numberLines(found, at + 1)}${
-    wanted.length > MAX_HINT_LINES ? `\n… ${countOf(wanted.length - MAX_HINT_LINES, "line")} more` : ""
-  }`;
+  const words = old.split(/\s+/).filter((word) => word !== "");
+  const near = words.length > 0 ? new RegExp(words.map(literally).join("\\s+")).exec(text) : null;
+  const [place] = near
+    ? lineEditsOf(text, [{ start: near.index, end: near.index + near[0].length, fresh: near[0] }])
+    : [];
+  if (!place) return "; read the file again and copy the text exactly";
+  const { from, to } = place;
+  const range = from === to ? `line ${from} differs` : `lines ${from}-${to} differ`;
+  const found = showLines(linesOf(text).slice(from - 1, to), from, MAX_HINT_LINES);
+  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${found}`;
 }
 
 const MAX_HINT_LINES = 20;
 
-/** The first and the last wanted line may be parts of lines. */
-function isRun(lines: readonly string[], wanted: readonly string[], at: number): boolean {
-  if (at + wanted.length > lines.length) return false;
-  return wanted.every((line, i) => {
-    const there = lines[at + i] as string;
-    if (wanted.length === 1) return line !== "" && there.includes(line);
-    if (i === 0) return there.endsWith(line);
-    return i === wanted.length - 1 ? there.startsWith(line) : there === line;
-  });
+function showLines(lines: readonly string[], first: number, max: number): string {
+  const rest = lines.length - max;
+  return numberLines(lines.slice(0, max), first) + (rest > 0 ? `\n… ${countOf(rest, "line")} more` : "");
 }
 
-function squeeze(line: string): string {
-  return line.replace(/\s+/g, " ").trim();
+/** As a pattern that matches this and nothing else. */
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
