@@ -15,16 +15,7 @@ import {
 import { asksToKeep } from "../learn/said.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { usedNothing } from "../model/ask.ts";
-import {
-  beginNotes,
-  countAnswer,
-  endNotes,
-  NO_NOTES,
-  type NotesOptions,
-  type NotesResult,
-  shouldTakeNotes,
-  takeNotes,
-} from "./notes.ts";
+import { beginNotes, countAnswer, endNotes, NO_NOTES, type NotesOptions, shouldTakeNotes, takeNotes } from "./notes.ts";
 
 export interface LearnerOptions {
   notes: NotesOptions;
@@ -88,7 +79,7 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
     if (result.saved.length > 0 || result.failed !== null) report(result);
   });
 
-  const writeNotes = async (conversation: Conversation, signal: AbortSignal): Promise<NotesResult> => {
+  const writeNotes = async (conversation: Conversation, signal: AbortSignal) => {
     notes = beginNotes(notes);
     const { provider, name } = options.model();
     const result = await takeNotes(directory, options, { conversation, signal });
@@ -138,7 +129,7 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
     /** A turn ended with an answer. Returns at once. */
     ended: (turn: EndedTurn): void => beside(ended(turn), looking),
     /** Because the user wants them now; ignores the gates. */
-    async takeNotes(conversation: Conversation, signal?: AbortSignal): Promise<NotesResult> {
+    async takeNotes(conversation: Conversation, signal?: AbortSignal) {
       // One file, one writer.
       await Promise.all(writing);
       return writeNotes(conversation, signal ?? stopping.signal);

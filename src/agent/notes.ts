@@ -17,7 +17,7 @@ import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
-import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { NO_USAGE } from "../model/ask.ts";
 import { approximateTokens, countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
 import {
@@ -43,15 +43,6 @@ export interface NotesOptions {
   configDir: string;
 }
 
-export interface NotesResult {
-  ok: boolean;
-  usage: Usage;
-  /** How many edits the notes got. */
-  edits: number;
-  /** Why the file is unchanged, and what to do about it. */
-  problem?: string;
-}
-
 /** As for every fork: one for edits, one to finish, some for edits that were refused. */
 const MAX_TURNS = 5;
 
@@ -68,13 +59,13 @@ export function notesPath({ sessionsDir, session }: Pick<NotesOptions, "sessions
 }
 
 /**
- * Must not throw. Unless the result is `ok`, the file is unchanged. One at a time per session: see `shouldTakeNotes`.
+ * Must not throw. Unless the result is `ok`, the file is unchanged, and `problem` says why and what to do about it. One at a time per session: see `shouldTakeNotes`.
  */
 export async function takeNotes(
   { log }: Pick<World, "log">,
   options: NotesOptions,
   { conversation, signal }: { conversation: Conversation; signal?: AbortSignal },
-): Promise<NotesResult> {
+) {
   let usage = NO_USAGE;
   let problem: string | null;
   const draft: NotesDraft = { text: "", edits: 0 };
@@ -99,10 +90,10 @@ export async function takeNotes(
   } catch (error) {
     problem = diskError(error, "take notes in", notesPath(options)).message;
   }
-  if (problem === null) return { ok: true, usage, edits: draft.edits };
+  if (problem === null) return { ok: true as const, usage, edits: draft.edits };
   problem = redactSecrets(problem);
   log(`session notes: ${problem}`);
-  return { ok: false, usage, edits: 0, problem };
+  return { ok: false as const, usage, edits: 0, problem };
 }
 
 /** Null when there are no notes yet. */

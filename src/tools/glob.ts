@@ -18,7 +18,7 @@ export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
 const FIELDS = { pattern: required(filled(text())), path: text() };
 
-export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
+export function openGlob(bench: Workbench, limits = WALK_LIMITS): Tool {
   return defineTool("Glob", FIELDS, async ({ pattern: given, path }, call) => {
     const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
     const { folder, rest } = splitPattern(pattern);
@@ -220,18 +220,13 @@ interface WalkOptions {
   signal: AbortSignal;
   /** Whether to walk into a folder. */
   enter: (parts: readonly string[]) => boolean;
-  limits: WalkLimits;
+  limits: typeof WALK_LIMITS;
   /** Called with the reason when the walk ends before it has seen everything. */
   onCut: (reason: string) => void;
 }
 
-interface WalkLimits {
-  maxEntries: number;
-  maxMs: number;
-}
-
 /** A large repository is walked completely; a home directory is not, and should not be. */
-export const WALK_LIMITS: WalkLimits = { maxEntries: 300_000, maxMs: 20_000 };
+export const WALK_LIMITS = { maxEntries: 300_000, maxMs: 20_000 };
 
 /** The event loop runs, and an abort is noticed, at least this often. */
 const ENTRIES_PER_TURN = 500;
