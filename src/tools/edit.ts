@@ -74,17 +74,14 @@ export function findClear(shown: string, text: string, { old, fresh, all }: Want
 function showEdits(changed: string, edits: readonly LineEdit[]): string {
   const lines = linesOf(changed);
   let shift = 0;
-  const parts: string[] = [];
-  for (const { from, to, into } of edits) {
-    if (parts.length === MAX_SHOWN_EDITS) {
-      parts.push(`… and ${countOf(edits.length - MAX_SHOWN_EDITS, "more place")}`);
-      break;
-    }
+  const parts = edits.slice(0, MAX_SHOWN_EDITS).map(({ from, to, into }) => {
     const first = Math.max(1, from + shift - CONTEXT_LINES);
     const last = Math.min(lines.length, from + shift + into - 1 + CONTEXT_LINES);
-    parts.push(showLines(lines.slice(first - 1, last), first, MAX_SHOWN_LINES));
     shift += into - (to - from + 1);
-  }
+    return showLines(lines.slice(first - 1, last), first, MAX_SHOWN_LINES);
+  });
+  const rest = edits.length - MAX_SHOWN_EDITS;
+  if (rest > 0) parts.push(`… and ${countOf(rest, "more place")}`);
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
 }
 
