@@ -1,5 +1,6 @@
 /** What calls to a model cost: tokens as it reports them, or as they are estimated, and money by the prices that the user has set. */
 
+import { literally, spread } from "../text/pattern.ts";
 import { type Ask, NO_USAGE, TOKEN_KINDS, type Usage, usedNothing } from "./ask.ts";
 
 export { TOKEN_KINDS };
@@ -53,24 +54,11 @@ export function findPrice(model: string, prices: Prices = {}): Price | null {
 
 function findIn(model: string, prices: Prices): Price | null {
   const said = (pattern: string) => (pattern.includes("*") ? pattern.replaceAll("*", "").length : Infinity);
-  const fitting = Object.keys(prices).filter((pattern) => fits(model, pattern));
-  const [best] = fitting.sort((a, b) => Math.sign(said(b) - said(a)) || 0);
+  const fits = (pattern: string) => new RegExp(spread(pattern.split("*").map(literally)), "s").test(model);
+  const [best] = Object.keys(prices)
+    .filter(fits)
+    .sort((a, b) => Math.sign(said(b) - said(a)) || 0);
   return best === undefined ? null : prices[best]!;
-}
-
-/** Matches piece by piece, each as early as possible: a regular expression with many stars could take forever. */
-function fits(model: string, pattern: string): boolean {
-  const [first = "", ...pieces] = pattern.split("*");
-  const last = pieces.pop();
-  if (last === undefined) return model === pattern;
-  if (!model.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of pieces) {
-    const found = model.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return model.length - last.length >= at && model.endsWith(last);
 }
 
 /**

@@ -4,6 +4,7 @@ import { filled, flag, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { lineEnd } from "../text/lines.ts";
+import { literally } from "../text/pattern.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { missing, readExisting, readTarget } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
@@ -163,9 +164,4 @@ const MAX_HINT_LINES = 20;
 function showLines(lines: readonly string[], first: number, max: number): string {
   const rest = lines.length - max;
   return numberLines(lines.slice(0, max), first) + (rest > 0 ? `\n… ${countOf(rest, "line")} more` : "");
-}
-
-/** As a pattern that matches this and nothing else. */
-function literally(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
