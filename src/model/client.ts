@@ -1,10 +1,11 @@
 /** A command line client as a model: started for one question in an empty folder, told it on standard input, and ended with all it started. */
 
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { type ChildCall, findProgram, runChild } from "../child-group.ts";
+import { makeFolders, moveInto, PRIVATE_MODE, writeTemporary } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { CHILD_VARIABLE, type Env } from "../world.ts";
 import {
@@ -74,10 +75,12 @@ async function askIn(
   request: AskRequest,
 ): Promise<AskAnswer> {
   const { schema, signal } = request;
+  const cwd = client.place?.(env) ?? join(folder, "empty");
+  makeFolders(cwd, 0o700);
   const call: ClientCall = {
     model,
     env,
-    cwd: makeFolder(client.place?.(env) ?? join(folder, "empty")),
+    cwd,
     systemFile: join(folder, "system.md"),
     schemaFile: join(folder, "schema.json"),
     schema,
@@ -87,7 +90,12 @@ async function askIn(
   };
   writeFileSync(call.systemFile, request.system.map(({ text }) => text).join("\n\n") || "Answer the question.");
   if (schema) writeFileSync(call.schemaFile, JSON.stringify(client.schemaOf?.(schema) ?? schema));
-  for (const [name, text] of Object.entries(client.files ?? {})) putFile(join(call.cwd, name), text, call.session);
+  for (const [name, text] of Object.entries(client.files ?? {})) {
+    const path = join(cwd, name);
+    makeFolders(dirname(path), 0o700);
+    // Aside and renamed: another question may be reading it.
+    moveInto(writeTemporary(dirname(path), text, PRIVATE_MODE, "file", false), path, false);
+  }
   const run = (call: ClientCall, args: readonly string[], input: string, limitMs: number) =>
     runProgram(program, args, { cwd: call.cwd, env: childEnv(client, call, folder), input, limitMs, signal });
 
@@ -101,18 +109,6 @@ async function askIn(
   if (client.tidy) attempt(() => client.tidy?.(call), null);
   const heard = attempt(() => client.read(ran.out, ran.said), null);
   return answerOf(client, ran, heard ?? { text: "", problem: ran.said, usage: NO_USAGE });
-}
-
-function makeFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
-}
-
-/** Aside and renamed: another question may be reading it. */
-function putFile(path: string, text: string, id: string): void {
-  makeFolder(dirname(path));
-  writeFileSync(`${path}.${id}`, text);
-  renameSync(`${path}.${id}`, path);
 }
 
 /** The user's own, since the login may be in it. */

@@ -157,11 +157,9 @@ function makeMatch(terms: readonly string[]) {
   const found = new Set<string>();
   const together = terms.join(" ");
   let places = 0;
-  let bestWorth = 0;
-  let passage = { text: "", at: 0, length: 0 };
-  let role: Role = "user";
+  let best = { worth: 0, role: "user" as Role, text: "", at: 0, length: 0 };
   return {
-    check(said: Role, text: string) {
+    check(role: Role, text: string) {
       const folded = fold(text);
       const here = terms.filter((term) => folded.includes(term));
       if (here.length === 0) return;
@@ -170,21 +168,20 @@ function makeMatch(terms: readonly string[]) {
       const phrase = terms.length > 1 ? folded.indexOf(together) : -1;
       // Adjacent words count half a word more; the first of equals stays.
       const worth = here.length + (phrase >= 0 ? 0.5 : 0);
-      if (worth <= bestWorth) return;
-      bestWorth = worth;
-      role = said;
+      if (worth <= best.worth) return;
       // Around the phrase, or around the place where most of the words are close together.
-      const at = phrase >= 0 ? phrase : densest(folded, here);
-      const start = unfold(text, at);
-      passage = { text, at: start, length: unfold(text, at + (phrase >= 0 ? together : here[0]!).length) - start };
+      const start = phrase >= 0 ? phrase : densest(folded, here);
+      const at = unfold(text, start);
+      const end = unfold(text, start + (phrase >= 0 ? together : here[0]!).length);
+      best = { worth, role, text, at, length: end - at };
     },
     result() {
       if (found.size === 0) return null;
       // Less than one word in sum, so that none of it outranks another word.
-      const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
+      const closeness = (0.6 * best.worth) / (terms.length + 0.5);
       const often = 0.3 * (1 - 1 / places);
       const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
-      return { score: Math.round(score * 1000) / 1000, line: excerptOf(passage), role };
+      return { score: Math.round(score * 1000) / 1000, line: excerptOf(best), role: best.role };
     },
   };
 }
