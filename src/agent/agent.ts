@@ -162,7 +162,7 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
   const said: readonly Message[] = state.messages.length > 0 ? state.messages : [{ role: "user", content: [] }];
   const messages = opening ? putOpening(opening, said) : said;
   const parts = partsOf({ sections: await state.system.parts(), tools, messages }, setup.model.maxTokens);
-  return measureWindow(parts, setup.model.windowTokens, { tokens: contextTokens });
+  return measureWindow(parts, setup.model.windowTokens, contextTokens);
 }
 
 async function openState(setup: AgentSetup, from: ResumedSession | null = null): Promise<AgentState> {

@@ -70,13 +70,11 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
       .finally(() => pending.delete(done));
     pending.add(done);
   };
-  const report = ({ saved, failed }: Pick<LearnResult, "saved" | "failed">) => {
+  const queue = openLearnQueue(learning, extractor, ({ saved, failed }) => {
+    failures = failed === null ? 0 : failures + 1;
+    if (saved.length === 0 && failed === null) return;
     const files = saved.map(({ file, action }) => ({ file, action }));
     tell({ saved: files, waiting: inbox.list().length, problem: failed });
-  };
-  const queue = openLearnQueue(learning, extractor, (result) => {
-    failures = result.failed === null ? 0 : failures + 1;
-    if (result.saved.length > 0 || result.failed !== null) report(result);
   });
 
   const writeNotes = async (conversation: Conversation, signal: AbortSignal) => {
@@ -117,14 +115,12 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
         notes = endNotes(notes, true);
         return ledger.skip("notes", session, budget.reason);
       }
+      const written = conversation().then((now) => writeNotes(now, stopping.signal));
       const failed = (error: unknown) => {
         notes = endNotes(notes, false);
         throw error;
       };
-      beside(
-        conversation().then((now) => writeNotes(now, stopping.signal), failed),
-        writing,
-      );
+      beside(written.catch(failed), writing);
     },
     /** A turn ended with an answer. Returns at once. */
     ended: (turn: EndedTurn): void => beside(ended(turn), looking),

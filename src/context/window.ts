@@ -33,14 +33,14 @@ interface WindowPart {
 export type WindowView = ReturnType<typeof measureWindow>;
 
 /** `used` is the provider's count of the last request: input, cached and output. The parts are then scaled to that total. */
-export function measureWindow(parts: readonly WindowPart[], windowTokens: number, used?: { tokens: number }) {
+export function measureWindow(parts: readonly WindowPart[], windowTokens: number, used = 0) {
   const guesses = parts.map(({ text, tokens }) => (tokens === undefined ? approximateTokens(text) : 0));
   const guessed = sum(guesses);
-  const isCounted = used !== undefined && used.tokens > 0 && guessed > 0;
-  const factor = isCounted ? used.tokens / guessed : 1;
+  const isCounted = used > 0 && guessed > 0;
+  const factor = isCounted ? used / guessed : 1;
   const shareOf = (tokens: number) => (windowTokens > 0 ? tokens / windowTokens : 0);
   const reserved = sum(parts.map(({ tokens = 0 }) => tokens));
-  const totalTokens = reserved + (isCounted ? used.tokens : guessed);
+  const totalTokens = reserved + (isCounted ? used : guessed);
   const measured = parts.map(({ name, text, tokens: known }, i) => {
     const tokens = known ?? Math.round((guesses[i] ?? 0) * factor);
     /** The share of the window is from 0 to 1; more when the part alone is larger. */

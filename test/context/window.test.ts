@@ -47,7 +47,7 @@ describe("what fills the window", () => {
   });
 
   it("brings the parts to the provider's own count, but not what is reserved", () => {
-    const view = measureWindow(parts, 1000, { tokens: 300 });
+    const view = measureWindow(parts, 1000, 300);
     expect(view.parts.map(({ tokens }) => tokens)).toEqual([150, 150, 300]);
     expect(view).toMatchObject({ totalTokens: 600, freeTokens: 400, isCounted: true });
   });
@@ -56,8 +56,8 @@ describe("what fills the window", () => {
     expect(measureWindow(parts, 400)).toMatchObject({ freeTokens: 0, share: 1.25 });
     expect(measureWindow([], 1000)).toMatchObject({ totalTokens: 0, freeTokens: 1000, share: 0, parts: [] });
     expect(measureWindow(parts, 0)).toMatchObject({ freeTokens: 0, share: 0 });
-    expect(measureWindow([], 1000, { tokens: 50 })).toMatchObject({ totalTokens: 0, isCounted: false });
-    expect(measureWindow(parts, 1000, { tokens: 0 })).toMatchObject({ totalTokens: 500, isCounted: false });
+    expect(measureWindow([], 1000, 50)).toMatchObject({ totalTokens: 0, isCounted: false });
+    expect(measureWindow(parts, 1000, 0)).toMatchObject({ totalTokens: 500, isCounted: false });
   });
 });
 
