@@ -26,30 +26,6 @@ export function readCodexHead(path: string): Head | null {
   return head;
 }
 
-/** Types that only a rollout has. */
-const LINE_TYPE = /^(?:session_meta|response_item|event_msg|turn_context|compacted|world_state)?$/;
-
-/** The file name ends with it, too. */
-function idOf(path: string, first: CodexLine | null): string {
-  const name = basename(path).replace(/\.jsonl$/, "");
-  const named = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name;
-  return plainId(first?.type === "session_meta" ? first.payload.id : null, named);
-}
-
-function isSubAgent({ payload: { source, thread_source } }: CodexLine): boolean {
-  const made = isObject(source) && (source.subagent !== undefined || source.internal !== undefined);
-  return made || thread_source === "subagent";
-}
-
-function cwdOf(line: CodexLine): string | null {
-  const item = itemOf(line);
-  if (item) return item.kind === "user" ? cwdIn(item.parts) : null;
-  return line.type === "session_meta" || line.type === "turn_context" ? textOrNull(line.payload.cwd) || null : null;
-}
-
-/** `line` identifies a prompt: the file only grows, so its number never changes. */
-type Entry = Exclude<CodexItem, { kind: "user" }> | { kind: "user"; parts: CodexPart[]; line: number; at: string };
-
 /** Throws if there is no such file. Turns that were rolled back are left out; turns that were compacted are not. */
 export function readCodexSession(path: string): Promise<HeardSession> {
   return withLines(path, async (lines) => {
@@ -74,6 +50,30 @@ export function readCodexSession(path: string): Promise<HeardSession> {
     return { id: idOf(path, first), path, ...converse(heard, "codex"), cwd, problems };
   });
 }
+
+/** Types that only a rollout has. */
+const LINE_TYPE = /^(?:session_meta|response_item|event_msg|turn_context|compacted|world_state)?$/;
+
+/** The file name ends with it, too. */
+function idOf(path: string, first: CodexLine | null): string {
+  const name = basename(path).replace(/\.jsonl$/, "");
+  const named = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name;
+  return plainId(first?.type === "session_meta" ? first.payload.id : null, named);
+}
+
+function isSubAgent({ payload: { source, thread_source } }: CodexLine): boolean {
+  const made = isObject(source) && (source.subagent !== undefined || source.internal !== undefined);
+  return made || thread_source === "subagent";
+}
+
+function cwdOf(line: CodexLine): string | null {
+  const item = itemOf(line);
+  if (item) return item.kind === "user" ? cwdIn(item.parts) : null;
+  return line.type === "session_meta" || line.type === "turn_context" ? textOrNull(line.payload.cwd) || null : null;
+}
+
+/** `line` identifies a prompt: the file only grows, so its number never changes. */
+type Entry = Exclude<CodexItem, { kind: "user" }> | { kind: "user"; parts: CodexPart[]; line: number; at: string };
 
 function takeBack(entries: Entry[], turns: number): void {
   for (let left = turns; left > 0; left--) {
