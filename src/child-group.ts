@@ -42,22 +42,17 @@ type Signal = "SIGTERM" | "SIGKILL";
 
 const running = new Map<ChildProcess, () => void>();
 
-export interface Program {
-  file: string;
-  /** For its child: what it starts by PATH, such as the interpreter in its first line, is not in the project either. */
-  env: Env;
-}
-
 /**
  * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first, and npm,
  * direnv and others add folders of the project to PATH. The project is that of `cwd`, and that of our own working directory, which
- * PATH was made for. Null when there is none that starts without a shell. A path, as in a user's EDITOR, stays as it is.
+ * PATH was made for. Null when there is none that starts without a shell. A path, as in a user's EDITOR, stays as it is. `env` is for its
+ * child: what that starts by PATH, such as the interpreter in its first line, is not in the project either.
  */
 export function findProgram(
   env: Env,
   name: string,
   { cwd = ".", endings = ENDINGS }: { cwd?: string; endings?: readonly string[] } = {},
-): Program | null {
+): { file: string; env: Env } | null {
   if (basename(name) !== name) return { file: name, env };
   // A user without a home has nothing in it.
   const home = attempt(() => realFolder(homeOf(env)), parse(process.execPath).root);

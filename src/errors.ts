@@ -50,9 +50,13 @@ export function exitCodeOf(error: unknown): 2 | 3 {
 export function diskError(error: unknown, doing: string, file: string): MemdirError {
   if (error instanceof MemdirError) return error;
   const code = (error as NodeJS.ErrnoException)?.code ?? "";
-  const isReading = doing.startsWith("read");
-  const remedy = (isReading ? READING[code] : undefined) ?? REMEDIES[code] ?? "see the cause with MEMDIR_DEBUG=1";
+  const remedy = remedyFor(code, doing.startsWith("read")) ?? "see the cause with MEMDIR_DEBUG=1";
   return new MemdirError("disk", `cannot ${doing} ${file}${code ? ` (${code})` : ""}: ${remedy}`, { cause: error });
+}
+
+/** What an error of the file system means and what to do about it; null where its code says no more. */
+export function remedyFor(code: string, isReading: boolean): string | null {
+  return (isReading ? READING[code] : undefined) ?? REMEDIES[code] ?? null;
 }
 
 /** What the work returns; an error of the file system names the file and a remedy. */
@@ -87,14 +91,17 @@ const READING: Record<string, string> = {
 const REMEDIES: Record<string, string> = {
   ENOSPC: "the disk is full, nothing was changed; free some space and run it again",
   EDQUOT: "the disk quota is used up, nothing was changed; free some space and run it again",
+  EFBIG: "the file may not grow further; raise the limit (ulimit -f)",
   EROFS: "the file system is read-only; choose another directory with --memory-dir",
   EACCES: "no permission; check the owner and mode of the directory",
   EPERM: "no permission; check the owner and mode of the directory",
   ENOENT: "it was removed meanwhile, or cannot be made there; check the path and run the command again",
   ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
+  EEXIST: "something else is in its place; move it away",
   EISDIR: "it is a directory where a file belongs; move it away",
   ENOTFILE: "it is not a regular file; move it away",
   ELOOP: "it is a symbolic link where none is allowed; replace it with a real file or directory",
+  ENAMETOOLONG: "its name is too long; choose a shorter one",
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   EIO: "the disk reported an error; check its health",
 };

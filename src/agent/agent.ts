@@ -7,7 +7,7 @@ import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
 import { isObject, MemdirError } from "../errors.ts";
 import { quietly } from "../model/agent-loop.ts";
 import { type Message, NO_USAGE } from "../model/ask.ts";
-import { shareSignal, unlessAborted } from "../model/tool.ts";
+import { openTurns, shareSignal, unlessAborted } from "../model/tool.ts";
 import { sessionsFolder } from "../project/scopes.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import type { Recalled } from "../recall/recall.ts";
@@ -45,7 +45,7 @@ const DRAIN_MS = 30_000;
 
 export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null) {
   let state = await openState(setup, from);
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = openTurns();
   /** Transcripts of sessions that were left while the disk refused writes. */
   const unwritten = new Set<Transcript>();
   /** Learners of sessions that were left while they were busy. */
@@ -57,11 +57,14 @@ export async function makeAgent(setup: AgentSetup, from: ResumedSession | null =
       if (transcript.problem() === null) unwritten.delete(transcript);
     }
   };
-  const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
-    const turn = last.then(work);
-    last = turn.then(writeLeft, writeLeft);
-    return turn;
-  };
+  const inTurn = <T>(work: () => Promise<T> | T): Promise<T> =>
+    turns(async () => {
+      try {
+        return await work();
+      } finally {
+        writeLeft();
+      }
+    });
   const replace = async (next: ResumedSession | null) => {
     state.transcript.close();
     if (state.transcript.problem() !== null) unwritten.add(state.transcript);
@@ -158,9 +161,8 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
   const opening = state.sent === 0 ? await buildOpening(state) : null;
   const said: readonly Message[] = state.messages.length > 0 ? state.messages : [{ role: "user", content: [] }];
   const messages = opening ? putOpening(opening, said) : said;
-  const shown = { system: await state.system.blocks(), tools, messages };
-  const parts = partsOf(shown, { sections: state.system.parts(), reserved: setup.model.maxTokens });
-  return measureWindow(parts, setup.model.windowTokens, { tokens: contextTokens });
+  const parts = partsOf({ sections: await state.system.parts(), tools, messages }, setup.model.maxTokens);
+  return measureWindow(parts, setup.model.windowTokens, contextTokens);
 }
 
 async function openState(setup: AgentSetup, from: ResumedSession | null = null): Promise<AgentState> {

@@ -147,7 +147,7 @@ async function beginAnew(state: AgentState, summary: Summary, trigger: "manual" 
   const opening = await buildOpening(state);
   const said: TextBlock = {
     type: "text",
-    text: buildSummaryMessage(summary.text, { transcriptPath: transcript.path }),
+    text: buildSummaryMessage(summary.text, transcript.path),
     attachment: "summary",
   };
   const files = reattachFiles(state, seen);

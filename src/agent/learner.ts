@@ -15,16 +15,7 @@ import {
 import { asksToKeep } from "../learn/said.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { usedNothing } from "../model/ask.ts";
-import {
-  beginNotes,
-  countAnswer,
-  endNotes,
-  NO_NOTES,
-  type NotesOptions,
-  type NotesResult,
-  shouldTakeNotes,
-  takeNotes,
-} from "./notes.ts";
+import { beginNotes, countAnswer, endNotes, NO_NOTES, type NotesOptions, shouldTakeNotes, takeNotes } from "./notes.ts";
 
 export interface LearnerOptions {
   notes: NotesOptions;
@@ -79,16 +70,14 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
       .finally(() => pending.delete(done));
     pending.add(done);
   };
-  const report = ({ saved, failed }: Pick<LearnResult, "saved" | "failed">) => {
+  const queue = openLearnQueue(learning, extractor, ({ saved, failed }) => {
+    failures = failed === null ? 0 : failures + 1;
+    if (saved.length === 0 && failed === null) return;
     const files = saved.map(({ file, action }) => ({ file, action }));
     tell({ saved: files, waiting: inbox.list().length, problem: failed });
-  };
-  const queue = openLearnQueue(learning, extractor, (result) => {
-    failures = result.failed === null ? 0 : failures + 1;
-    if (result.saved.length > 0 || result.failed !== null) report(result);
   });
 
-  const writeNotes = async (conversation: Conversation, signal: AbortSignal): Promise<NotesResult> => {
+  const writeNotes = async (conversation: Conversation, signal: AbortSignal) => {
     notes = beginNotes(notes);
     const { provider, name } = options.model();
     const result = await takeNotes(directory, options, { conversation, signal });
@@ -126,19 +115,17 @@ export function openSessionLearner(learning: Learning, extractor: Extractor, giv
         notes = endNotes(notes, true);
         return ledger.skip("notes", session, budget.reason);
       }
+      const written = conversation().then((now) => writeNotes(now, stopping.signal));
       const failed = (error: unknown) => {
         notes = endNotes(notes, false);
         throw error;
       };
-      beside(
-        conversation().then((now) => writeNotes(now, stopping.signal), failed),
-        writing,
-      );
+      beside(written.catch(failed), writing);
     },
     /** A turn ended with an answer. Returns at once. */
     ended: (turn: EndedTurn): void => beside(ended(turn), looking),
     /** Because the user wants them now; ignores the gates. */
-    async takeNotes(conversation: Conversation, signal?: AbortSignal): Promise<NotesResult> {
+    async takeNotes(conversation: Conversation, signal?: AbortSignal) {
       // One file, one writer.
       await Promise.all(writing);
       return writeNotes(conversation, signal ?? stopping.signal);

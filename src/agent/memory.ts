@@ -191,8 +191,7 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     fence: null,
     readable: [cwd, ...addedDirs, ...memdir.directories.map(({ path }) => path), sessionFolder(state)],
     files,
-    // Looked up late: a cleared or rewound session has another history.
-    history: { before: (path) => state.history.before(path), after: (...paths) => state.history.after(...paths) },
+    history: state.history,
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),

@@ -17,10 +17,16 @@ import { diskError, MemdirError } from "../errors.ts";
 import { buildSchema, readInput } from "../input.ts";
 import type { LearningModel } from "../learn/model-extractor.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
-import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { NO_USAGE } from "../model/ask.ts";
 import { approximateTokens, countAnswers } from "../model/cost.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildNotesPrompt, buildSizeReminders, NOTES_TEMPLATE, type NotesSize } from "../prompts/learning.ts";
+import {
+  buildNotesPrompt,
+  buildSizeReminders,
+  MAX_SECTION_TOKENS,
+  NOTES_TEMPLATE,
+  type NotesSize,
+} from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { applyMatches, EDIT_FIELDS, findClear, type Wanted } from "../tools/edit.ts";
@@ -35,15 +41,6 @@ export interface NotesOptions {
   session: string;
   /** Where the user's own template and prompt are: `session-memory/config` below the client's directory. */
   configDir: string;
-}
-
-export interface NotesResult {
-  ok: boolean;
-  usage: Usage;
-  /** How many edits the notes got. */
-  edits: number;
-  /** Why the file is unchanged, and what to do about it. */
-  problem?: string;
 }
 
 /** As for every fork: one for edits, one to finish, some for edits that were refused. */
@@ -62,13 +59,13 @@ export function notesPath({ sessionsDir, session }: Pick<NotesOptions, "sessions
 }
 
 /**
- * Must not throw. Unless the result is `ok`, the file is unchanged. One at a time per session: see `shouldTakeNotes`.
+ * Must not throw. Unless the result is `ok`, the file is unchanged, and `problem` says why and what to do about it. One at a time per session: see `shouldTakeNotes`.
  */
 export async function takeNotes(
   { log }: Pick<World, "log">,
   options: NotesOptions,
   { conversation, signal }: { conversation: Conversation; signal?: AbortSignal },
-): Promise<NotesResult> {
+) {
   let usage = NO_USAGE;
   let problem: string | null;
   const draft: NotesDraft = { text: "", edits: 0 };
@@ -93,20 +90,29 @@ export async function takeNotes(
   } catch (error) {
     problem = diskError(error, "take notes in", notesPath(options)).message;
   }
-  if (problem === null) return { ok: true, usage, edits: draft.edits };
+  if (problem === null) return { ok: true as const, usage, edits: draft.edits };
   problem = redactSecrets(problem);
   log(`session notes: ${problem}`);
-  return { ok: false, usage, edits: 0, problem };
+  return { ok: false as const, usage, edits: 0, problem };
 }
 
 /** Null when there are no notes yet. */
 function readBase(options: NotesOptions) {
   const path = placeOf(options);
-  const bytes = readRegular(path, { maxBytes: MAX_NOTES_BYTES });
-  if (bytes === null) return refuseOdd(path);
+  const bytes = readWhole(path);
+  if (bytes === null) return null;
   const { text, bom, exact } = decodeText(bytes);
   if (exact && !text.includes("\0")) return { bytes, text, bom };
   throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
+}
+
+/** Null when nothing is there. Throws for what is too large, or not a file: neither may be replaced. */
+function readWhole(path: string, options: { follow?: boolean } = {}): Buffer | null {
+  const bytes = readRegular(path, { ...options, maxBytes: MAX_NOTES_BYTES });
+  const stat = bytes ? null : lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return bytes;
+  const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "not a regular file: move it away";
+  throw new MemdirError("broken", `${path} is ${what}, or remove it, to take notes again`);
 }
 
 /** Refuses links that lead elsewhere, and a session whose id is not a plain name. */
@@ -114,14 +120,6 @@ function placeOf({ sessionsDir, session }: NotesOptions): string {
   if (session.includes("/"))
     throw new MemdirError("outside", "no notes are taken: the session's id is not a plain name");
   return resolveInside(sessionsDir, `${session}/${FOLDER}/${FILE}`);
-}
-
-/** Exists but was not read: too large, or not a file. We must not replace either. */
-function refuseOdd(path: string): null {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return null;
-  const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "not a regular file: move it away";
-  throw new MemdirError("broken", `${path} is ${what}, or remove it, to take notes again`);
 }
 
 /** At the turn limit the edits so far are complete and worth keeping; after any other failure they are not trusted. */
@@ -252,10 +250,6 @@ export function endNotes(state: NotesState, ok: boolean): NotesState {
 
 // --- The form of session notes: their sections, what may not change in them, and the user's own template and prompt.
 
-/** About what the client we share the file with allows: a section a page and a half, all of them a tenth of a small window. */
-const MAX_SECTION_TOKENS = 2_000;
-const MAX_NOTES_TOKENS = 12_000;
-
 /** Compaction reads no more than this; all sections at their limit are smaller in any script. */
 export const MAX_NOTES_BYTES = 64 * 1024;
 
@@ -276,17 +270,12 @@ export function readNotesForm(configDir: string, log: (message: string) => void)
 /** Null if it is missing or empty. Links are followed: it is the user's own folder, and often a link. */
 function readOwn(file: string, log: (message: string) => void): string | null {
   try {
-    const text = readRegular(file, { follow: true, maxBytes: MAX_NOTES_BYTES })
-      ?.toString("utf8")
-      .replace(/^\ufeff/, "");
-    if (text !== undefined) return text.trim() === "" ? null : text;
-    if (lstatSync(file, { throwIfNoEntry: false })) {
-      log(`session notes: ${file} is ignored: it is not a regular file, or larger than ${MAX_NOTES_BYTES} bytes`);
-    }
+    const text = (readWhole(file, { follow: true })?.toString("utf8") ?? "").replace(/^\ufeff/, "");
+    return text.trim() === "" ? null : text;
   } catch (error) {
-    log(`session notes: ${file} is ignored: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+    log(`session notes: ${file} is ignored: ${diskError(error, "read", file).message}`);
+    return null;
   }
-  return null;
 }
 
 /** In order: headings without the `# `, the line in italics right below each, if there is one. A `# ` inside a fenced block is a comment in code. */
@@ -336,10 +325,5 @@ export function measureNotes(text: string): NotesSize {
     .map(({ heading, body }) => ({ heading, tokens: approximateTokens(body) }))
     .filter(({ tokens }) => tokens > MAX_SECTION_TOKENS)
     .sort((a, b) => b.tokens - a.tokens);
-  return {
-    large,
-    totalTokens: approximateTokens(text),
-    maxSectionTokens: MAX_SECTION_TOKENS,
-    maxTotalTokens: MAX_NOTES_TOKENS,
-  };
+  return { large, totalTokens: approximateTokens(text) };
 }

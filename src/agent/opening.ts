@@ -3,11 +3,12 @@
  * first prompt.
  */
 
-import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../context/environment.ts";
+import { buildUserContext, gitRunner, readGitState } from "../context/environment.ts";
 import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } from "../context/system-prompt.ts";
 import { messageOf } from "../errors.ts";
 import { renderInstructions } from "../instructions/file.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
+import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/scopes.ts";
 import { buildEnvironment, buildGitState } from "../prompts/agent.ts";
 import { localDay } from "../text/local-day.ts";
@@ -27,18 +28,20 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
   state.branch = git?.branch ?? state.branch;
   const index = omit || !state.memoryOn ? "" : await readIndex(state);
   const isKnown = model.name !== "";
-  const facts = {
+  const environment = buildEnvironment({
     cwd,
+    // Also where its state is not to be shown.
+    isGitRepository: git !== null || findProject(cwd).insideGit,
     addedDirs,
     platform: platform.name,
     osVersion: platform.version,
     model: isKnown ? `${model.provider}/${model.name}` : null,
     cutoff: isKnown ? model.cutoff : null,
-  };
+  });
   return buildUserContext({
     instructions: renderInstructions(instructions),
     index,
-    environment: buildEnvironment(readEnvironment(facts, git)),
+    environment,
     git: git && buildGitState(git),
     // Notes need a date that still means something next week.
     today: localDay(now()),
@@ -79,20 +82,15 @@ export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): 
   const { memdir } = state.setup;
   const { config, location } = memdir;
   const transcriptsDir = sessionsFolder(config, location.project);
-  return openSystemPrompt(
-    agentSections({
-      attribution: findAttribution(config.settings),
-      noteResults: true,
-      // The index is in the opening: it changes, and this must not.
-      memory: async () => {
-        try {
-          return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
-        } catch (error) {
-          // The opening reports it; without a directory this section has nothing to say.
-          state.setup.log(`the memory section is omitted: ${messageOf(error)}`);
-          return null;
-        }
-      },
-    }),
-  );
+  // The index is in the opening: it changes, and this must not.
+  const memory = async () => {
+    try {
+      return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
+    } catch (error) {
+      // The opening reports it; without a directory this section has nothing to say.
+      state.setup.log(`the memory section is omitted: ${messageOf(error)}`);
+      return null;
+    }
+  };
+  return openSystemPrompt(agentSections(findAttribution(config.settings), memory));
 }

@@ -6,11 +6,12 @@ import type { Config } from "../config.ts";
 import { openAttachments } from "../context/attachments.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
+import { buildSchema, filled, readInput, required, text } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
 import { runAgentLoop } from "../model/agent-loop.ts";
 import type { Message } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { type AgentScope, repositoryOf } from "../project/scopes.ts";
+import { repositoryOf } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "../prompts/agent.ts";
 import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -26,27 +27,23 @@ import { type AgentState, recordEvent, sessionFolder, startTranscript } from "./
 /** A sub-agent that needs more steps is lost. */
 const MAX_STEPS = 50;
 
+const TASK_FIELDS = {
+  description: text("the task in three to five words"),
+  prompt: required(filled(text("the whole task"))),
+  subagent_type: required(text("the sub-agent's name")),
+};
+
 export function openTaskTool(state: AgentState): Tool {
   return {
     name: "Task",
     description: TASK_DESCRIPTION,
-    schema: {
-      type: "object",
-      properties: {
-        description: { type: "string", description: "the task in three to five words" },
-        prompt: { type: "string", description: "the whole task" },
-        subagent_type: { type: "string", description: "the sub-agent's name" },
-      },
-      required: ["prompt", "subagent_type"],
-    },
+    schema: buildSchema(TASK_FIELDS),
     run: async (input, { signal }) => {
-      const { prompt, subagent_type: name } = input;
-      if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` is empty; describe the task");
+      const { prompt, subagent_type: name } = readInput(TASK_FIELDS, input);
       const { project } = state.setup.memdir.location;
       const { agents } = findDefinitions(repositoryOf(project), state.setup.memdir.config);
       const agent =
-        agents.find((one) => one.name === name) ??
-        agents.find((one) => one.name.toLowerCase() === String(name).toLowerCase());
+        agents.find((one) => one.name === name) ?? agents.find((one) => one.name.toLowerCase() === name.toLowerCase());
       if (!agent) {
         const names = agents.map((one) => one.name).join(", ");
         throw new Error(`there is no sub-agent ${JSON.stringify(name)}; use one of: ${names}`);
@@ -127,17 +124,7 @@ function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
   bench.readable = [...bench.readable, ...memory.directories.map(({ path }) => path)];
 }
 
-interface AgentDefinition {
-  name: string;
-  /** When to use it. */
-  description: string;
-  prompt: string;
-  /** Null: all of them. */
-  tools: readonly ToolName[] | null;
-  memory: AgentScope | null;
-  /** Read-only work needs neither rules nor memories. */
-  omitInstructions: boolean;
-}
+type AgentDefinition = NonNullable<ReturnType<typeof readDefinition>>;
 
 const TOOL_NAMES = Object.keys(TOOL_WORDS) as ToolName[];
 
@@ -176,7 +163,7 @@ function findDefinitions(repository: string, config: Config): { agents: AgentDef
 /** A definition is a page of text. */
 const MAX_BYTES = 256 * 1024;
 
-function readDefinition(path: string, problems: string[]): AgentDefinition | null {
+function readDefinition(path: string, problems: string[]) {
   const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }), null);
   if (!bytes) {
     problems.push(`${path} is ignored: it cannot be read, or is not a regular file of at most 256 KB`);
@@ -191,16 +178,19 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
   const memory = textIn(fields, "memory");
   return {
     name,
+    /** When to use it. */
     description: textIn(fields, "description"),
     prompt: body.trim(),
+    /** Null: all of them. */
     tools: toolsOf(findField(fields, ["tools"])?.value, memory !== ""),
     memory: memory === "user" || memory === "project" || memory === "local" ? memory : null,
+    /** Read-only work needs neither rules nor memories. */
     omitInstructions: false,
   };
 }
 
 /** A list or comma-separated; unknown names are ignored. An agent with its own memory can always read and write it. */
-function toolsOf(value: FieldValue | undefined, hasMemory: boolean): ToolName[] | null {
+function toolsOf(value: FieldValue | undefined, hasMemory: boolean): readonly ToolName[] | null {
   if (value === undefined) return null;
   const given = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
   const named = given.map((name) => name.trim());

@@ -36,26 +36,30 @@ export type Attachments = ReturnType<typeof openAttachments>;
 const DELTAS: ReadonlySet<AttachmentKind> = new Set(["mcp-instructions", "deferred-tools", "agents", "skills"]);
 
 export function openAttachments() {
-  const waiting = new Map<string, Attachment>();
+  const waiting = new Map<string, Attachment & SentAttachment>();
   const sent = new Map<string, SentAttachment>();
   return {
     /** Sends each kind and key once. For kinds that can change, a different text is sent again as a change, and "" as its withdrawal. */
     push(attachment: Attachment): void {
+      const { kind, text } = attachment;
       const id = idOf(attachment);
-      waiting.set(id, attachment);
+      // All empty texts are equal, and one is sent only if another text was sent before.
+      const digest = sha256(text.trim());
+      const before = sent.get(id);
+      const isSaid = before ? !DELTAS.has(kind) || before.digest === digest : text.trim() === "";
       // Also cancels a change that was undone before it was sent.
-      if (isSaid(attachment, sent.get(id))) waiting.delete(id);
+      if (isSaid) waiting.delete(id);
+      else waiting.set(id, { ...attachment, digest });
     },
     /** Returns what waits, which counts as sent from now on: the caller puts it into the conversation. */
     take(): TextBlock[] {
       const taken = ATTACHMENT_KINDS.flatMap((kind) => [...waiting.values()].filter((one) => one.kind === kind));
       waiting.clear();
-      return taken.map((attachment) => {
-        const id = idOf(attachment);
-        const isAgain = sent.has(id);
-        const { kind, key } = attachment;
-        sent.set(id, { kind, key, digest: digestOf(attachment.text) });
-        return remind(kind, wordsOf(attachment, isAgain));
+      return taken.map(({ kind, key, text, digest }) => {
+        const isAgain = sent.has(idOf({ kind, key }));
+        sent.set(idOf({ kind, key }), { kind, key, digest });
+        if (!isAgain) return remind(kind, text);
+        return remind(kind, text.trim() === "" ? buildWithdrawal(kind, key) : buildChange(text));
       });
     },
     /** What the model was shown, as JSON for the transcript. */
@@ -70,17 +74,6 @@ export function openAttachments() {
       sent.clear();
     },
   };
-}
-
-/** An empty text is sent only if another text was sent before. */
-function isSaid({ kind, text }: Attachment, before: SentAttachment | undefined): boolean {
-  if (!before) return text.trim() === "";
-  return !DELTAS.has(kind) || before.digest === digestOf(text);
-}
-
-function wordsOf({ kind, key, text }: Attachment, isAgain: boolean): string {
-  if (!isAgain) return text;
-  return text.trim() === "" ? buildWithdrawal(kind, key) : buildChange(text);
 }
 
 /**
@@ -105,11 +98,6 @@ const CLOSING = /<(?=\s*\/\s*system[\s_.-]*reminder)/gi;
 
 function idOf({ kind, key }: { kind: string; key: string }): string {
   return `${kind} ${key}`;
-}
-
-/** All empty texts are equal. */
-function digestOf(text: string): string {
-  return sha256(text.trim());
 }
 
 function isSent(value: unknown): value is SentAttachment {

@@ -4,24 +4,9 @@ import type { Env } from "../config.ts";
 import type { TextBlock } from "../model/ask.ts";
 import { runGit } from "../project/git.ts";
 import { findProject } from "../project/locate.ts";
-import type { Environment, GitState } from "../prompts/agent.ts";
+import type { GitState } from "../prompts/agent.ts";
 import { clipLine } from "../recall/neutral.ts";
 import { remind } from "./attachments.ts";
-
-/**
- * `git` may be null because it is not to be shown: whether this is a repository is then read from disk. The block has no date, as it
- * must be the same tomorrow.
- */
-export function readEnvironment(facts: Omit<Environment, "isGitRepository">, git: GitState | null): Environment {
-  const { cwd, addedDirs } = facts;
-  return {
-    ...facts,
-    isGitRepository: git !== null || findProject(cwd).insideGit,
-    addedDirs: [...new Set(addedDirs)].filter((dir) => dir !== cwd),
-  };
-}
-
-export type { GitState };
 
 /** What git prints, or null when it fails. Must not throw. */
 export type RunGit = (args: string[]) => Promise<string | null>;

@@ -5,7 +5,6 @@ import type { SystemBlock } from "../model/ask.ts";
 import {
   type Attribution,
   buildCommitSection,
-  buildResultClearingSection,
   IDENTITY_SECTION,
   SUMMARIZE_TOOL_RESULTS_SECTION,
   TONE_SECTION,
@@ -13,36 +12,35 @@ import {
 } from "../prompts/agent.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 
-type Built = string | null;
-
 export interface Section {
   name: string;
   /** Null or "" leaves it out. */
-  build: () => Built | Promise<Built>;
+  build: () => string | null | Promise<string | null>;
 }
 
 export type SystemPrompt = ReturnType<typeof openSystemPrompt>;
 
 export function openSystemPrompt(sections: readonly Section[]) {
   let kept: ReturnType<typeof buildParts> | null = null;
-  let last: Awaited<ReturnType<typeof buildParts>> = [];
+  /** In order, built once and kept until `clear`. Rejects when a section's `build` fails; then all is built again next time. */
+  const parts = async () => {
+    const building = kept ?? buildParts(sections);
+    kept = building;
+    try {
+      return await building;
+    } catch (error) {
+      // After a `clear` meanwhile it is another one.
+      if (kept === building) kept = null;
+      throw error;
+    }
+  };
   return {
-    /** Built once and kept until `clear`. Rejects when a section's `build` fails; then all is built again next time. */
+    parts,
+    /** The same as it is sent. */
     async blocks(): Promise<SystemBlock[]> {
-      const building = kept ?? buildParts(sections);
-      kept = building;
-      try {
-        const parts = await building;
-        last = parts;
-        return parts.length === 0 ? [] : [{ text: parts.map(({ text }) => text).join("\n\n"), cache: true }];
-      } catch (error) {
-        // After a `clear` meanwhile it is another one.
-        if (kept === building) kept = null;
-        throw error;
-      }
+      const text = (await parts()).map((part) => part.text).join("\n\n");
+      return text === "" ? [] : [{ text, cache: true }];
     },
-    /** What the last blocks were made of, in order; empty before the first. */
-    parts: () => last.map((part) => ({ ...part })),
     /** Builds the sections again: after clear and compact. */
     clear(): void {
       kept = null;
@@ -55,35 +53,20 @@ async function buildParts(sections: readonly Section[]) {
   return (await Promise.all(parts)).filter(({ text }) => text !== "");
 }
 
-interface AgentPrompt {
-  /** What the agent is told about its memory, without the index, which is in the user context. */
-  memory?: Section["build"];
-  /** Without it nothing is said about commits. */
-  attribution?: Attribution | null;
-  /** How many of the newest tool results the host never clears; null when it clears none. */
-  keptResults?: number | null;
-  /** Whether the model should note what tools found in its answers. */
-  noteResults?: boolean;
-}
-
 /** The name of the memory section, by which `/context` recognises it. */
 export const MEMORY_SECTION = "memory";
 
-/** The agent's own sections. */
-export function agentSections(options: AgentPrompt = {}): Section[] {
-  const { memory = () => null, attribution = null, keptResults = null, noteResults = false } = options;
+/** The agent's own sections; `memory` is what it is told about its memory, without the index, which is in the user context. */
+export function agentSections(attribution: Attribution, memory: Section["build"]): Section[] {
   return [
     { name: "identity", build: () => IDENTITY_SECTION },
     { name: "tools", build: () => TOOLS_SECTION },
     { name: "tone", build: () => TONE_SECTION },
-    { name: "commits", build: () => attribution && buildCommitSection(attribution) },
-    { name: "result-clearing", build: () => (keptResults === null ? null : buildResultClearingSection(keptResults)) },
-    { name: "result-notes", build: () => (noteResults ? SUMMARIZE_TOOL_RESULTS_SECTION : null) },
+    { name: "commits", build: () => buildCommitSection(attribution) },
+    { name: "result-notes", build: () => SUMMARIZE_TOOL_RESULTS_SECTION },
     { name: MEMORY_SECTION, build: memory },
   ];
 }
-
-export type { Attribution };
 
 /** A git trailer and a sentence. No address: no one could be written to there. */
 export const DEFAULT_ATTRIBUTION: Readonly<Attribution> = {

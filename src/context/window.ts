@@ -33,14 +33,14 @@ interface WindowPart {
 export type WindowView = ReturnType<typeof measureWindow>;
 
 /** `used` is the provider's count of the last request: input, cached and output. The parts are then scaled to that total. */
-export function measureWindow(parts: readonly WindowPart[], windowTokens: number, used?: { tokens: number }) {
+export function measureWindow(parts: readonly WindowPart[], windowTokens: number, used = 0) {
   const guesses = parts.map(({ text, tokens }) => (tokens === undefined ? approximateTokens(text) : 0));
   const guessed = sum(guesses);
-  const isCounted = used !== undefined && used.tokens > 0 && guessed > 0;
-  const factor = isCounted ? used.tokens / guessed : 1;
+  const isCounted = used > 0 && guessed > 0;
+  const factor = isCounted ? used / guessed : 1;
   const shareOf = (tokens: number) => (windowTokens > 0 ? tokens / windowTokens : 0);
   const reserved = sum(parts.map(({ tokens = 0 }) => tokens));
-  const totalTokens = reserved + (isCounted ? used.tokens : guessed);
+  const totalTokens = reserved + (isCounted ? used : guessed);
   const measured = parts.map(({ name, text, tokens: known }, i) => {
     const tokens = known ?? Math.round((guesses[i] ?? 0) * factor);
     /** The share of the window is from 0 to 1; more when the part alone is larger. */
@@ -59,26 +59,23 @@ export function measureWindow(parts: readonly WindowPart[], windowTokens: number
   };
 }
 
-/**
- * Everything that a conversation shows the model, sorted by part; empty parts are left out. `sections` are the system prompt's own
- * parts, to separate the memory section from the rest; `reserved` tokens are kept free for the answer.
- */
+/** Everything that a conversation shows the model, sorted by part; empty parts are left out. `reserved` tokens are kept free for the answer. */
 export function partsOf(
-  { system, tools, messages }: Omit<Conversation, "sent">,
-  options: { sections?: readonly { name: string; text: string }[]; reserved?: number } = {},
+  {
+    sections,
+    tools,
+    messages,
+  }: Pick<Conversation, "tools" | "messages"> & { sections: readonly { name: string; text: string }[] },
+  reserved = 0,
 ): WindowPart[] {
   const texts = new Map<PartName, string[]>(WINDOW_PARTS.map((name) => [name, []]));
   const add = (name: PartName, text: string) => texts.get(name)?.push(text);
-  const sections = options.sections?.length ? options.sections : system.map(({ text }) => ({ name: "", text }));
-  for (const { name, text } of sections) {
-    add(name === MEMORY_SECTION ? "memory section" : "system prompt", text);
-  }
+  for (const { name, text } of sections) add(name === MEMORY_SECTION ? "memory section" : "system prompt", text);
   if (tools.length > 0) add("tools", JSON.stringify(tools));
   for (const { content } of messages) for (const block of content) add(partOf(block), wordsOf(block));
   const filled = [...texts]
     .map(([name, list]): WindowPart => ({ name, text: list.join("\n") }))
     .filter(({ text }) => text !== "");
-  const { reserved = 0 } = options;
   return reserved > 0 ? [...filled, { name: "reserved for the answer", text: "", tokens: reserved }] : filled;
 }
 

@@ -382,11 +382,13 @@ export function appendLines(
   const { fd, size, torn } = openToAppend(path, mode);
   try {
     const data = Buffer.from(torn ? `\n${lines}` : lines);
+    let done = 0;
     try {
-      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+      while (done < data.length) done += writeSync(fd, data, done);
       if (flush) flushFile(fd, isOurs);
     } catch (error) {
-      if (isOurs) ftruncateSync(fd, size);
+      // Only if no one else has appended since; half a line is then completed by the next call.
+      if (isOurs && fstatSync(fd).size === size + done) ftruncateSync(fd, size);
       throw error;
     }
     return size + data.length;
@@ -395,12 +397,13 @@ export function appendLines(
   }
 }
 
-/** It is written in any case; some network file systems cannot do more, and written again it would count twice. */
+/** It is written in any case, and written again it would count twice. */
 function flushFile(fd: number, mustSucceed: boolean): void {
   try {
     fsyncSync(fd);
   } catch (error) {
-    if (mustSucceed) throw error;
+    // Which some network file systems never do.
+    if (mustSucceed && (error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
   }
 }
 

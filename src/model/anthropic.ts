@@ -5,7 +5,17 @@ import type {
   MessageParam,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
-import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, readUsage } from "./ask.ts";
+import {
+  type Ask,
+  type AskRequest,
+  type Block,
+  isThinking,
+  type Message,
+  NO_USAGE,
+  readUsage,
+  type WireBlock,
+  wireBlock,
+} from "./ask.ts";
 import { openProvider, type ProviderOptions, parseToolInput, type Reading, stopOf, wellFormed } from "./exchange.ts";
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
@@ -69,26 +79,17 @@ function messageParam(message: Message, mark: boolean): MessageParam & { content
   return { role: message.role, content } as MessageParam & { content: object[] };
 }
 
-/** As the API names things. */
-interface WireBlock {
-  type: string;
-  [field: string]: unknown;
-}
-
 function blockParams(block: Message["content"][number]): WireBlock[] {
   // Texts must not be empty or blank, and models do answer with a line end next to a call.
-  if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
-  if (block.type === "opaque") return block.provider === "anthropic" ? [block.value as WireBlock] : [];
-  const { type } = block;
+  if (block.type === "text" && block.text.trim() === "") return [];
+  if (block.type === "opaque" && block.provider !== "anthropic") return [];
   // Other servers give calls any id, such as `functions.Read:0`; this one refuses that.
-  const id = block.id.replace(/[^\w-]/g, "_");
-  if (type === "tool_use") return [{ type, id, name: block.name, input: block.input }];
-  return [{ type, tool_use_id: id, content: block.content, ...(block.isError && { is_error: true }) }];
+  return [wireBlock("id" in block ? { ...block, id: block.id.replace(/[^\w-]/g, "_") } : block)];
 }
 
 /** A block as it grows; `json` is a tool's input so far. */
 interface Growing {
-  value: Record<string, unknown> & { type: string };
+  value: WireBlock;
   json: string;
 }
 
@@ -109,7 +110,7 @@ function readAnthropicStream(onText: (delta: string) => void = () => {}): Readin
           usage = readUsage(event.message.usage);
           break;
         case "content_block_start":
-          blocks.set(event.index, { value: { ...event.content_block } as unknown as Growing["value"], json: "" });
+          blocks.set(event.index, { value: { ...event.content_block } as unknown as WireBlock, json: "" });
           break;
         case "content_block_delta": {
           const block = blocks.get(event.index);
@@ -158,8 +159,6 @@ function blockOf({ value, json }: Growing): Block[] {
   if (value.type === "tool_use") {
     return [{ type: "tool_use", id: String(value.id), name: String(value.name), ...parseToolInput(json) }];
   }
-  if (value.type === "thinking" || value.type === "redacted_thinking") {
-    return [{ type: "opaque", provider: "anthropic", value }];
-  }
+  if (isThinking(value)) return [{ type: "opaque", provider: "anthropic", value }];
   return []; // from tools that run at the provider, and we offer none
 }

@@ -1,5 +1,7 @@
 /** The one interface to a model: a conversation goes in, its next message comes out, and failure is a value. */
 
+import { isObject } from "../errors.ts";
+
 /** `cache` asks the provider to keep everything up to and including this block. */
 export interface SystemBlock {
   text: string;
@@ -38,6 +40,12 @@ export interface ToolResult {
 }
 
 export type Block = TextBlock | ToolUse | OpaqueBlock;
+
+/** A block as Anthropic's API and the transcripts of Claude Code have it. */
+export interface WireBlock {
+  type: string;
+  [field: string]: unknown;
+}
 
 /** After a message with tool calls comes a user message that starts with the results of all of them. */
 export type Message =
@@ -149,10 +157,17 @@ export const WIRE_TOKENS: Readonly<Record<keyof Usage, string>> = {
 /** What is missing, or not a count, is as it was before. */
 export function readUsage(wire: unknown, before: Usage = NO_USAGE): Usage {
   const given = (wire ?? {}) as Record<string, unknown>;
-  return makeUsage((kind) => {
-    const count = given[WIRE_TOKENS[kind]];
-    return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : before[kind];
-  });
+  return makeUsage((kind) => countOf(given[WIRE_TOKENS[kind]], before[kind]));
+}
+
+/** For programs that count what came from the cache or went into it as sent, too. What is missing, or not a count, is nothing. */
+export function splitUsage(given: Partial<Record<keyof Usage, unknown>>): Usage {
+  const usage = makeUsage((kind) => countOf(given[kind]));
+  return { ...usage, input: Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite) };
+}
+
+export function countOf(value: unknown, otherwise = 0): number {
+  return typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : otherwise;
 }
 
 export function usedNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
@@ -170,4 +185,18 @@ export function textOf(content: readonly { type: string; text?: string }[]): str
 /** What a person or a program says to the model. */
 export function say(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
+}
+
+/** What a call's `problem` says is for the loop alone: by the time the call is sent or written it has been answered. */
+export function wireBlock(block: Message["content"][number]): WireBlock {
+  const { type } = block;
+  if (type === "text") return { type, text: block.text };
+  if (type === "tool_use") return { type, id: block.id, name: block.name, input: block.input };
+  if (type === "opaque")
+    return block.provider === "anthropic" && isThinking(block.value) ? (block.value as WireBlock) : { ...block };
+  return { type, tool_use_id: block.id, content: block.content, ...(block.isError && { is_error: true }) };
+}
+
+export function isThinking(value: unknown): boolean {
+  return isObject(value) && (value.type === "thinking" || value.type === "redacted_thinking");
 }

@@ -143,24 +143,17 @@ function isLoopback(url: string | null): boolean {
   return url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }
 
-export interface RetryBudget {
-  attempts: number;
-  /** No attempt is started later than this after the first. How long one takes is limited by its own silence. */
-  totalMs: number;
-}
-
-/** An overloaded provider may refuse five times in a row; two minutes is what a person waits. */
-const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
+/**
+ * An overloaded provider may refuse five times in a row; two minutes is what a person waits: no attempt is started later after the
+ * first. How long one takes is limited by its own silence.
+ */
+const RETRY_BUDGET = { attempts: 6, totalMs: 120_000 };
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 20_000;
 
 /** Must not throw. Returns the last error when the budget is spent, or at once if the provider asks for a longer wait. */
-export function withRetries(
-  ask: Ask,
-  world: Pick<World, "now" | "random" | "sleep">,
-  budget: RetryBudget = RETRY_BUDGET,
-): Ask {
+export function withRetries(ask: Ask, world: Pick<World, "now" | "random" | "sleep">, budget = RETRY_BUDGET): Ask {
   return async (request) => {
     const until = world.now().getTime() + budget.totalMs;
     for (let attempt = 1; ; attempt++) {

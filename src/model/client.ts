@@ -1,10 +1,11 @@
 /** A command line client as a model: started for one question in an empty folder, told it on standard input, and ended with all it started. */
 
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { type ChildCall, findProgram, runChild } from "../child-group.ts";
+import { makeFolders, moveInto, PRIVATE_MODE, writeTemporary } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { CHILD_VARIABLE, type Env } from "../world.ts";
 import {
@@ -58,10 +59,8 @@ export function openClient({ client, model, env, limitMs = LIMIT_MS }: ClientOpt
       folder = realpathSync(mkdtempSync(join(isAbsolute(env.TMPDIR ?? "") ? env.TMPDIR! : tmpdir(), "memdir-model-")));
       return await askIn(folder, { program: program.file, client, model, env: program.env, limitMs }, request);
     } catch (error) {
-      return {
-        ok: false,
-        error: fault("bad-answer", `${client.title} could not be asked: ${clean((error as Error).message)}`),
-      };
+      const message = `${client.title} could not be asked: ${clean((error as Error).message)}`;
+      return { ok: false, error: fault("bad-answer", message) };
     } finally {
       const gone = folder;
       // What a process that was just killed still had open, Windows keeps for a moment.
@@ -76,10 +75,12 @@ async function askIn(
   request: AskRequest,
 ): Promise<AskAnswer> {
   const { schema, signal } = request;
+  const cwd = client.place?.(env) ?? join(folder, "empty");
+  makeFolders(cwd, 0o700);
   const call: ClientCall = {
     model,
     env,
-    cwd: makeFolder(client.place?.(env) ?? join(folder, "empty")),
+    cwd,
     systemFile: join(folder, "system.md"),
     schemaFile: join(folder, "schema.json"),
     schema,
@@ -89,7 +90,12 @@ async function askIn(
   };
   writeFileSync(call.systemFile, request.system.map(({ text }) => text).join("\n\n") || "Answer the question.");
   if (schema) writeFileSync(call.schemaFile, JSON.stringify(client.schemaOf?.(schema) ?? schema));
-  for (const [name, text] of Object.entries(client.files ?? {})) putFile(join(call.cwd, name), text, call.session);
+  for (const [name, text] of Object.entries(client.files ?? {})) {
+    const path = join(cwd, name);
+    makeFolders(dirname(path), 0o700);
+    // Aside and renamed: another question may be reading it.
+    moveInto(writeTemporary(dirname(path), text, PRIVATE_MODE, "file", false), path, false);
+  }
   const run = (call: ClientCall, args: readonly string[], input: string, limitMs: number) =>
     runProgram(program, args, { cwd: call.cwd, env: childEnv(client, call, folder), input, limitMs, signal });
 
@@ -103,18 +109,6 @@ async function askIn(
   if (client.tidy) attempt(() => client.tidy?.(call), null);
   const heard = attempt(() => client.read(ran.out, ran.said), null);
   return answerOf(client, ran, heard ?? { text: "", problem: ran.said, usage: NO_USAGE });
-}
-
-function makeFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
-}
-
-/** Aside and renamed: another question may be reading it. */
-function putFile(path: string, text: string, id: string): void {
-  makeFolder(dirname(path));
-  writeFileSync(`${path}.${id}`, text);
-  renameSync(`${path}.${id}`, path);
 }
 
 /** The user's own, since the login may be in it. */
@@ -183,30 +177,22 @@ const KINDS: readonly (readonly [AskError["kind"], RegExp])[] = [
 function whyFailed(client: Client, ran: Ran, heard: Pick<Heard, "text" | "problem" | "status" | "isMisfit">): AskError {
   const { title, login } = client;
   const no = { retriable: false };
+  const say = (kind: AskError["kind"], what: string, more?: Partial<AskError>) => fault(kind, `${title} ${what}`, more);
   if (ran.cut === "stopped") return fault("aborted", `stopped before ${title} had answered`);
-  if (heard.isMisfit)
-    return fault("bad-answer", `${title} did not answer in the form it was asked for; name another model`);
+  if (heard.isMisfit) return say("bad-answer", "did not answer in the form it was asked for; name another model");
   const words = heard.problem || ran.said;
   const said = ran.cut === "limited" ? ran.said : `${heard.status ?? ""} ${words}`;
   const kind = KINDS.find(([, pattern]) => pattern.test(said))?.[0];
   const why = quoted(clean(words));
   if (kind === "rate")
-    return fault("rate", `${title} has reached the limit of your account; it works again when that is reset${why}`, no);
-  if (ran.cut === "timeout") {
-    return fault(
-      "timeout",
-      `${title} did not answer within ${Math.round(ran.limitMs / 1000)} s; try again, or name a smaller model`,
-      no,
-    );
-  }
-  if (ran.cut === "not started") return fault("bad-request", `${title} could not be started${why}`);
-  if (ran.cut === "too much")
-    return fault("bad-answer", `${title} printed far more than an answer; name another model`);
-  if (kind === "auth") return fault("auth", `${title} is not logged in; ${login}${why}`);
-  if (kind === "overloaded")
-    return fault("overloaded", `${title} gets no answer from its server${why}; try again later`, no);
-  return fault(
-    "bad-answer",
-    `${title} gave no answer (exit code ${ran.code ?? "none"})${why}; try it by hand: \`${client.program}\``,
-  );
+    return say(kind, `has reached the limit of your account; it works again when that is reset${why}`, no);
+  const seconds = Math.round(ran.limitMs / 1000);
+  if (ran.cut === "timeout")
+    return say("timeout", `did not answer within ${seconds} s; try again, or name a smaller model`, no);
+  if (ran.cut === "not started") return say("bad-request", `could not be started${why}`);
+  if (ran.cut === "too much") return say("bad-answer", "printed far more than an answer; name another model");
+  if (kind === "auth") return say(kind, `is not logged in; ${login}${why}`);
+  if (kind === "overloaded") return say(kind, `gets no answer from its server${why}; try again later`, no);
+  const hand = `try it by hand: \`${client.program}\``;
+  return say("bad-answer", `gave no answer (exit code ${ran.code ?? "none"})${why}; ${hand}`);
 }

@@ -8,7 +8,7 @@ import { isAbsolute, join } from "node:path";
 import { homeOf } from "../child-group.ts";
 import { attempt } from "../errors.ts";
 import type { Env } from "../world.ts";
-import { addUsage, NO_USAGE, readUsage, type Usage } from "./ask.ts";
+import { addUsage, countOf, NO_USAGE, readUsage, splitUsage, type Usage } from "./ask.ts";
 import { type Schema, strictSchema } from "./schema.ts";
 
 export type ClientName = "claude-code" | "codex" | "gemini-cli" | "opencode";
@@ -161,17 +161,15 @@ const codex: Client = {
     const items = events.flatMap(({ type, item }) => (type === "item.completed" ? [item as Json] : []));
     const text = items.findLast(({ type }) => type === "agent_message")?.text;
     const usage = events.findLast(({ type }) => type === "turn.completed")?.usage as Json | undefined;
-    const cached = count(usage?.cached_input_tokens);
-    const written = count(usage?.cache_write_input_tokens);
     const failed = events.findLast(({ type }) => type === "turn.failed" || type === "error");
     return {
       text: typeof text === "string" ? text : "",
-      usage: {
-        input: Math.max(0, count(usage?.input_tokens) - cached - written),
-        output: count(usage?.output_tokens),
-        cacheRead: cached,
-        cacheWrite: written,
-      },
+      usage: splitUsage({
+        input: usage?.input_tokens,
+        output: usage?.output_tokens,
+        cacheRead: usage?.cached_input_tokens,
+        cacheWrite: usage?.cache_write_input_tokens,
+      }),
       ...(!usage && { problem: String((failed?.error as Json | undefined)?.message ?? failed?.message ?? "") }),
     };
   },
@@ -213,12 +211,10 @@ const geminiCli: Client = {
       ((answer?.stats as Json | undefined)?.models ?? {}) as Record<string, { tokens?: Json }>,
     );
     const usage = sum(
-      models.map(({ tokens = {} }) => ({
-        ...NO_USAGE,
-        input: Math.max(0, count(tokens.prompt) - count(tokens.cached)),
-        output: count(tokens.candidates) + count(tokens.thoughts),
-        cacheRead: count(tokens.cached),
-      })),
+      models.map(({ tokens = {} }) => {
+        const output = countOf(tokens.candidates) + countOf(tokens.thoughts);
+        return splitUsage({ input: tokens.prompt, output, cacheRead: tokens.cached });
+      }),
     );
     if (typeof answer?.response === "string") return { text: answer.response, usage };
     const told = attempt(() => JSON.parse(said.slice(said.lastIndexOf('{\n  "session_id"'))) as Json, null);
@@ -286,12 +282,8 @@ const opencode: Client = {
       parts("step_finish").map(({ tokens }) => {
         const { input, output, reasoning, cache } = (tokens ?? {}) as Json;
         const { read, write } = (cache ?? {}) as Json;
-        return {
-          input: count(input),
-          output: count(output) + count(reasoning),
-          cacheRead: count(read),
-          cacheWrite: count(write),
-        };
+        const [cacheRead, cacheWrite] = [countOf(read), countOf(write)];
+        return { input: countOf(input), output: countOf(output) + countOf(reasoning), cacheRead, cacheWrite };
       }),
     );
     const text = parts("text").map((part) => String(part.text ?? ""));
@@ -317,10 +309,6 @@ function linesOf(out: string): Json[] {
     .split("\n")
     .map((line) => (line.startsWith("{") ? attempt(() => JSON.parse(line) as Json, null) : null));
   return values.filter((value) => value !== null);
-}
-
-function count(value: unknown): number {
-  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
 function sum(usages: readonly Usage[]): Usage {

@@ -1,5 +1,6 @@
 /** What calls to a model cost: tokens as it reports them, or as they are estimated, and money by the prices that the user has set. */
 
+import { literally, spread } from "../text/pattern.ts";
 import { type Ask, NO_USAGE, TOKEN_KINDS, type Usage, usedNothing } from "./ask.ts";
 
 export { TOKEN_KINDS };
@@ -24,14 +25,7 @@ export function costOf(model: string, usage: Usage, prices: Prices = {}): number
   return price && TOKEN_KINDS.reduce((sum, kind) => sum + usage[kind] * price[kind], 0) / PRICED_TOKENS;
 }
 
-export interface Sum {
-  tokens: number;
-  /** Null when a model was used whose price is unknown. */
-  cost: number | null;
-  calls: number;
-  /** The models without a price. */
-  unpriced: string[];
-}
+export type Sum = ReturnType<typeof sumUp>;
 
 /** A cached token costs about a tenth of a fresh one, and forks read little else. */
 const CACHED_SHARE = 0.1;
@@ -41,15 +35,17 @@ export function countTokens({ input, output, cacheRead, cacheWrite }: Usage): nu
   return input + output + cacheWrite + Math.ceil(cacheRead * CACHED_SHARE);
 }
 
-export function sumUp(calls: readonly { model: string; usage: Usage }[], prices: Prices = {}): Sum {
-  const sum: Sum = { tokens: 0, cost: 0, calls: calls.length, unpriced: [] };
-  for (const { model, usage } of calls) {
-    const cost = costOf(model, usage, prices);
-    sum.tokens += countTokens(usage);
-    sum.cost = cost === null || sum.cost === null ? null : sum.cost + cost;
-    if (cost === null && !sum.unpriced.includes(model)) sum.unpriced.push(model);
-  }
-  return sum;
+export function sumUp(calls: readonly { model: string; usage: Usage }[], prices: Prices = {}) {
+  const costs = calls.map(({ model, usage }) => ({ model, cost: costOf(model, usage, prices) }));
+  const unpriced = [...new Set(costs.flatMap(({ model, cost }) => (cost === null ? [model] : [])))];
+  return {
+    tokens: calls.reduce((sum, { usage }) => sum + countTokens(usage), 0),
+    /** Null when a model was used whose price is unknown. */
+    cost: unpriced.length > 0 ? null : costs.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    calls: calls.length,
+    /** The models without a price. */
+    unpriced,
+  };
 }
 
 export function findPrice(model: string, prices: Prices = {}): Price | null {
@@ -58,24 +54,11 @@ export function findPrice(model: string, prices: Prices = {}): Price | null {
 
 function findIn(model: string, prices: Prices): Price | null {
   const said = (pattern: string) => (pattern.includes("*") ? pattern.replaceAll("*", "").length : Infinity);
-  const fitting = Object.keys(prices).filter((pattern) => fits(model, pattern));
-  const [best] = fitting.sort((a, b) => Math.sign(said(b) - said(a)) || 0);
+  const fits = (pattern: string) => new RegExp(spread(pattern.split("*").map(literally)), "s").test(model);
+  const [best] = Object.keys(prices)
+    .filter(fits)
+    .sort((a, b) => Math.sign(said(b) - said(a)) || 0);
   return best === undefined ? null : prices[best]!;
-}
-
-/** Matches piece by piece, each as early as possible: a regular expression with many stars could take forever. */
-function fits(model: string, pattern: string): boolean {
-  const [first = "", ...pieces] = pattern.split("*");
-  const last = pieces.pop();
-  if (last === undefined) return model === pattern;
-  if (!model.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of pieces) {
-    const found = model.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return model.length - last.length >= at && model.endsWith(last);
 }
 
 /**

@@ -64,8 +64,12 @@ export function openProvider<Event>(provider: Provider<Event>, options: Provider
       if (answer) return answer;
       // The SDKs end an aborted stream as if it were complete.
       if (watch.signal.aborted) return fail(null);
-      const isStream = /event-stream/.test(response.headers.get("content-type") ?? "");
-      return failed(begun || isStream ? brokenOff(endpoint) : notAModel(endpoint));
+      const { title, baseUrl, urlVariable } = endpoint;
+      if (begun || /event-stream/.test(response.headers.get("content-type") ?? ""))
+        return failed(fault("network", `${title} at ${baseUrl} broke off in the middle of its answer; try again`));
+      // A web page, a proxy's login, another protocol.
+      const message = `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`;
+      return failed(fault("bad-answer", message));
     } catch (error) {
       return fail(error);
     } finally {
@@ -161,11 +165,12 @@ function errorOf(thrown: unknown, endpoint: Endpoint, aborted: boolean, silentMs
       `${title} sent nothing for ${seconds} s; try again, or check that ${baseUrl} is up (${urlVariable})`,
     );
   }
-  const { status, headers, error: body } = shapeOf(thrown);
+  // The errors of both SDKs have these.
+  const { status, headers, error: body } = (thrown ?? {}) as { status?: unknown; headers?: unknown; error?: unknown };
   const { type, said } = readBody(body);
-  const known = status ?? STATUS_BY_TYPE[type] ?? null;
+  const known = typeof status === "number" ? status : (STATUS_BY_TYPE[type] ?? null);
   const why = clean(said, endpoint);
-  if (known !== null) return statusError(known, type, why, endpoint, headers);
+  if (known !== null) return statusError(known, type, why, endpoint, headers instanceof Headers ? headers : null);
   if (thrown instanceof SyntaxError) {
     const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
     return fault("bad-answer", message, { retriable: true });
@@ -173,16 +178,6 @@ function errorOf(thrown: unknown, endpoint: Endpoint, aborted: boolean, silentMs
   // An error inside the stream of an unknown type is a problem of the server.
   if (headers) return fault("overloaded", `${title} failed while answering${quoted(why)}; try again`);
   return networkError(thrown, endpoint);
-}
-
-/** The stream closed properly, but before the answer was complete. */
-function brokenOff({ title, baseUrl }: Endpoint): AskError {
-  return fault("network", `${title} at ${baseUrl} broke off in the middle of its answer; try again`);
-}
-
-/** Something other than a model answered: a web page, a proxy's login, another protocol. */
-function notAModel({ title, baseUrl, urlVariable }: Endpoint): AskError {
-  return fault("bad-answer", `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`);
 }
 
 /** Errors that arrive inside a stream have no status; these are the ones they would have. */
@@ -211,34 +206,26 @@ function statusError(
 ): AskError {
   const { title, model, keyVariable, urlVariable, baseUrl } = endpoint;
   const after = readRetryAfter(headers);
-  const why = quoted(said);
   // What a server says about a key may quote it, masked or not, so it is not repeated.
-  if (status === 401) return fault("auth", `${title} does not accept the key (401); check ${keyVariable}`);
-  if (status === 403) {
-    const message = `${title} does not allow this key to use ${model} (403); check ${keyVariable} and MEMDIR_MODEL`;
-    return fault("auth", message);
-  }
-  if (status === 402 || type === "insufficient_quota") {
-    const message = `${title} asks for payment (${status}); check the plan and billing of the account behind ${keyVariable}`;
-    return fault("auth", message);
-  }
-  if (status === 429) return fault("rate", `${title} limits the rate (429)${why}; wait a little`, after);
-  if (status === 404) {
-    const message = `${title} has no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
-    return fault("bad-request", message);
-  }
-  if (status === 413) {
-    const message = `the conversation is too large for ${title} (413)${why}; compact it or start a new one`;
-    return fault("bad-request", message, { isTooLong: true });
-  }
-  if (status === 408 || status === 504)
-    return fault("timeout", `${title} ran out of time (${status})${why}; try again`, after);
+  const say = (kind: AskError["kind"], what: string, remedy: string, more: Partial<AskError> = {}) =>
+    fault(kind, `${title} ${what} (${status})${kind === "auth" ? "" : quoted(said)}; ${remedy}`, more);
+  if (status === 401) return say("auth", "does not accept the key", `check ${keyVariable}`);
+  if (status === 403)
+    return say("auth", `does not allow this key to use ${model}`, `check ${keyVariable} and MEMDIR_MODEL`);
+  if (status === 402 || type === "insufficient_quota")
+    return say("auth", "asks for payment", `check the plan and billing of the account behind ${keyVariable}`);
+  if (status === 429) return say("rate", "limits the rate", "wait a little", after);
+  if (status === 404)
+    return say("bad-request", `has no model "${model}" at ${baseUrl}`, `check MEMDIR_MODEL and ${urlVariable}`);
+  if (status === 413)
+    return say("bad-request", "takes no conversation as large", "compact it or start a new one", { isTooLong: true });
+  if (status === 408 || status === 504) return say("timeout", "ran out of time", "try again", after);
   if (status === 409 || status >= 500) {
     const what = status === 529 || status === 503 ? "is overloaded" : "failed";
-    return fault("overloaded", `${title} ${what} (${status})${why}; try again later`, after);
+    return say("overloaded", what, "try again later", after);
   }
-  const message = `${title} refuses the request (${status})${why}; check MEMDIR_MODEL, or compact the conversation if it is too long`;
-  return fault("bad-request", message, TOO_LONG.test(said) ? { isTooLong: true } : {});
+  const remedy = "check MEMDIR_MODEL, or compact the conversation if it is too long";
+  return say("bad-request", "refuses the request", remedy, TOO_LONG.test(said) ? { isTooLong: true } : {});
 }
 
 /** In the words of the providers and compatible servers. */
@@ -265,17 +252,6 @@ function codeOf(thrown: unknown): string {
     error = (error.cause ?? error.errors?.[0]) as typeof error;
   }
   return "";
-}
-
-/** The errors of both SDKs: `status`, `headers` and the body as `error`. */
-function shapeOf(thrown: unknown): { status: number | null; headers: Headers | null; error: unknown } {
-  const { status, headers, error } = (thrown ?? {}) as Record<string, unknown>;
-  const isReadable = typeof (headers as Headers | undefined)?.get === "function";
-  return {
-    status: typeof status === "number" ? status : null,
-    headers: isReadable ? (headers as Headers) : null,
-    error,
-  };
 }
 
 /** Anthropic's SDK gives the whole body, OpenAI's the content of its `error`, which is a plain text in some servers. */

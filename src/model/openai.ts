@@ -5,7 +5,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
+import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, splitUsage } from "./ask.ts";
 import {
   type Endpoint,
   openProvider,
@@ -127,7 +127,9 @@ export function readOpenaiStream(
     text: () => text,
     usage: () => usage,
     take: ({ choices, usage: counted }) => {
-      if (counted) usage = usageOf(counted);
+      const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: cached } = counted ?? {};
+      const [cacheRead, cacheWrite] = [cached?.cached_tokens, cached?.cache_write_tokens];
+      if (counted) usage = splitUsage({ input, output, cacheRead, cacheWrite });
       const choice = choices?.[0];
       if (!choice) return;
       const { content, refusal, tool_calls: fragments } = choice.delta ?? {};
@@ -164,12 +166,4 @@ function addFragment(calls: GrowingCall[], { index, id, function: part }: Fragme
   call.id ||= id ?? "";
   if (part?.name && call.name !== part.name) call.name += part.name;
   call.json += part?.arguments ?? "";
-}
-
-/** Their input count includes what came from the cache; ours does not. */
-function usageOf(wire: NonNullable<ChatCompletionChunk["usage"]>): Usage {
-  const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? 0;
-  const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? 0;
-  const input = Math.max(0, (wire.prompt_tokens ?? 0) - cacheRead - cacheWrite);
-  return { input, output: wire.completion_tokens ?? 0, cacheRead, cacheWrite };
 }

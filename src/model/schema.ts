@@ -92,19 +92,12 @@ export function strictSchema(schema: Schema): Schema {
   if (!properties) return schema;
   const strict = Object.entries(properties as Record<string, Schema>).map(([name, each]) => {
     const inner = strictSchema(each);
-    return [name, (required as string[]).includes(name) ? inner : orNull(inner)];
+    if ((required as string[]).includes(name)) return [name, inner];
+    const allowed = Array.isArray(inner.enum) && { enum: [...inner.enum, null] };
+    return [name, { ...inner, type: [...([inner.type] as unknown[]).flat(), "null"], ...allowed }];
   });
-  const names = strict.map(([name]) => name);
+  const names = Object.keys(properties as object);
   return { ...schema, type, properties: Object.fromEntries(strict), required: names, additionalProperties: false };
-}
-
-function orNull(schema: Schema): Schema {
-  const { type, enum: allowed } = schema;
-  return {
-    ...schema,
-    type: [...([type] as unknown[]).flat(), "null"],
-    ...(Array.isArray(allowed) && { enum: [...allowed, null] }),
-  };
 }
 
 /** Without the nulls that stand for a property that may be left out: `strictSchema` asks for them, and others write them, too. */

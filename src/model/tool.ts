@@ -99,17 +99,15 @@ async function fitResult(call: ToolUse, content: unknown, { maxChars, write }: R
   if (text.length <= maxChars) return { content: text, file: null };
   const preview = startOf(text, Math.min(PREVIEW_CHARS, maxChars));
   const size = `The result has ${text.length} characters, too many to show; these are the first ${preview.length}.`;
+  let file: string | null = null;
+  let rest = "The rest is lost; ask for less.";
   try {
-    const file = (await write?.(call, text)) ?? null;
-    const rest =
-      file === null ? "The rest is lost; ask for less." : `All of it is in ${file}; read the parts you need.`;
-    return { content: `${size} ${rest}\n\n${preview}`, file };
+    file = (await write?.(call, text)) ?? null;
+    if (file !== null) rest = `All of it is in ${file}; read the parts you need.`;
   } catch (error) {
-    return {
-      content: `${size} The rest could not be kept (${messageOf(error)}); ask for less.\n\n${preview}`,
-      file: null,
-    };
+    rest = `The rest could not be kept (${messageOf(error)}); ask for less.`;
   }
+  return { content: `${size} ${rest}\n\n${preview}`, file };
 }
 
 /** Ends at a line end if one is near, and never cuts a character in half. */

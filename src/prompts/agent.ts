@@ -110,7 +110,10 @@ export function buildEnvironment(environment: Environment): string {
   const lines = [
     labelled("Working directory", cwd),
     `Is a git repository: ${isGitRepository ? "yes" : "no"}`,
-    ...listed("Additional working directories", addedDirs),
+    ...listed(
+      "Additional working directories",
+      [...new Set(addedDirs)].filter((dir) => dir !== cwd),
+    ),
     labelled("Platform", platform),
     labelled("OS version", osVersion),
     labelled("Model", model),

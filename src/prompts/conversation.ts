@@ -24,22 +24,6 @@ export function buildSkillList(skills: readonly (Listed & { path: string })[]): 
   );
 }
 
-/** Names only: a tool's schema is sent when it is requested. */
-export function buildDeferredTools(names: readonly string[]): string {
-  if (names.length === 0) return "";
-  const rows = names.map((name) => `- ${oneLine(name)}`);
-  return `These tools exist too, but are not loaded. Ask for one by its name before you call it:\n\n${rows.join("\n")}`;
-}
-
-/** What a connected server says about its use; null for a disconnected one. "" when it says nothing. */
-export function buildServerInstructions(server: string, instructions: string | null): string {
-  const name = oneLine(server);
-  if (instructions === null)
-    return `The MCP server "${name}" is disconnected: its tools and what it said no longer count.`;
-  const text = instructions.trim();
-  return text === "" ? "" : `The MCP server "${name}" is connected. It says about its tools:\n\n${text}`;
-}
-
 /** Sent again because it has changed. */
 export function buildChange(text: string): string {
   return `This has changed; what was said of it earlier no longer counts.\n\n${text}`;
@@ -108,17 +92,16 @@ const OPEN = "<summary>";
 const CLOSE = "</summary>";
 
 /** The start of the new conversation. */
-export function buildSummaryMessage(summary: string, { transcriptPath }: { transcriptPath: string | null }): string {
-  const more = transcriptPath
-    ? `\n\nIf an exact word, number or piece of code from before is missing, look it up in the transcript: ${transcriptPath} (one JSON object per line; search it, do not read it whole).`
-    : "";
+export function buildSummaryMessage(summary: string, transcriptPath: string): string {
   return `This conversation continues an earlier one that no longer fitted. This is its summary; the user's rules in it hold as before.
 
 <summary>
 ${summary.trim().replace(/<(?=\/summary>)/gi, "&lt;")}
 </summary>
 
-Instruction files and memory were read again and are shown as they are now. On what a file contains, believe the file and not the summary.${more}
+Instruction files and memory were read again and are shown as they are now. On what a file contains, believe the file and not the summary.
+
+If an exact word, number or piece of code from before is missing, look it up in the transcript: ${transcriptPath} (one JSON object per line; search it, do not read it whole).
 
 Go on from the next step. Do not greet, do not repeat the summary, and ask only what the summary leaves open.`;
 }

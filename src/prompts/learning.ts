@@ -221,9 +221,11 @@ export interface NotesSize {
   /** Sections that are larger than they should be, largest first. */
   large: readonly { heading: string; tokens: number }[];
   totalTokens: number;
-  maxSectionTokens: number;
-  maxTotalTokens: number;
 }
+
+/** About what the client we share the file with allows: a section a page and a half, all of them a tenth of a small window. */
+export const MAX_SECTION_TOKENS = 2_000;
+const MAX_NOTES_TOKENS = 12_000;
 
 interface NotesPromptOptions {
   notesPath: string;
@@ -270,17 +272,17 @@ function fence(notes: string): string {
 }
 
 /** What is too large and what to do about it; "" when nothing is. */
-export function buildSizeReminders({ large, totalTokens, maxSectionTokens, maxTotalTokens }: NotesSize): string {
+export function buildSizeReminders({ large, totalTokens }: NotesSize): string {
   const parts: string[] = [];
-  if (totalTokens > maxTotalTokens) {
+  if (totalTokens > MAX_NOTES_TOKENS) {
     parts.push(
-      `The notes hold about ${totalTokens} tokens and must come down to ${maxTotalTokens}: shorten the longest sections first; keep "Current State" and "Errors & Corrections" exact.`,
+      `The notes hold about ${totalTokens} tokens and must come down to ${MAX_NOTES_TOKENS}: shorten the longest sections first; keep "Current State" and "Errors & Corrections" exact.`,
     );
   }
   if (large.length > 0) {
     const sections = list(large.map(({ heading, tokens }) => `"${heading}": about ${tokens} tokens`));
     parts.push(
-      `These sections are larger than ${maxSectionTokens} tokens. Shorten them: merge what belongs together, drop what no longer matters, keep what is needed to go on.\n${sections}`,
+      `These sections are larger than ${MAX_SECTION_TOKENS} tokens. Shorten them: merge what belongs together, drop what no longer matters, keep what is needed to go on.\n${sections}`,
     );
   }
   return parts.join("\n\n");

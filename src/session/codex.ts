@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { attempt, isObject } from "../errors.ts";
 import { converse, type Head, type Heard, isInjected, plainId, textsOf } from "./conversation.ts";
-import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import { eachRecord, readHead, withLines } from "./line-stream.ts";
 import type { HeardSession } from "./session-reader.ts";
 import { parseRecord, textOrNull } from "./transcript-line.ts";
 
@@ -14,18 +14,8 @@ const MAX_HEAD_LINES = 40;
 
 /** Null when the file is not a rollout, or cannot be read. Must not throw. */
 export function readCodexHead(path: string): Head | null {
-  const text = readHead(path, MAX_HEAD_BYTES);
-  return text === null ? null : headOf(path, text);
-}
-
-/** Throws if there is no such file. Turns that were rolled back are left out; turns that were compacted are not. */
-export function readCodexSession(path: string): Promise<HeardSession> {
-  return withLines(path, (lines) => readAll(path, lines));
-}
-
-function headOf(path: string, text: string): Head | null {
   let head: Head | null = null;
-  for (const one of text.split("\n", MAX_HEAD_LINES)) {
+  for (const one of (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES)) {
     const line = parseCodexLine(one.trimEnd());
     if (!line) continue;
     if (!head && !LINE_TYPE.test(line.type)) return null;
@@ -34,6 +24,31 @@ function headOf(path: string, text: string): Head | null {
     if (head.cwd !== null) break;
   }
   return head;
+}
+
+/** Throws if there is no such file. Turns that were rolled back are left out; turns that were compacted are not. */
+export function readCodexSession(path: string): Promise<HeardSession> {
+  return withLines(path, async (lines) => {
+    const entries: Entry[] = [];
+    /** Empty for files from before there were such events. */
+    const typed = new Set<string>();
+    // A fork repeats its origin after its own first line: the first one counts.
+    let first: CodexLine | null = null;
+    let started = "";
+    let cwd: string | null = null;
+    const problems = await eachRecord(lines, parseCodexLine, (line, { number }) => {
+      first ??= line;
+      started ||= line.at;
+      cwd ??= cwdOf(line);
+      const item = itemOf(line);
+      if (item) entries.push(item.kind === "user" ? { ...item, line: number, at: line.at || started } : item);
+      const text = typedOf(line);
+      if (text) typed.add(text);
+      takeBack(entries, rolledBackIn(line));
+    });
+    const heard = entries.map((entry) => (entry.kind === "user" ? heardFrom(entry, typed) : entry));
+    return { id: idOf(path, first), path, ...converse(heard, "codex"), cwd, problems };
+  });
 }
 
 /** Types that only a rollout has. */
@@ -59,28 +74,6 @@ function cwdOf(line: CodexLine): string | null {
 
 /** `line` identifies a prompt: the file only grows, so its number never changes. */
 type Entry = Exclude<CodexItem, { kind: "user" }> | { kind: "user"; parts: CodexPart[]; line: number; at: string };
-
-async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> {
-  const entries: Entry[] = [];
-  /** Empty for files from before there were such events. */
-  const typed = new Set<string>();
-  // A fork repeats its origin after its own first line: the first one counts.
-  let first: CodexLine | null = null;
-  let started = "";
-  let cwd: string | null = null;
-  const problems = await eachRecord(lines, parseCodexLine, (line, { number }) => {
-    first ??= line;
-    started ||= line.at;
-    cwd ??= cwdOf(line);
-    const item = itemOf(line);
-    if (item) entries.push(item.kind === "user" ? { ...item, line: number, at: line.at || started } : item);
-    const text = typedOf(line);
-    if (text) typed.add(text);
-    takeBack(entries, rolledBackIn(line));
-  });
-  const heard = entries.map((entry) => (entry.kind === "user" ? heardFrom(entry, typed) : entry));
-  return { id: idOf(path, first), path, ...converse(heard, "codex"), cwd, problems };
-}
 
 function takeBack(entries: Entry[], turns: number): void {
   for (let left = turns; left > 0; left--) {

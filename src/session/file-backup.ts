@@ -1,21 +1,19 @@
 /** Copies of files in a folder of their own: made before a change, restored whole or not at all, recorded in lines of the transcript. */
 
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  unlinkSync,
-} from "node:fs";
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { isWithin, makeFolders, moveInto, removeQuietly, syncDirectory } from "../disk/fence.ts";
-import { diskError, isObject, MemdirError, onDisk } from "../errors.ts";
-import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
+import {
+  isWithin,
+  makeFolders,
+  moveInto,
+  readRegular,
+  removeQuietly,
+  syncDirectory,
+  writeTemporary,
+} from "../disk/fence.ts";
+import { isObject, MemdirError, onDisk } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
+import { type FileStatus, statusAt, statusAtReal } from "./file-state.ts";
 import { textOrNull } from "./transcript-line.ts";
 
 /** A file at one moment. `content: null` means that it did not exist. */
@@ -53,9 +51,11 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
     let free = version;
     while (existsSync(join(dir, backupName(path, free)))) free++;
     const name = backupName(path, free);
-    const kept = copyFlushed(path, join(dir, name), status);
+    const bytes = readRegular(path);
+    if (!bytes) throw meddled(path);
+    moveInto(writeTemporary(dir, bytes, (status.mode & 0o700) | 0o400, "copy"), join(dir, name));
     // The mode is the original's; the rest describes what was really copied, in case someone writes meanwhile.
-    const content = { name, hash: kept.hash, mode: status.mode, size: kept.size };
+    const content = { name, hash: sha256(bytes), mode: status.mode, size: bytes.length };
     return { version: free, at, content, missingFolders: 0 };
   });
 }
@@ -87,19 +87,18 @@ export function isStillKept(dir: string, { content }: Backup): boolean {
  * damaged or `isExpected`, called right before the rename, returns false.
  */
 export function restoreBackup(dir: string, path: string, content: BackupContent, isExpected: () => boolean): void {
-  const temporary = join(dirname(path), `.memdir-restore-${process.pid}-${content.name}`);
-  try {
+  onDisk("restore", path, () => {
+    const bytes = readRegular(join(dir, content.name));
+    if (!bytes) throw new MemdirError("broken", `its copy ${content.name} is missing`);
+    if (sha256(bytes) !== content.hash) throw new MemdirError("broken", `its copy ${content.name} is damaged`);
     makeFolders(dirname(path));
-    removeQuietly(temporary);
-    const copied = copyFlushed(join(dir, content.name), temporary, content);
-    if (copied.hash !== content.hash) throw new MemdirError("broken", `its copy ${content.name} is damaged`);
+    const temporary = writeTemporary(dirname(path), bytes, content.mode, ".memdir-restore");
+    // What the user's umask took away.
     chmodSync(temporary, content.mode);
-    if (!isExpected()) throw meddled(path);
-    moveInto(temporary, path);
-  } catch (error) {
+    if (isExpected()) return moveInto(temporary, path);
     removeQuietly(temporary);
-    throw diskError(error, "restore", path);
-  }
+    throw meddled(path);
+  });
 }
 
 export function removeFile(path: string, isExpected: () => boolean): void {
@@ -114,31 +113,7 @@ export function removeFile(path: string, isExpected: () => boolean): void {
 const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
 
 function backupName(path: string, version: number): string {
-  return `${createHash("sha256").update(path).digest("hex").slice(0, 16)}@v${version}`;
-}
-
-/** Shares blocks where the file system can; flushed, since the original may be overwritten right away. */
-function copyFlushed(from: string, to: string, { mode }: { mode: number }): RegularFile {
-  copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  try {
-    // Windows flushes only what is open for writing, and a read-only original makes a read-only copy.
-    chmodSync(to, 0o600);
-    const fd = openSync(to, "r+");
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    chmodSync(to, (mode & 0o700) | 0o400);
-    syncDirectory(dirname(to));
-    const status = statusAt(to);
-    if (status.kind !== "file")
-      throw new MemdirError("disk", `the copy ${to} is gone: does something clean that folder?`);
-    return status;
-  } catch (error) {
-    removeQuietly(to);
-    throw error;
-  }
+  return `${sha256(path).slice(0, 16)}@v${version}`;
 }
 
 function countMissing(path: string): number {
@@ -161,10 +136,11 @@ export interface Moment {
   at: string;
   label: string;
   /** By real path. */
-  backups: ReadonlyMap<string, Backup>;
-  /** Files that could not be kept at that moment, and why. */
-  unkept: ReadonlyMap<string, string>;
+  kept: ReadonlyMap<string, Kept>;
 }
+
+/** What is known of a file at a moment: its backup, or why it could not be kept. */
+export type Kept = Backup | { problem: string };
 
 /** What we last left at each path: a hash, or null for no file. */
 type Written = ReadonlyMap<string, string | null>;
@@ -173,13 +149,13 @@ const SNAPSHOT = "file-history-snapshot";
 
 /** The line of a moment, or of the files added to it since: listing all files each time would grow quadratically. Paths are relative to `cwd`, a real path. */
 export function formatMoment(moment: Moment, news: readonly string[] | null, written: Written, cwd: string) {
-  const { id, at } = moment;
-  const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
-  const backups = shown.map(([path, backup]) => [
-    keyOf(path, cwd),
-    { ...formatBackup(backup), written: written.has(path) ? written.get(path) : (backup.content?.hash ?? null) },
-  ]);
-  const unkept = [...moment.unkept].map(([path, reason]) => [keyOf(path, cwd), reason]);
+  const { id, at, kept } = moment;
+  const backups = [...kept].flatMap(([path, backup]) => {
+    if ("problem" in backup || (news !== null && !news.includes(path))) return [];
+    const left = written.has(path) ? written.get(path) : (backup.content?.hash ?? null);
+    return [[keyOf(path, cwd), { ...formatBackup(backup), written: left }]];
+  });
+  const unkept = [...kept].flatMap(([path, one]) => ("problem" in one ? [[keyOf(path, cwd), one.problem]] : []));
   return {
     type: SNAPSHOT,
     messageId: id,
@@ -199,24 +175,23 @@ export function parseHistoryLine(line: unknown, dir: string, cwd: string) {
   if (line.type !== SNAPSHOT || !isObject(snapshot) || !isObject(snapshot.trackedFileBackups)) return null;
   const id = line.messageId ?? snapshot.messageId;
   if (typeof id !== "string" || id === "") return null;
-  const backups = new Map<string, Backup>();
+  const kept = new Map<string, Kept>();
   const written = new Map<string, string | null>();
   for (const [key, value] of Object.entries(snapshot.trackedFileBackups)) {
     const path = pathOf(key, cwd);
     const backup = path ? parseBackup(value, dir) : null;
     if (!path || !backup) continue;
-    backups.set(path, backup);
+    kept.set(path, backup);
     const left = (value as Record<string, unknown>).written;
     if (left === null || isHash(left)) written.set(path, left);
   }
-  const unkept = new Map<string, string>();
   for (const [key, reason] of Object.entries(isObject(line.unkept) ? line.unkept : {})) {
     const path = pathOf(key, cwd);
-    if (path && typeof reason === "string") unkept.set(path, reason);
+    if (path && typeof reason === "string" && !kept.has(path)) kept.set(path, { problem: reason });
   }
   const kind = line.kind === "rewind" ? "rewind" : "prompt";
   const [at, label] = [textOrNull(snapshot.timestamp) ?? "", textOrNull(line.label) ?? ""];
-  const moment: Moment = { id, kind, at, label, backups, unkept };
+  const moment: Moment = { id, kind, at, label, kept };
   return { moment, isUpdate: line.isSnapshotUpdate === true, written };
 }
 

@@ -12,6 +12,7 @@ import {
   formatMoment,
   isAsKept,
   isStillKept,
+  type Kept,
   keepBackup,
   type Moment,
   parseHistoryLine,
@@ -25,9 +26,7 @@ import type { TranscriptLine } from "./transcript-line.ts";
 export type FileHistory = ReturnType<typeof openFileHistory>;
 
 /** `files`: how many tracked files differ now from what they were then. */
-export type Checkpoint = Omit<Moment, "backups" | "unkept"> & { files: number };
-
-type Wanted = { backup: Backup } | { problem: string };
+export type Checkpoint = Omit<Moment, "kept"> & { files: number };
 
 interface FileHistoryOptions {
   /** Where the copies are. */
@@ -70,15 +69,8 @@ export function openFileHistory(
     after: (...paths: string[]): void => rememberWritten(history, paths),
     /** Oldest first. */
     checkpoints: (): Checkpoint[] => countChanges(history),
-    /** What each tracked file was at a checkpoint, by real path; null for an unknown checkpoint. */
-    wanted(id: string): ReadonlyMap<string, Wanted> | null {
-      const at = history.moments.findIndex((moment) => moment.id === id);
-      if (at < 0) return null;
-      // The entry made then, or for a file tracked later the first one after it.
-      const wanted = new Map<string, Wanted>();
-      for (const moment of history.moments.slice(at).reverse()) putWanted(wanted, moment);
-      return wanted;
-    },
+    /** What each tracked file was at a checkpoint, by real path. Throws `not-found` for an unknown one. */
+    wanted: (id: string): ReadonlyMap<string, Kept> => wantedAt(history, id),
     /** The hash of what we last left at a real path; null for no file. */
     lastWritten: (path: string): string | null | undefined => history.written.get(path),
     /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
@@ -110,16 +102,17 @@ function takeIn(history: History, line: unknown): void {
   const at = history.moments.findIndex(({ id }) => id === moment.id);
   const old = history.moments[at];
   if (old && isUpdate) {
-    history.moments[at] = { ...old, backups: new Map([...old.backups, ...moment.backups]), unkept: moment.unkept };
+    history.moments[at] = { ...old, kept: new Map([...old.kept, ...moment.kept]) };
   } else {
     if (old) history.moments.splice(at, 1);
     history.moments.push(moment);
   }
-  for (const [path, backup] of moment.backups) track(history, path, backup);
+  for (const [path, kept] of moment.kept) track(history, path, kept);
   for (const [path, hash] of written) history.written.set(path, hash);
 }
 
-function track({ latest, written }: History, path: string, backup: Backup): void {
+function track({ latest, written }: History, path: string, backup: Kept): void {
+  if ("problem" in backup) return;
   latest.set(path, backup);
   // Until we change it, what we found counts as ours: anything else is an outside edit.
   if (!written.has(path)) written.set(path, backup.content?.hash ?? null);
@@ -129,38 +122,36 @@ function track({ latest, written }: History, path: string, backup: Backup): void
 function keepMoment(history: History, kind: Moment["kind"], id: string, label: string): Moment {
   const { dir, world, latest } = history;
   const at = world.now().toISOString();
-  const backups = new Map<string, Backup>();
-  const unkept = new Map<string, string>();
+  const kept = new Map<string, Kept>();
   for (const [path, last] of latest) {
     const status = statusAtReal(path);
-    if (status.kind === "other") unkept.set(path, `there was ${status.what}`);
-    else if (isAsKept(last, status) && isStillKept(dir, last)) backups.set(path, last);
+    if (status.kind === "other") kept.set(path, { problem: `there was ${status.what}` });
+    else if (isAsKept(last, status) && isStillKept(dir, last)) kept.set(path, last);
     else {
       try {
-        backups.set(path, keepBackup(dir, path, last.version + 1, at));
+        kept.set(path, keepBackup(dir, path, last.version + 1, at));
       } catch (error) {
-        unkept.set(path, messageOf(error));
+        kept.set(path, { problem: messageOf(error) });
         world.log(`file history: ${messageOf(error)}`);
       }
     }
   }
   const shown = redactSecrets(label).slice(0, MAX_LABEL).toWellFormed();
-  const moment: Moment = { id, kind, at, label: shown, backups, unkept };
+  const moment: Moment = { id, kind, at, label: shown, kept };
   noteMoment(history, moment, null);
   history.moments.push(moment);
-  for (const [path, backup] of backups) track(history, path, backup);
+  for (const [path, one] of kept) track(history, path, one);
   return moment;
 }
 
 function keepFile(history: History, path: string): void {
   const { dir, world, moments, latest } = history;
   const current = moments.at(-1);
-  if (!current || current.backups.has(path)) return;
+  const known = current?.kept.get(path);
+  if (!current || (known && !("problem" in known))) return;
   const version = (latest.get(path)?.version ?? 0) + 1;
   const backup = keepBackup(dir, path, version, world.now().toISOString());
-  const backups = new Map(current.backups).set(path, backup);
-  const unkept = new Map([...current.unkept].filter(([other]) => other !== path));
-  const updated = { ...current, backups, unkept };
+  const updated = { ...current, kept: new Map(current.kept).set(path, backup) };
   noteMoment(history, updated, [path]);
   moments[moments.length - 1] = updated;
   track(history, path, backup);
@@ -173,9 +164,7 @@ function noteMoment(history: History, moment: Moment, news: readonly string[] | 
     note(formatMoment(moment, news, written, cwd));
   } catch (error) {
     const known = new Set([...latest.values()].map(({ content }) => content?.name));
-    for (const { content } of moment.backups.values()) {
-      if (content && !known.has(content.name)) removeQuietly(join(dir, content.name));
-    }
+    for (const name of namesOf(moment)) if (!known.has(name)) removeQuietly(join(dir, name));
     throw diskError(error, "note in the transcript what was kept in", dir);
   }
 }
@@ -200,24 +189,29 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   }
 }
 
-function putWanted(wanted: Map<string, Wanted>, { backups, unkept }: Pick<Moment, "backups" | "unkept">): void {
-  for (const [path, backup] of backups) wanted.set(path, { backup });
-  for (const [path, problem] of unkept) if (!backups.has(path)) wanted.set(path, { problem });
+/** The entry made then, or for a file tracked later the first one after it. */
+function wantedAt({ moments }: History, id: string): Map<string, Kept> {
+  const at = moments.findIndex((moment) => moment.id === id);
+  if (at >= 0)
+    return new Map(
+      moments
+        .slice(at)
+        .reverse()
+        .flatMap(({ kept }) => [...kept]),
+    );
+  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
+  throw new MemdirError("not-found", message);
 }
 
-/** Newest to oldest, so that each moment only adds to what the next one needs. */
-function countChanges({ moments, latest }: History): Checkpoint[] {
-  const statuses = new Map<string, FileStatus>([...latest.keys()].map((path) => [path, statusAtReal(path)]));
-  const wanted = new Map<string, Wanted>();
-  const isChanged = ([path, then]: [string, Wanted]) => {
+function countChanges(history: History): Checkpoint[] {
+  const statuses = new Map<string, FileStatus>([...history.latest.keys()].map((path) => [path, statusAtReal(path)]));
+  const isChanged = ([path, then]: [string, Kept]) => {
     const status = statuses.get(path);
-    return status !== undefined && "backup" in then && !isAsKept(then.backup, status);
+    return status !== undefined && !("problem" in then) && !isAsKept(then, status);
   };
-  const counted = moments.toReversed().map(({ id, kind, at, label, ...kept }) => {
-    putWanted(wanted, kept);
-    return { id, kind, at, label, files: [...wanted].filter(isChanged).length };
+  return history.moments.map(({ kept: _, ...moment }) => {
+    return { ...moment, files: [...wantedAt(history, moment.id)].filter(isChanged).length };
   });
-  return counted.reverse();
 }
 
 function trim({ dir, moments }: History): void {
@@ -227,8 +221,8 @@ function trim({ dir, moments }: History): void {
   for (const name of new Set(dropped.flatMap(namesOf))) if (!needed.has(name)) removeQuietly(join(dir, name));
 }
 
-function namesOf({ backups }: Moment): string[] {
-  return [...backups.values()].flatMap(({ content }) => content?.name ?? []);
+function namesOf({ kept }: Moment): string[] {
+  return [...kept.values()].flatMap((one) => ("problem" in one ? [] : (one.content?.name ?? [])));
 }
 
 // --- Rewinds every tracked file to a checkpoint, after keeping the present so that this can be undone.
@@ -253,23 +247,22 @@ export interface RewindReport {
 
 /** What a rewind would do now, sorted by path. Throws `not-found` for an unknown checkpoint. */
 export function planRewind(history: FileHistory, id: string): RewindStep[] {
-  const wanted = [...wantedAt(history, id)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const wanted = [...history.wanted(id)].sort(([a], [b]) => (a < b ? -1 : 1));
   return wanted.map(([path, then]) => planStep(history, path, then));
 }
 
 /** A file that cannot be restored stays as it is, is reported as refused, and does not stop the others. */
 export function rewindFiles(history: FileHistory, id: string): RewindReport {
-  const wanted = wantedAt(history, id);
+  const wanted = history.wanted(id);
   const plan = planRewind(history, id);
   if (!plan.some(isChange)) return { steps: plan, undo: null };
   const present = history.keepPresent(id);
   const steps = plan.map((step) => {
     const then = wanted.get(step.path);
     if (!then || "problem" in then || !isChange(step)) return step;
-    const now = present.backups.get(step.path);
-    if (!now)
-      return refuse(step, `what is there now could not be kept: ${present.unkept.get(step.path) ?? "it is new"}`);
-    return applyStep(history, step, then.backup, now);
+    const now = present.kept.get(step.path) ?? { problem: "it is new" };
+    if ("problem" in now) return refuse(step, `what is there now could not be kept: ${now.problem}`);
+    return applyStep(history, step, then, now);
   });
   removeFolders(steps.flatMap(({ path, action }) => (action === "remove" ? foldersOf(path, wanted.get(path)) : [])));
   history.after(...steps.filter(isChange).map(({ path }) => path));
@@ -277,24 +270,17 @@ export function rewindFiles(history: FileHistory, id: string): RewindReport {
   return { steps, undo: present.id };
 }
 
-function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Wanted> {
-  const wanted = history.wanted(id);
-  if (wanted) return wanted;
-  const message = `there is no checkpoint "${id}"; only the newest are kept: choose one that is listed`;
-  throw new MemdirError("not-found", message);
-}
-
-function planStep(history: FileHistory, path: string, wanted: Wanted): RewindStep {
+function planStep(history: FileHistory, path: string, wanted: Kept): RewindStep {
   const status = statusAtReal(path);
   const hash = status.kind === "file" ? status.hash : null;
   const outside = status.kind === "other" || hash !== history.lastWritten(path);
   const step: RewindStep = { path, action: "none", outside };
   if (status.kind === "other") return refuse(step, `there is ${status.what}`);
   if ("problem" in wanted) return refuse(step, `it could not be kept at that time: ${wanted.problem}`);
-  if (isAsKept(wanted.backup, status)) return step;
-  const damage = findDamage(history.dir, wanted.backup);
+  if (isAsKept(wanted, status)) return step;
+  const damage = findDamage(history.dir, wanted);
   if (damage) return refuse(step, damage);
-  return { ...step, action: wanted.backup.content ? "restore" : "remove" };
+  return { ...step, action: wanted.content ? "restore" : "remove" };
 }
 
 /** Only what was just kept is ever replaced: an edit in between makes the step fail. */
@@ -319,9 +305,9 @@ function refuse(step: RewindStep, reason: string): RewindStep {
 }
 
 /** The folders that did not exist before the file did, deepest first. */
-function foldersOf(path: string, wanted: Wanted | undefined): string[] {
+function foldersOf(path: string, wanted: Kept | undefined): string[] {
   const folders: string[] = [];
-  const count = wanted && "backup" in wanted ? wanted.backup.missingFolders : 0;
+  const count = wanted && "missingFolders" in wanted ? wanted.missingFolders : 0;
   for (let at = dirname(path); folders.length < count && dirname(at) !== at; at = dirname(at)) folders.push(at);
   return folders;
 }

@@ -1,7 +1,6 @@
 /** What the model has seen of files, so that it cannot change what it has not read in its current state. */
 
-import { createHash } from "node:crypto";
-import { fstatSync, lstatSync, readSync } from "node:fs";
+import { fstatSync, lstatSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { realPath, withRegular } from "../disk/fence.ts";
 import { sha256 } from "../text/hash.ts";
@@ -61,63 +60,49 @@ interface Entry {
 
 /** A Map keeps the order of insertion: the first entry is the oldest. */
 function makeState(seen: Map<string, Entry>, counter: number, limits: Limits): FileState {
-  let bytes = 0;
-  for (const [real, entry] of seen) bytes += sizeOf(real, entry);
-
-  const forget = (real: string) => {
-    const entry = seen.get(real);
-    if (!entry) return;
-    bytes -= sizeOf(real, entry);
-    seen.delete(real);
-  };
   const put = (real: string, content: Uint8Array, hash: string, read: (total: number) => Lines | null) => {
-    forget(real);
     const total = countLines(content);
     const lines = read(total);
-    const entry = { hash, total, seen: lines?.includes(0) ? lines : null, at: ++counter };
-    seen.set(real, entry);
-    bytes += sizeOf(real, entry);
+    seen.delete(real);
+    seen.set(real, { hash, total, seen: lines?.includes(0) ? lines : null, at: ++counter });
     for (const oldest of seen.keys()) {
-      if (seen.size <= limits.maxEntries && bytes <= limits.maxBytes) break;
-      forget(oldest);
+      if (seen.size <= limits.maxEntries && sizeOf(seen) <= limits.maxBytes) break;
+      seen.delete(oldest);
     }
   };
 
   return {
-    note(path, { bytes: content, lines }) {
+    note(path, { bytes, lines }) {
       const real = realPath(path);
-      const hash = sha256(content);
+      const hash = sha256(bytes);
       const old = seen.get(real);
       // What was read of another version no longer counts.
       const known = old?.hash === hash ? old.seen : new Uint8Array();
-      put(real, content, hash, (total) => lines && known && markLines(known, lines, total));
+      put(real, bytes, hash, (total) => lines && known && markLines(known, lines, total));
     },
-    noteEdit(path, { bytes: content, edits }) {
+    noteEdit(path, { bytes, edits }) {
       const real = realPath(path);
       const old = seen.get(real);
       const known = old ? old.seen : new Uint8Array();
-      put(real, content, sha256(content), (total) => known && shiftLines(known, edits, total));
+      put(real, bytes, sha256(bytes), (total) => known && shiftLines(known, edits, total));
     },
     check(path, change) {
       const real = realPath(path);
       return findRefusal(path, real, seen.get(real), change);
     },
-    forget: (path) => forget(realPath(path)),
+    forget: (path) => void seen.delete(realPath(path)),
     clone: () => makeState(new Map(seen), counter, limits),
     capture: () =>
       [...seen]
         .map(([path, entry]) => ({ path, lines: entry.seen && rangesOf(entry.seen), at: entry.at }))
         .filter(({ lines }) => lines?.length !== 0)
         .reverse(),
-    clear() {
-      seen.clear();
-      bytes = 0;
-    },
+    clear: () => seen.clear(),
     get entries() {
       return seen.size;
     },
     get bytes() {
-      return bytes;
+      return sizeOf(seen);
     },
   };
 }
@@ -150,8 +135,10 @@ function missingOf(change: FileChange, seen: Lines, total: number): LineRange[] 
 }
 
 /** Roughly: two bytes per character, the hash, a Map entry, an object and each line. */
-function sizeOf(real: string, { hash, seen }: Entry): number {
-  return 160 + 2 * real.length + hash.length + (seen?.length ?? 0);
+function sizeOf(files: ReadonlyMap<string, Entry>): number {
+  let bytes = 0;
+  for (const [real, { hash, seen }] of files) bytes += 160 + 2 * real.length + hash.length + (seen?.length ?? 0);
+  return bytes;
 }
 
 /** A byte for each line, the first at 0. */
@@ -222,7 +209,7 @@ const MAX_SHOWN = 5;
 
 export type FileStatus = { kind: "absent" } | RegularFile | { kind: "other"; what: string };
 
-export interface RegularFile {
+interface RegularFile {
   kind: "file";
   /** SHA-256 of the content, in hex. */
   hash: string;
@@ -255,19 +242,9 @@ export function statusAtReal(path: string): FileStatus {
 
 const ABSENT: FileStatus = { kind: "absent" };
 
-/** Large enough that reading is cheap compared to hashing, small enough to allocate for every file. */
-const CHUNK_BYTES = 256 * 1024;
-
 function hashOpen(fd: number): FileStatus {
-  const { mode, size: expected } = fstatSync(fd);
-  const hash = createHash("sha256");
-  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, expected + 1));
-  let size = 0;
-  for (let got = readSync(fd, chunk); got > 0; got = readSync(fd, chunk)) {
-    hash.update(chunk.subarray(0, got));
-    size += got;
-  }
-  return { kind: "file", hash: hash.digest("hex"), mode: mode & 0o777, size };
+  const bytes = readFileSync(fd);
+  return { kind: "file", hash: sha256(bytes), mode: fstatSync(fd).mode & 0o777, size: bytes.length };
 }
 
 function other(what: string): FileStatus {

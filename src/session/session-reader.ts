@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { count } from "../text/sanitise.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
-import { eachRecord, type OpenedLines, withLines } from "./line-stream.ts";
+import { eachRecord, withLines } from "./line-stream.ts";
 import {
   answerOf,
   parseLine,
@@ -53,40 +53,38 @@ const MAX_NOTES = 20_000;
 
 /** Reads twice: first how the lines are linked, then only those that count. Throws if there is no such file. */
 export function readSession(path: string): Promise<ResumedSession> {
-  return withLines(path, (lines) => readAll(path, lines));
+  return withLines(path, async (lines) => {
+    const chain = makeChain();
+    const spent = countUsage();
+    const facts = { title: null as Title | null, cwd: null as string | null };
+    const places: { offset: number; length: number }[] = [];
+    const problems = await eachRecord(lines, parseLine, (line, { offset, length }) => {
+      chain.add(line, offset, length);
+      spent.add(line);
+      facts.title = titleAfter(facts.title, line);
+      facts.cwd = textOrNull(line.cwd) ?? facts.cwd;
+      if (line.type === "rewind") chain.rewind(textOrNull(line.leafUuid));
+      if (NOTE_TYPES.has(line.type)) places.push({ offset, length });
+    });
+    const { links, leaf, gaps } = chain.follow();
+    if (gaps > 0) problems.push(`${count(gaps, "line")} missing in the chain; the order of the file is taken there`);
+    const lineAt = (at: { offset: number; length: number }) => parseLine(lines.at(at.offset, at.length).toString());
+    const conversation = buildConversation();
+    for (const link of links) {
+      const line = lineAt(link);
+      if (line) conversation.add({ line, uuid: link.uuid, parent: link.parent });
+    }
+    const notes = places.slice(-MAX_NOTES).flatMap((place) => lineAt(place) ?? []);
+    const { cwd, title } = facts;
+    const [id, usage, said] = [sessionIdOf(path), spent.total(), conversation.finish()];
+    return { id, path, leaf, notes, title: title?.title ?? null, usage, cwd, problems, ...said };
+  });
 }
 
 /** The name of its file, or in seed 001's layout that of its folder. */
 export function sessionIdOf(path: string): string {
   const name = basename(path);
   return name === "transcript.jsonl" ? basename(dirname(path)) : name.replace(/\.jsonl$/, "");
-}
-
-async function readAll(path: string, lines: OpenedLines): Promise<ResumedSession> {
-  const chain = makeChain();
-  const spent = countUsage();
-  const facts = { title: null as Title | null, cwd: null as string | null };
-  const places: { offset: number; length: number }[] = [];
-  const problems = await eachRecord(lines, parseLine, (line, { offset, length }) => {
-    chain.add(line, offset, length);
-    spent.add(line);
-    facts.title = titleAfter(facts.title, line);
-    facts.cwd = textOrNull(line.cwd) ?? facts.cwd;
-    if (line.type === "rewind") chain.rewind(textOrNull(line.leafUuid));
-    if (NOTE_TYPES.has(line.type)) places.push({ offset, length });
-  });
-  const { links, leaf, gaps } = chain.follow();
-  if (gaps > 0) problems.push(`${count(gaps, "line")} missing in the chain; the order of the file is taken there`);
-  const lineAt = (at: { offset: number; length: number }) => parseLine(lines.at(at.offset, at.length).toString());
-  const conversation = buildConversation();
-  for (const link of links) {
-    const line = lineAt(link);
-    if (line) conversation.add({ line, uuid: link.uuid, parent: link.parent });
-  }
-  const notes = places.slice(-MAX_NOTES).flatMap((place) => lineAt(place) ?? []);
-  const { cwd, title } = facts;
-  const [id, usage, said] = [sessionIdOf(path), spent.total(), conversation.finish()];
-  return { id, path, leaf, notes, title: title?.title ?? null, usage, cwd, problems, ...said };
 }
 
 function countUsage() {
@@ -104,18 +102,26 @@ function countUsage() {
   };
 }
 
-interface Link {
-  uuid: string;
-  parent: string | null;
-  /** Its position in the file. */
-  position: number;
-  offset: number;
-  length: number;
-  type: string;
-  /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
-  boundary: { before: string | null } | null;
-  /** The calls that it answers. */
-  results: readonly string[];
+type Link = ReturnType<typeof linkOf>;
+
+function linkOf(
+  line: TranscriptLine,
+  uuid: string,
+  parent: string | null,
+  place: Record<"position" | "offset" | "length", number>,
+) {
+  const isBoundary = line.type === "system" && line.subtype === "compact_boundary";
+  const blocks = line.type === "user" ? userBlocks(line) : [];
+  return {
+    ...place,
+    uuid,
+    parent,
+    type: line.type,
+    /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
+    boundary: isBoundary ? { before: textOrNull(line.logicalParentUuid) } : null,
+    /** The calls that it answers. */
+    results: blocks.flatMap((block) => (block.type === "tool_result" ? [block.id] : [])),
+  };
 }
 
 /** How the lines of a transcript are linked: each names its parent, so that a file can hold branches. */
@@ -144,22 +150,8 @@ export function makeChain() {
       const own = textOrNull(line.uuid);
       if (own === null && !isMessage) return;
       const named = own === null ? leaf : textOrNull(line.parentUuid);
-      const link: Link = {
-        uuid: own ?? `line-${offset}`,
-        parent: named === null ? null : (byUuid.get(named)?.uuid ?? named), // one string for both ends
-        position: links.length,
-        offset,
-        length,
-        type: line.type,
-        boundary:
-          line.type === "system" && line.subtype === "compact_boundary"
-            ? { before: textOrNull(line.logicalParentUuid) }
-            : null,
-        results:
-          line.type === "user"
-            ? userBlocks(line).flatMap((block) => (block.type === "tool_result" ? [block.id] : []))
-            : [],
-      };
+      const parent = named === null ? null : (byUuid.get(named)?.uuid ?? named); // one string for both ends
+      const link = linkOf(line, own ?? `line-${offset}`, parent, { position: links.length, offset, length });
       links.push(link);
       byUuid.set(link.uuid, link);
       // The client's notices are in the chain, too, but are not part of the conversation.

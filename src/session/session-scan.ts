@@ -3,6 +3,7 @@
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
 import { attempt, isObject } from "../errors.ts";
+import { textOf } from "../model/ask.ts";
 import { cutLine, sanitise } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { withLines } from "./line-stream.ts";
@@ -95,7 +96,7 @@ function makeTally(onSaid: NonNullable<ScanOptions["onSaid"]>) {
       tally.title = titleAfter(tally.title, line);
       const prompt = promptOf(line);
       const answer = prompt === null ? answerOf(line) : null;
-      const text = prompt ?? (answer ? textOfAnswer(line) : "");
+      const text = prompt ?? (answer ? textOf(assistantBlocks(line)) : "");
       if (text.trim() === "") return;
       if (prompt !== null) {
         if (COMMAND.test(prompt)) tally.command ??= prompt.replace(/<[^>]*>/g, " ");
@@ -116,13 +117,6 @@ function makeTally(onSaid: NonNullable<ScanOptions["onSaid"]>) {
 
 /** How Claude Code records its own commands and their output. */
 const COMMAND = /^\s*<(?:command|local-command|bash)-[a-z-]+>/;
-
-function textOfAnswer(line: TranscriptLine): string {
-  return assistantBlocks(line)
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .filter((text) => text !== "")
-    .join("\n");
-}
 
 function timeOf(line: TranscriptLine): string | null {
   const ms = Date.parse(textOrNull(line.timestamp) ?? "");

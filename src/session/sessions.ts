@@ -157,11 +157,9 @@ function makeMatch(terms: readonly string[]) {
   const found = new Set<string>();
   const together = terms.join(" ");
   let places = 0;
-  let bestWorth = 0;
-  let passage = { text: "", at: 0, length: 0 };
-  let role: Role = "user";
+  let best = { worth: 0, role: "user" as Role, text: "", at: 0, length: 0 };
   return {
-    check(said: Role, text: string) {
+    check(role: Role, text: string) {
       const folded = fold(text);
       const here = terms.filter((term) => folded.includes(term));
       if (here.length === 0) return;
@@ -170,21 +168,20 @@ function makeMatch(terms: readonly string[]) {
       const phrase = terms.length > 1 ? folded.indexOf(together) : -1;
       // Adjacent words count half a word more; the first of equals stays.
       const worth = here.length + (phrase >= 0 ? 0.5 : 0);
-      if (worth <= bestWorth) return;
-      bestWorth = worth;
-      role = said;
+      if (worth <= best.worth) return;
       // Around the phrase, or around the place where most of the words are close together.
-      const at = phrase >= 0 ? phrase : densest(folded, here);
-      const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
-      passage = { text, at: start, length: end - start };
+      const start = phrase >= 0 ? phrase : densest(folded, here);
+      const at = unfold(text, start);
+      const end = unfold(text, start + (phrase >= 0 ? together : here[0]!).length);
+      best = { worth, role, text, at, length: end - at };
     },
     result() {
       if (found.size === 0) return null;
       // Less than one word in sum, so that none of it outranks another word.
-      const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
+      const closeness = (0.6 * best.worth) / (terms.length + 0.5);
       const often = 0.3 * (1 - 1 / places);
       const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
-      return { score: Math.round(score * 1000) / 1000, line: excerptOf(passage), role };
+      return { score: Math.round(score * 1000) / 1000, line: excerptOf(best), role: best.role };
     },
   };
 }
@@ -230,22 +227,13 @@ function fold(text: string): string {
   return folded.toLowerCase().replace(/\s+/g, " ");
 }
 
-/** Maps an offset in the folded text to the text itself: folding makes some characters longer and removes others. */
-function unfold(text: string, folded: string, start: number, end: number): [number, number] {
-  if (text.length === folded.length && ASCII.test(text)) return [start, end];
-  let seen = 0;
-  let offset = 0;
-  let from = -1;
-  let space = false;
-  for (const character of text) {
-    const isSpace = /\s/.test(character);
-    // There a run of white space is one blank.
-    const length = isSpace ? (space ? 0 : 1) : fold(character).length;
-    space = isSpace;
-    if (from < 0 && seen + length > start) from = offset;
-    seen += length;
-    offset += character.length;
-    if (seen >= end) break;
+/** The offset in the text up to which it folds to so many characters: folding makes some longer and removes others. */
+function unfold(text: string, length: number): number {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fold(text.slice(0, middle)).length <= length) low = middle;
+    else high = middle - 1;
   }
-  return [Math.max(0, from), offset];
+  return low;
 }

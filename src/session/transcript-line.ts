@@ -3,6 +3,7 @@
 import { attempt, isObject } from "../errors.ts";
 import {
   type Block,
+  isThinking,
   type Message,
   NO_USAGE,
   readUsage,
@@ -11,6 +12,8 @@ import {
   type ToolResult,
   type Usage,
   WIRE_TOKENS,
+  type WireBlock,
+  wireBlock,
 } from "../model/ask.ts";
 
 /** Anything with a type: most kinds of line belong to other programs and are skipped. */
@@ -155,16 +158,7 @@ function isAttachment(block: UserBlock): block is TextBlock & { attachment: stri
 function userContent(blocks: readonly UserBlock[]): unknown {
   const [first] = blocks;
   if (blocks.length === 1 && first?.type === "text") return first.text;
-  return blocks.map((block) =>
-    block.type === "text"
-      ? { type: "text", text: block.text }
-      : {
-          type: "tool_result",
-          tool_use_id: block.id,
-          content: block.content,
-          ...(block.isError && { is_error: true }),
-        },
-  );
+  return blocks.map(wireBlock);
 }
 
 /** As the API names them. */
@@ -182,25 +176,10 @@ function assistantMessage(content: readonly Block[], facts: MessageFacts): Recor
     type: "message",
     role: "assistant",
     model,
-    content: content.map((block) => {
-      if (block.type === "text") return { type: "text", text: block.text };
-      if (block.type === "opaque")
-        return block.provider === "anthropic" && isThinking(block.value) ? block.value : block;
-      // A call's `problem` only means that it must not be run, and by now it has been answered.
-      return { type: "tool_use", id: block.id, name: block.name, input: block.input };
-    }),
+    content: content.map(wireBlock),
     stop_reason: stop === undefined ? null : (STOP_REASONS[stop] ?? stop),
     usage: Object.fromEntries(TOKEN_KINDS.map((kind) => [WIRE_TOKENS[kind], usage[kind]])),
   };
-}
-
-function isThinking(value: unknown): boolean {
-  return isObject(value) && (value.type === "thinking" || value.type === "redacted_thinking");
-}
-
-interface WireBlock {
-  type: string;
-  [field: string]: unknown;
 }
 
 function contentOf({ message }: TranscriptLine): WireBlock[] {

@@ -1,9 +1,8 @@
 /** The transcript of the running session: every message is on disk before the conversation continues. */
 
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolders, openToAppend, PRIVATE_MODE, syncDirectory } from "../disk/fence.ts";
-import { attempt, messageOf } from "../errors.ts";
+import { appendLines, makeFolders, syncDirectory } from "../disk/fence.ts";
+import { diskError, messageOf } from "../errors.ts";
 import type { Message } from "../model/ask.ts";
 import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
@@ -17,8 +16,6 @@ export interface TranscriptOptions {
   version: string;
   model: () => string;
   gitBranch: () => string | null;
-  /** How much may wait in memory while the disk refuses writes. */
-  maxWaitingBytes?: number;
 }
 
 interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
@@ -29,9 +26,6 @@ interface AppendFacts extends Pick<MessageFacts, "usage" | "stop"> {
 /** A transcript that is being written. Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export type Transcript = ReturnType<typeof openTranscript>;
 
-/** Several long conversations, and still little memory. */
-const MAX_WAITING_BYTES = 64 << 20;
-
 /** Opens the transcript of a new session, which may have an id already, or of one that is continued. */
 export function openTranscript(
   options: TranscriptOptions,
@@ -41,7 +35,7 @@ export function openTranscript(
   const id = from.id ?? world.newId();
   const path = from.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const file = openLineFile(path, log, from.path !== undefined, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
+  const file = openLineFile(path, log, from.path !== undefined);
   let leaf = from.leaf ?? null;
 
   const write = (lines: readonly TranscriptLine[], later = false) => {
@@ -116,49 +110,39 @@ export function openTranscript(
 const PRIVATE_FOLDER = 0o700;
 
 /** If the file `exists` already, nothing waits for it to be created. */
-function openLineFile(path: string, log: (message: string) => void, exists: boolean, maxWaitingBytes: number) {
-  let waiting: Buffer[] = [];
-  let waitingBytes = 0;
+function openLineFile(path: string, log: (message: string) => void, exists: boolean) {
+  /** What was written together stays together: a message with its reminders. */
+  const waiting: string[] = [];
   let wanted = exists;
   let made = exists;
   /** Whether a waiting line must be on disk before the conversation continues. */
   let urgent = false;
   let problem: string | null = null;
 
-  /** Drops the oldest: a conversation is continued from its end. */
-  const bound = () => {
-    let dropped = 0;
-    while (waitingBytes > maxWaitingBytes && dropped < waiting.length - 1) waitingBytes -= waiting[dropped++]!.length;
-    if (dropped === 0) return;
-    waiting = waiting.slice(dropped);
-    log(`the transcript ${path} cannot be written: ${dropped} of the oldest waiting lines dropped for lack of memory`);
-  };
-
   const flush = () => {
-    if (!wanted || waiting.length === 0) return;
+    if (!wanted) return;
     try {
       if (!made) makeFolders(dirname(path), PRIVATE_FOLDER);
-      const { lines, error } = appendLines(path, waiting, !made, urgent);
-      made ||= lines > 0;
-      for (const line of waiting.slice(0, lines)) waitingBytes -= line.length;
-      waiting = waiting.slice(lines);
-      if (error) throw error;
+      for (let lines = waiting[0]; lines !== undefined; lines = waiting[0]) {
+        appendLines(path, lines, { flush: urgent, isOurs: true });
+        waiting.shift();
+        if (!made) syncDirectory(dirname(path));
+        made = true;
+      }
       urgent = false;
       problem = null;
     } catch (error) {
-      const now = problemOf(error, path);
+      const { message } = diskError(error, "write the transcript", path);
+      const now = `${message}; what is said meanwhile waits in memory and is written with the next message`;
       if (now !== problem) log(now);
       problem = now;
-      bound();
     }
   };
 
   return {
     /** Must not throw. With `later` it may wait for a line that is worth a file, and is not flushed. */
-    write(line: string, later: boolean) {
-      const bytes = Buffer.from(line);
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
+    write(lines: string, later: boolean) {
+      waiting.push(lines);
       wanted ||= !later;
       urgent ||= !later;
       flush();
@@ -171,66 +155,3 @@ function openLineFile(path: string, log: (message: string) => void, exists: bool
     },
   };
 }
-
-/** How many whole lines are on disk now, and the error that stopped it. A partly written line is cut off again. */
-function appendLines(path: string, lines: readonly Buffer[], isNew: boolean, urgent: boolean) {
-  const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
-  try {
-    const data = Buffer.concat(torn ? [Buffer.from("\n"), ...lines] : lines);
-    let written = 0;
-    try {
-      while (written < data.length) written += writeSync(fd, data, written);
-      if (urgent) flushFile(fd);
-      if (isNew) syncDirectory(dirname(path));
-      return { lines: lines.length, error: null };
-    } catch (error) {
-      // If everything was written, the flush failed, and what is on disk is unknown.
-      const whole = written === data.length ? { count: 0, bytes: 0 } : wholeLines(lines, written, torn ? 1 : 0);
-      // Only if no one else has appended since. If it fails, the next attempt finds no newline at the end and adds one.
-      attempt(() => fstatSync(fd).size === size + written && ftruncateSync(fd, size + whole.bytes), null);
-      return { lines: whole.count, error };
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function wholeLines(lines: readonly Buffer[], written: number, before: number): { count: number; bytes: number } {
-  let count = 0;
-  let bytes = before;
-  while (count < lines.length && bytes + lines[count]!.length <= written) bytes += lines[count++]!.length;
-  return { count, bytes: Math.min(bytes, written) };
-}
-
-function flushFile(fd: number): void {
-  try {
-    fdatasyncSync(fd);
-  } catch (error) {
-    // Some network file systems cannot.
-    if ((error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
-  }
-}
-
-function problemOf(error: unknown, path: string): string {
-  const code = (error as NodeJS.ErrnoException)?.code ?? "";
-  const remedy = REMEDIES[code] ?? `look at ${dirname(path)}`;
-  const what = `the transcript ${path} cannot be written${code ? ` (${code})` : ""}`;
-  return `${what}: ${remedy}; what is said meanwhile waits in memory and is written with the next message`;
-}
-
-const REMEDIES: Record<string, string> = {
-  ENOSPC: "the disk is full, free some space",
-  EDQUOT: "the disk quota is used up, free some space",
-  EFBIG: "the file may not grow further, raise the limit (ulimit -f)",
-  EROFS: "the file system is read-only, mount it for writing",
-  EACCES: "no permission, check the owner and mode of the file and its folder",
-  EPERM: "no permission, check the owner and mode of the file and its folder",
-  ENOENT: "its folder is gone, make it again",
-  ENOTDIR: "a part of the path is a file, move it away",
-  EEXIST: "a part of the path is a file, move it away",
-  EISDIR: "it is a directory, move it away",
-  ENOTFILE: "it is not a regular file, move it away",
-  ELOOP: "it is a symbolic link, replace it with a real file",
-  EMFILE: "too many open files, raise the limit (ulimit -n)",
-  EIO: "the disk reported an error, check its health",
-};

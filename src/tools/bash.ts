@@ -43,12 +43,8 @@ function oneLine(text: string, maxChars: number): string {
 }
 
 /** The environment without what looks like a key: a command easily prints its environment, and what it prints goes to the model. */
-export function withoutSecrets(env: Workbench["env"]): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !SECRET_NAME.test(name)) kept[name] = value;
-  }
-  return kept;
+export function withoutSecrets(env: Workbench["env"]): Workbench["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_NAME.test(name)));
 }
 
 const SECRET_NAME = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|_KEY|_PAT|_AUTH)S?$/i;

@@ -4,6 +4,7 @@ import { filled, flag, required, text } from "../input.ts";
 import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { lineEnd } from "../text/lines.ts";
+import { literally } from "../text/pattern.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { missing, readExisting, readTarget } from "./read.ts";
 import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
@@ -74,21 +75,14 @@ export function findClear(shown: string, text: string, { old, fresh, all }: Want
 function showEdits(changed: string, edits: readonly LineEdit[]): string {
   const lines = linesOf(changed);
   let shift = 0;
-  const parts: string[] = [];
-  for (const { from, to, into } of edits) {
-    if (parts.length === MAX_SHOWN_EDITS) {
-      parts.push(`… and ${countOf(edits.length - MAX_SHOWN_EDITS, "more place")}`);
-      break;
-    }
+  const parts = edits.slice(0, MAX_SHOWN_EDITS).map(({ from, to, into }) => {
     const first = Math.max(1, from + shift - CONTEXT_LINES);
     const last = Math.min(lines.length, from + shift + into - 1 + CONTEXT_LINES);
-    const shown = lines.slice(first - 1, last);
-    const rest = shown.length - MAX_SHOWN_LINES;
-    parts.push(
-      numberLines(shown.slice(0, MAX_SHOWN_LINES), first) + (rest > 0 ? `\n… ${countOf(rest, "line")} more` : ""),
-    );
     shift += into - (to - from + 1);
-  }
+    return showLines(lines.slice(first - 1, last), first, MAX_SHOWN_LINES);
+  });
+  const rest = edits.length - MAX_SHOWN_EDITS;
+  if (rest > 0) parts.push(`… and ${countOf(rest, "more place")}`);
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
 }
 
@@ -101,30 +95,14 @@ interface Match {
 
 /** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
 export function findMatches(text: string, old: string, fresh: string): Match[] {
-  if (!text.includes("\r\n")) return indexesOf(text, old).map((start) => ({ start, end: start + old.length, fresh }));
-  const flat = text.replaceAll("\r\n", "\n");
-  const wanted = old.replaceAll("\r\n", "\n");
+  const hasCrlf = text.includes("\r\n");
+  const literal = literally(hasCrlf ? old.replaceAll("\r\n", "\n") : old);
+  const source = hasCrlf ? literal.replaceAll("\r", "\\r(?!\\n)").replaceAll("\n", "\\r?\\n") : literal;
   const crlf = usesCrlf(text);
-  const newLines = fresh.replaceAll("\r\n", "\n");
-  let dropped = 0;
-  let original = 0;
-  /** Where an offset in the flat text is in the original; called in rising order. */
-  const originalOf = (at: number) => {
-    while (original - dropped < at) {
-      if (text[original] === "\r" && text[original + 1] === "\n") {
-        dropped++;
-        original++;
-      }
-      original++;
-    }
-    return original;
-  };
-  return indexesOf(flat, wanted).map((at) => {
-    const start = originalOf(at);
-    const end = originalOf(at + wanted.length);
-    const region = text.slice(start, end);
+  const newLines = hasCrlf ? fresh.replaceAll("\r\n", "\n") : fresh;
+  return [...text.matchAll(new RegExp(source, "g"))].map(({ 0: region, index: start }) => {
     const isCrlf = region.includes("\n") ? region.includes("\r\n") : crlf;
-    return { start, end, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
+    return { start, end: start + region.length, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
   });
 }
 
@@ -140,81 +118,50 @@ export function applyMatches(text: string, matches: readonly Match[]): string {
 
 /** The lines that the matches change, as whole lines: a removed line end takes the next line with it. */
 export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[] {
+  const changed = applyMatches(text, matches);
   const edits: LineEdit[] = [];
-  let line = 1;
-  let lineStart = 0;
-  for (let at = 0; at < matches.length; ) {
-    const { start } = matches[at] as Match;
-    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < start; end = text.indexOf("\n", lineStart)) {
-      line++;
-      lineStart = end + 1;
-    }
-    const group = groupAt(text, matches, at, lineStart);
-    const count = linesOf(text.slice(lineStart, group.end)).length;
-    edits.push({ from: line, to: line + count - 1, into: linesOf(group.fresh).length });
+  // `at` begins a line, which is `grown` further in the changed text.
+  let [at, line, grown, next] = [0, 1, 0, 0];
+  while (next < matches.length) {
+    const start = at + text.slice(at, matches[next]?.start).lastIndexOf("\n") + 1;
+    line += linesOf(text.slice(at, start)).length;
+    const from = start + grown;
+    let end = start;
+    do {
+      // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
+      end = lineEnd(text, end);
+      for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
+        end = Math.max(end, lineEnd(text, match.end - 1));
+        grown += match.fresh.length - (match.end - match.start);
+      }
+    } while (end + grown > from && changed[end + grown - 1] !== "\n" && end < text.length);
+    const count = linesOf(text.slice(start, end)).length;
+    edits.push({ from: line, to: line + count - 1, into: linesOf(changed.slice(from, end + grown)).length });
     line += count;
-    lineStart = group.end;
-    at = group.next;
+    at = end;
   }
   return edits;
-}
-
-/** The matches that touch the same lines, starting with `first`: where those lines end and what they become. */
-function groupAt(text: string, matches: readonly Match[], first: number, lineStart: number) {
-  let next = first;
-  let end = lineStart;
-  let fresh = "";
-  do {
-    // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
-    end = lineEnd(text, end);
-    for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
-      end = Math.max(end, lineEnd(text, match.end - 1));
-    }
-    const moved = matches.slice(first, next).map((match) => ({
-      ...match,
-      start: match.start - lineStart,
-      end: match.end - lineStart,
-    }));
-    fresh = applyMatches(text.slice(lineStart, end), moved);
-  } while (fresh !== "" && !fresh.endsWith("\n") && end < text.length);
-  return { next, end, fresh };
 }
 
 /** What follows "was not found": the likely cause, if there is one. */
 function hintFor(text: string, old: string): string {
   if (/^\s*\d+→/m.test(old))
     return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
-  const wanted = linesOf(old).map(squeeze);
-  const lines = linesOf(text);
-  const squeezed = lines.map(squeeze);
-  const at = squeezed.findIndex((_, i) => isRun(squeezed, wanted, i));
-  if (at < 0 || wanted.every((line) => line === "")) return "; read the file again and copy the text exactly";
-  const found = lines.slice(at, at + Math.min(wanted.length, MAX_HINT_LINES));
-  const range = wanted.length === 1 ? `line ${at + 1} differs` : `lines ${at + 1}-${at + wanted.length} differ`;
-  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${numberLines(found, at + 1)}${
-    wanted.length > MAX_HINT_LINES ? `\n… ${countOf(wanted.length - MAX_HINT_LINES, "line")} more` : ""
-  }`;
+  const words = old.split(/\s+/).filter((word) => word !== "");
+  const near = words.length > 0 ? new RegExp(words.map(literally).join("\\s+")).exec(text) : null;
+  const [place] = near
+    ? lineEditsOf(text, [{ start: near.index, end: near.index + near[0].length, fresh: near[0] }])
+    : [];
+  if (!place) return "; read the file again and copy the text exactly";
+  const { from, to } = place;
+  const range = from === to ? `line ${from} differs` : `lines ${from}-${to} differ`;
+  const found = showLines(linesOf(text).slice(from - 1, to), from, MAX_HINT_LINES);
+  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${found}`;
 }
 
 const MAX_HINT_LINES = 20;
 
-/** The first and the last wanted line may be parts of lines. */
-function isRun(lines: readonly string[], wanted: readonly string[], at: number): boolean {
-  if (at + wanted.length > lines.length) return false;
-  return wanted.every((line, i) => {
-    const there = lines[at + i] as string;
-    if (wanted.length === 1) return line !== "" && there.includes(line);
-    if (i === 0) return there.endsWith(line);
-    return i === wanted.length - 1 ? there.startsWith(line) : there === line;
-  });
-}
-
-function squeeze(line: string): string {
-  return line.replace(/\s+/g, " ").trim();
-}
-
-function indexesOf(text: string, part: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
-  return found;
+function showLines(lines: readonly string[], first: number, max: number): string {
+  const rest = lines.length - max;
+  return numberLines(lines.slice(0, max), first) + (rest > 0 ? `\n… ${countOf(rest, "line")} more` : "");
 }

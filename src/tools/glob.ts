@@ -7,6 +7,7 @@ import { lstatOrNull } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
+import { literally, spread } from "../text/pattern.ts";
 import { isPseudo, withFolder } from "./file.ts";
 import { defineTool, fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
 
@@ -18,7 +19,7 @@ export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
 const FIELDS = { pattern: required(filled(text())), path: text() };
 
-export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
+export function openGlob(bench: Workbench, limits = WALK_LIMITS): Tool {
   return defineTool("Glob", FIELDS, async ({ pattern: given, path }, call) => {
     const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
     const { folder, rest } = splitPattern(pattern);
@@ -155,7 +156,6 @@ function parseGlob(text: string): Part[] {
 /** Stars, one character, an escaped one, a class, anything else. */
 const TOKEN = /\*+|\?|\\(.)|\[([!^]?)(.[^\]]*)\]|./gsu;
 
-/** Each piece between stars is taken at its first place and kept there (a lookahead does not backtrack), so no pattern is slow. */
 function parseName(name: string): Part {
   const pieces = [""];
   let literal: string | null = "";
@@ -163,15 +163,11 @@ function parseName(name: string): Part {
     const isPlain = token !== "?" && members === undefined && !token.startsWith("*");
     literal = literal !== null && isPlain ? literal + (escaped ?? token) : null;
     if (token.startsWith("*")) pieces.push("");
-    else if (isPlain) pieces[pieces.length - 1] += (escaped ?? token).replace(/[\\^$.*+?()[\]{}|]/, "\\$&");
+    else if (isPlain) pieces[pieces.length - 1] += literally(escaped ?? token);
     else pieces[pieces.length - 1] += members ? `[${not && "^"}${members.replace(/[\\\][^]/g, "\\$&")}]` : ".";
   }
-  const [first, ...rest] = pieces;
-  const last = rest.pop();
-  const middle = rest.map((piece, i) => `(?=(.*?${piece}))\\${i + 1}`).join("");
-  const source = `^${first}${middle}${last === undefined ? "" : `.*${last}`}$`;
   // A class such as `[z-a]` matches nothing.
-  return { test: attempt(() => new RegExp(source, "su"), /(?!)/), literal };
+  return { test: attempt(() => new RegExp(spread(pieces), "su"), /(?!)/), literal };
 }
 
 /** Braces may be nested; a group without a comma is not a group. */
@@ -220,18 +216,13 @@ interface WalkOptions {
   signal: AbortSignal;
   /** Whether to walk into a folder. */
   enter: (parts: readonly string[]) => boolean;
-  limits: WalkLimits;
+  limits: typeof WALK_LIMITS;
   /** Called with the reason when the walk ends before it has seen everything. */
   onCut: (reason: string) => void;
 }
 
-interface WalkLimits {
-  maxEntries: number;
-  maxMs: number;
-}
-
 /** A large repository is walked completely; a home directory is not, and should not be. */
-export const WALK_LIMITS: WalkLimits = { maxEntries: 300_000, maxMs: 20_000 };
+export const WALK_LIMITS = { maxEntries: 300_000, maxMs: 20_000 };
 
 /** The event loop runs, and an abort is noticed, at least this often. */
 const ENTRIES_PER_TURN = 500;

@@ -54,19 +54,6 @@ interface Job {
   notes: string[];
 }
 
-/** What the thread is to look for. */
-interface SearchQuestion {
-  source: string;
-  flags: string;
-  multiline: boolean;
-  /** Whether lines are wanted, or only how many there are. */
-  lines: boolean;
-  before: number;
-  after: number;
-  /** The most lines reported for one text. */
-  maxLines: number;
-}
-
 interface SearchAnswer {
   /** Lines with a match. */
   count: number;
@@ -83,13 +70,15 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
     await permitRead(bench, call, target);
     const max = wanted.head_limit || DEFAULT_LIMIT;
     const isContent = wanted.output_mode === "content";
-    const question: SearchQuestion = {
+    const question = {
       source,
       flags,
       multiline: wanted.multiline ?? false,
+      // Whether lines are wanted, or only how many there are.
       lines: isContent,
       before: wanted["-B"] ?? wanted["-C"] ?? 0,
       after: wanted["-A"] ?? wanted["-C"] ?? 0,
+      // For one text.
       maxLines: max + 1,
     };
     const job: Job = { bench, target, wanted, signal: call.signal, notes: [] };
@@ -108,7 +97,7 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
  * The files with a match. The expression runs in its own thread: some take practically forever, and nothing in JavaScript can interrupt
  * them, but a thread can be terminated. Ends early, with a note, when the time is up.
  */
-async function* searchFiles(job: Job, question: SearchQuestion, maxMs: number): AsyncGenerator<Hit> {
+async function* searchFiles(job: Job, question: object, maxMs: number): AsyncGenerator<Hit> {
   const { bench, signal, notes } = job;
   const worker = new Worker(WORKER, {
     eval: true,

@@ -1,7 +1,7 @@
 /** Permission for what a tool is about to do: asked once per kind, one question at a time. */
 
 import { attempt, messageOf } from "../errors.ts";
-import { unlessAborted } from "../model/tool.ts";
+import { openTurns, unlessAborted } from "../model/tool.ts";
 
 /** What a tool asks permission for. */
 export interface PermissionRequest {
@@ -32,8 +32,8 @@ export interface PermissionOptions {
 export function openPermissions({ ask, allowed, remember }: PermissionOptions) {
   const granted = new Set(allowed.map((entry) => (entry.startsWith(WHOLE) ? entry : entry.trim().replace(/ +/g, " "))));
   const denied = new Set<string>();
-  /** Settles when no question is open. */
-  let idle: Promise<unknown> = Promise.resolve();
+  /** One question is open at a time. */
+  const inTurn = openTurns();
 
   const known = (kind: string): Permission | null => {
     if ([...granted].some((entry) => covers(entry, kind))) return { allowed: true };
@@ -65,9 +65,11 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions) {
       const answered = known(request.kind);
       if (answered) return answered;
       if (!ask) return { allowed: false, reason: nobody(request.kind) };
-      const mine = idle.then(() => question(request, signal));
-      idle = mine;
-      return unlessAborted(mine, signal, STOPPED);
+      return unlessAborted(
+        inTurn(() => question(request, signal)),
+        signal,
+        STOPPED,
+      );
     },
     /** A new prompt: what was denied may be asked again. */
     newPrompt: () => denied.clear(),

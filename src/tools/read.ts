@@ -94,19 +94,15 @@ function take(all: readonly string[], from: number, limit: number): { lines: str
   let cut = 0;
   let chars = 0;
   for (const line of all.slice(from - 1, from - 1 + limit)) {
-    const shown = line.length > MAX_LINE_CHARS ? `${cutText(line, MAX_LINE_CHARS)}…` : line;
+    // Not in the middle of a character.
+    const start = line.slice(0, MAX_LINE_CHARS).replace(/[\ud800-\udbff]$/, "");
+    const shown = line.length > MAX_LINE_CHARS ? `${start}…` : line;
     chars += shown.length + 7;
     if (lines.length > 0 && chars > MAX_SHOWN_CHARS) break;
     if (shown !== line) cut++;
     lines.push(shown);
   }
   return { lines, cut };
-}
-
-/** Never cuts a character in half. */
-function cutText(text: string, maxChars: number): string {
-  const start = text.slice(0, maxChars);
-  return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
 export function missing(target: Target): Error {

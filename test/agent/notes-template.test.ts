@@ -69,8 +69,6 @@ describe("measureNotes", () => {
     ]);
     expect(size).toMatchObject({
       totalTokens: Math.ceil(text.length / 4),
-      maxSectionTokens: 2_000,
-      maxTotalTokens: 12_000,
     });
   });
 });

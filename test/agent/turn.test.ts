@@ -22,6 +22,8 @@ describe("a turn", () => {
     expect(texts[1]).toContain("Indent with tabs");
     expect(texts[2]).toContain(desk.world.project);
     expect(texts[2]).toContain("anthropic/claude-test");
+    // Although the settings of this desk leave git's state out.
+    expect(texts[2]).toContain("Is a git repository: yes");
     const prefix = JSON.stringify([desk.last().system, desk.last().tools, opening.content.slice(0, 4)]);
     await agent.say("and once more please");
     const later = desk.last();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ATTACHMENT_KINDS, type AttachmentKind, openAttachments, remind } from "../../src/context/attachments.ts";
-import { buildNestedInstructions, buildServerInstructions } from "../../src/prompts/conversation.ts";
+import { buildNestedInstructions } from "../../src/prompts/conversation.ts";
 
 const DELTAS = ["mcp-instructions", "deferred-tools", "agents", "skills"] as const;
 const ONCE = ["nested-instructions", "memories"] as const;
@@ -77,14 +77,14 @@ describe("the queue", () => {
   it("B11.10 a server connects, speaks anew, goes", () => {
     const queue = openAttachments();
     const tell = (instructions: string | null) => {
-      const text = buildServerInstructions("db", instructions);
+      const text = instructions ?? "it is disconnected";
       queue.push({ kind: "mcp-instructions", key: "db", text });
       return queue.take().map((block) => block.text);
     };
     expect(tell("Read only.")[0]).toContain("Read only.");
     expect(tell("Read only.")).toEqual([]);
     expect(tell("Write too.")[0]).toMatch(/This has changed[\s\S]*Write too\./);
-    expect(tell(null)[0]).toContain('"db" is disconnected');
+    expect(tell(null)[0]).toContain("it is disconnected");
   });
 
   it("clear forgets what was sent and what waits", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { agentSections, MEMORY_SECTION, openSystemPrompt, type Section } from "../../src/context/system-prompt.ts";
-import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/agent.ts";
 import { makeWorld, note } from "../world.ts";
 
 /** Says how often it was built. */
@@ -73,56 +72,29 @@ describe("the system prompt", () => {
 
   it("tells what it was made of, in the order in which it is sent", async () => {
     const prompt = openSystemPrompt([counting("a"), counting("v")]);
-    expect(prompt.parts()).toEqual([]);
-    await prompt.blocks();
-    const parts = prompt.parts();
-    expect(parts).toEqual([
+    expect(await prompt.parts()).toEqual([
       { name: "a", text: "a 1" },
       { name: "v", text: "v 1" },
     ]);
-    parts.pop();
-    expect(prompt.parts()).toHaveLength(2);
+    expect((await prompt.blocks())[0]?.text).toBe("a 1\n\nv 1");
   });
 });
 
 describe("the agent's sections", () => {
-  const namesOf = async (sections: Section[]) => {
-    const prompt = openSystemPrompt(sections);
-    await prompt.blocks();
-    return prompt.parts().map(({ name }) => name);
-  };
+  const sectionsWith = (memory: Section["build"]) => agentSections({ commit: null, pr: null }, memory);
 
-  it("are who it is, its tools and its tone; all else on request", async () => {
-    expect(await namesOf(agentSections())).toEqual(["identity", "tools", "tone"]);
-    const all = agentSections({
-      memory: () => "# Memory",
-      attribution: { commit: null, pr: null },
-      keptResults: 0,
-      noteResults: true,
-    });
-    expect(await namesOf(all)).toEqual([
-      "identity",
-      "tools",
-      "tone",
-      "commits",
-      "result-clearing",
-      "result-notes",
-      MEMORY_SECTION,
-    ]);
-  });
-
-  it("B11.11 have the two sections about tool results, each by itself", async () => {
-    const textOf = async (sections: Section[]) => (await openSystemPrompt(sections).blocks())[0]?.text;
-    expect(await textOf(agentSections({ keptResults: 3 }))).toContain(buildResultClearingSection(3));
-    expect(await textOf(agentSections({ keptResults: 3 }))).not.toContain(SUMMARIZE_TOOL_RESULTS_SECTION);
-    expect(await textOf(agentSections({ noteResults: true }))).toContain(SUMMARIZE_TOOL_RESULTS_SECTION);
-    expect(await textOf(agentSections())).not.toContain("tool results may be removed");
+  it("B11.11 are who it is, its tools and its tone, how to commit and note results, and its memory", async () => {
+    const named = async (memory: string | null) =>
+      (await openSystemPrompt(sectionsWith(() => memory)).parts()).map(({ name }) => name);
+    const always = ["identity", "tools", "tone", "commits", "result-notes"];
+    expect(await named("# Memory")).toEqual([...always, MEMORY_SECTION]);
+    expect(await named(null)).toEqual(always);
   });
 
   it("B10.1 keep the prefix while memories come and go", async () => {
     const world = makeWorld();
     const memdir = await world.open();
-    const prompt = openSystemPrompt(agentSections({ memory: () => memdir.prompt({ withIndex: false }) }));
+    const prompt = openSystemPrompt(sectionsWith(() => memdir.prompt({ withIndex: false })));
     const [before] = await prompt.blocks();
     await memdir.save(note("role"));
     expect((await prompt.blocks())[0]).toEqual(before);

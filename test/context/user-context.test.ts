@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../../src/context/environment.ts";
+import { buildUserContext, gitRunner, readGitState } from "../../src/context/environment.ts";
 import { buildEnvironment, buildGitState } from "../../src/prompts/agent.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
@@ -14,6 +14,7 @@ async function contextOf(world: World) {
   const git = await readGitState(world.project, gitRunner(world.project, world.env));
   const facts = {
     cwd: world.project,
+    isGitRepository: true,
     addedDirs: [],
     platform: "linux",
     osVersion: null,
@@ -23,7 +24,7 @@ async function contextOf(world: World) {
   return buildUserContext({
     instructions: (await instructions.render("user"))?.text ?? "",
     index: await memdir.prompt({ section: "index" }),
-    environment: buildEnvironment(readEnvironment(facts, git)),
+    environment: buildEnvironment(facts),
     git: git && buildGitState(git),
   });
 }

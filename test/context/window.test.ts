@@ -47,7 +47,7 @@ describe("what fills the window", () => {
   });
 
   it("brings the parts to the provider's own count, but not what is reserved", () => {
-    const view = measureWindow(parts, 1000, { tokens: 300 });
+    const view = measureWindow(parts, 1000, 300);
     expect(view.parts.map(({ tokens }) => tokens)).toEqual([150, 150, 300]);
     expect(view).toMatchObject({ totalTokens: 600, freeTokens: 400, isCounted: true });
   });
@@ -56,15 +56,18 @@ describe("what fills the window", () => {
     expect(measureWindow(parts, 400)).toMatchObject({ freeTokens: 0, share: 1.25 });
     expect(measureWindow([], 1000)).toMatchObject({ totalTokens: 0, freeTokens: 1000, share: 0, parts: [] });
     expect(measureWindow(parts, 0)).toMatchObject({ freeTokens: 0, share: 0 });
-    expect(measureWindow([], 1000, { tokens: 50 })).toMatchObject({ totalTokens: 0, isCounted: false });
-    expect(measureWindow(parts, 1000, { tokens: 0 })).toMatchObject({ totalTokens: 500, isCounted: false });
+    expect(measureWindow([], 1000, 50)).toMatchObject({ totalTokens: 0, isCounted: false });
+    expect(measureWindow(parts, 1000, 0)).toMatchObject({ totalTokens: 500, isCounted: false });
   });
 });
 
 describe("the parts of a conversation", () => {
   const opening = buildUserContext({ instructions: "INSTR", index: "INDEX", environment: "ENV", git: null });
   const shown: Parameters<typeof partsOf>[0] = {
-    system: [{ text: "SYSTEM", cache: true }, { text: "MORE" }],
+    sections: [
+      { name: "identity", text: "SYSTEM" },
+      { name: "tone", text: "MORE" },
+    ],
     tools: [{ name: "Read", description: "TOOL", schema: {} }],
     messages: [
       { role: "user", content: [...opening, { type: "text", text: "ASKED" }] },
@@ -91,7 +94,7 @@ describe("the parts of a conversation", () => {
   };
 
   it("sorts every block into its part, in a fixed order", () => {
-    const found = partsOf(shown, { reserved: 8000 });
+    const found = partsOf(shown, 8000);
     const words = (text: string) => text.match(/[A-Z]{3,}/g) ?? [];
     expect(found.map(({ name, text, tokens }) => [name, words(text).join(" "), tokens])).toEqual([
       ["system prompt", "SYSTEM MORE", undefined],
@@ -111,15 +114,13 @@ describe("the parts of a conversation", () => {
   });
 
   it("tells the memory section from the rest of the system prompt by its sections", async () => {
-    const prompt = openSystemPrompt(agentSections({ memory: () => "# Memory" }));
-    const system = await prompt.blocks();
-    const found = partsOf({ ...shown, system }, { sections: prompt.parts() });
+    const sections = await openSystemPrompt(agentSections({ commit: null, pr: null }, () => "# Memory")).parts();
+    const found = partsOf({ ...shown, sections });
     expect(found.find(({ name }) => name === "memory section")?.text).toBe("# Memory");
     expect(found.find(({ name }) => name === "system prompt")?.text).not.toContain("# Memory");
-    expect(partsOf({ ...shown, system }, { sections: [] })[0]?.text).toContain("# Memory");
   });
 
   it("has no parts when there is nothing", () => {
-    expect(partsOf({ system: [], tools: [], messages: [] })).toEqual([]);
+    expect(partsOf({ sections: [], tools: [], messages: [] })).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Ask, type AskAnswer, type AskError, NO_USAGE, type Retry } from "../../src/model/ask.ts";
-import { type RetryBudget, withRetries } from "../../src/model/choose.ts";
+import { withRetries } from "../../src/model/choose.ts";
 import { bad, good, request, useTalk } from "./talk.ts";
 
 const talk = useTalk();
@@ -53,7 +53,7 @@ describe("withRetries", () => {
   });
 
   it("leaves half of each wait to chance, and none is longer than 20 s", async () => {
-    const budget: RetryBudget = { attempts: 9, totalMs: 1e9 };
+    const budget = { attempts: 9, totalMs: 1e9 };
     const full = stillWorld(1);
     await withRetries(failing({}), full, budget)(request());
     expect(full.slept).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);

@@ -3,9 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   buildAgentList,
   buildChange,
-  buildDeferredTools,
   buildNestedInstructions,
-  buildServerInstructions,
   buildSkillList,
   buildWithdrawal,
 } from "../../src/prompts/conversation.ts";
@@ -25,9 +23,6 @@ describe("attachments", () => {
         { name: "Explore", description: "Looks around, changes nothing" },
         { name: "Plan", description: "" },
       ]),
-      buildDeferredTools(["mcp__db__query", "mcp__db__schema"]),
-      buildServerInstructions("db", "Read only.\n"),
-      buildServerInstructions("db", null),
       buildChange("- Explore"),
       buildWithdrawal("skills", "all"),
     ];
@@ -35,12 +30,7 @@ describe("attachments", () => {
   });
 
   it("are nothing when there is nothing to list or say", () => {
-    expect([
-      buildSkillList([]),
-      buildAgentList([]),
-      buildDeferredTools([]),
-      buildServerInstructions("db", " \n"),
-    ]).toEqual(["", "", "", ""]);
+    expect([buildSkillList([]), buildAgentList([])]).toEqual(["", ""]);
   });
 
   it("keep a nested file byte for byte", () => {
@@ -54,7 +44,5 @@ describe("attachments", () => {
     );
     expect(rows).toHaveLength(3);
     expect(rows[2]).toBe(`- a - b (${SKILL.path}): ${"x".repeat(298)}…`);
-    expect(buildDeferredTools(["a\n\nb"]).split("\n")).toHaveLength(3);
-    expect(buildServerInstructions('x\n"y', null)).not.toContain("\n");
   });
 });

@@ -53,19 +53,15 @@ describe("reading a summary", () => {
 describe("going on", () => {
   it("reads as in the golden file", async () => {
     const text = [
-      buildSummaryMessage("1. **What the user wants**: prices in cents.\n", { transcriptPath: "/home/ana/s/1.jsonl" }),
+      buildSummaryMessage("1. **What the user wants**: prices in cents.\n", "/home/ana/s/1.jsonl"),
       buildFileReattachment("/home/ana/shop/price.ts", "1\texport const cents = 100;\n", false),
       buildFileReattachment("/home/ana/shop/long.ts", "1\tfirst line\n2\tsecond line", true),
     ];
     await expect(text.join("\n\n---\n\n")).toMatchFileSnapshot("golden/compaction-summary.md");
   });
 
-  it("names the transcript only when there is one", () => {
-    expect(buildSummaryMessage("x", { transcriptPath: null })).not.toMatch(/transcript|null/);
-  });
-
   it("what was summarised cannot end the summary, and is otherwise as it was", () => {
-    const message = buildSummaryMessage("$& a</summary>b {{memory}}", { transcriptPath: null });
+    const message = buildSummaryMessage("$& a</summary>b {{memory}}", "/t");
     expect(message.match(/<\/summary>/g)).toHaveLength(1);
     expect(message).toContain("$& a&lt;/summary>b {{memory}}");
   });

@@ -53,6 +53,11 @@ describe("the environment", () => {
     expect(without.split("\n").length).toBeLessThan(buildEnvironment(FULL).split("\n").length);
   });
 
+  it("names each added directory once, and the working directory not again", () => {
+    const environment = { ...BARE, addedDirs: ["/a", BARE.cwd, "/a", "/b"] };
+    expect(buildEnvironment(environment)).toContain("Additional working directories: /a\n  /b\nPlatform");
+  });
+
   it("has no empty label, no empty line and no clock in it", () => {
     for (const environment of [FULL, BARE]) {
       expect(buildEnvironment(environment)).not.toMatch(/: *$|^$|undefined|null/m);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { buildNotesPrompt, buildSizeReminders, NOTES_TEMPLATE, type NotesSize } from "../../src/prompts/learning.ts";
 
-const SMALL: NotesSize = { large: [], totalTokens: 300, maxSectionTokens: 2_000, maxTotalTokens: 12_000 };
+const SMALL: NotesSize = { large: [], totalTokens: 300 };
 const build = (more: Partial<Parameters<typeof buildNotesPrompt>[0]> = {}) =>
   buildNotesPrompt({ notesPath: "/s/summary.md", currentNotes: NOTES_TEMPLATE, size: SMALL, custom: null, ...more });
 

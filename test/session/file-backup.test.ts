@@ -39,7 +39,7 @@ describe("backups", () => {
   it("B10.4 are never put back damaged, nor when they vanish meanwhile", () => {
     expect(() => restoreBackup(dir, file, { ...kept, hash: sha256("other") }, () => true)).toThrow(/damaged/);
     fs.rmSync(dir, { recursive: true });
-    expect(() => restoreBackup(dir, file, kept, () => true)).toThrow(/cannot restore .*a\.ts \(ENOENT\)/);
+    expect(() => restoreBackup(dir, file, kept, () => true)).toThrow(/its copy .* is missing/);
     untouched();
   });
 });
