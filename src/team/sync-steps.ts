@@ -26,7 +26,7 @@ type Listed = ReadonlyMap<string, RemoteEntry>;
 export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, listed: Listed): Promise<void> {
   const stepsOf = <K extends Step["kind"]>(kind: K) => steps.filter((step): step is StepOf<K> => step.kind === kind);
   const textOf = (path: string) => local.files.get(path)?.text ?? "";
-  for (const { path, hash, revision } of stepsOf("agree")) agree(pass, path, textOf(path), { hash, revision });
+  for (const { path, hash, revision } of stepsOf("agree")) noteAgreed(pass.state, path, { hash, revision });
   for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
   await pull(pass, stepsOf("pull"));
   await removeHere(pass, stepsOf("remove-here"));
@@ -60,7 +60,7 @@ async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void>
       const text = texts.get(path);
       if (text === undefined) return [];
       const done = () => {
-        agree(pass, path, text, agreedBy(entry));
+        noteAgreed(pass.state, path, agreedBy(entry));
         pass.result.pulled.push(path);
         if (why === "returned")
           pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
@@ -105,15 +105,13 @@ async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (
 }
 
 /**
- * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
- * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
+ * What both come of, from the remote's history: the text that was agreed on. Where a killed pass wrote a later one here and could not
+ * note it, that one; where nothing is agreed on, or the remote has lost it, the newest one that was ever here.
  */
 async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
   const { path, local, base } = step;
-  const { state, options, texts } = pass;
+  const { state, options } = pass;
   const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
-  const kept = base === null || unnoted !== null ? null : texts.find(base);
-  if (kept !== null) return kept;
   const findLast = async (isBase: (hash: string) => boolean, wanted?: string) =>
     (await options.remote.versions(path, options.signal, wanted)).findLast(
       ({ text }) => text !== null && isBase(sha256(text)),
@@ -121,7 +119,7 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
   // By its text where that is known: the history may be long.
   const find = async (wanted: string | null) => (wanted === null ? null : findLast((hash) => hash === wanted, wanted));
   if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
-  return (await find(unnoted)) ?? texts.find(base) ?? find(base);
+  return (await find(unnoted)) ?? find(base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -137,7 +135,7 @@ async function keepBoth(pass: Pass, meetings: readonly Meeting[], { files, held 
     const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
     if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
     const done = () => {
-      agree(pass, path, theirs, agreedBy(entry));
+      noteAgreed(pass.state, path, agreedBy(entry));
       pass.result.conflicts.push({ path, copy: copy.path });
       if (pass.options.dryRun) pass.result.pushed.push(copy.path);
       const who = authorOf(pass, entry);
@@ -152,23 +150,19 @@ async function keepBoth(pass: Pass, meetings: readonly Meeting[], { files, held 
 async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path: string) => string): Promise<void> {
   if (steps.length === 0) return;
   // Not for merged texts: what is here does not come from those before they are written.
-  for (const { path, local } of steps) {
-    pass.texts.keep(local, textOf(path));
-    pass.state.sent.set(path, local);
-  }
+  for (const { path, local } of steps) pass.state.sent.set(path, local);
   pass.save();
   const sendings = steps.flatMap((step) => {
     const { path, local, why } = step;
-    const text = textOf(path);
     const done = (revision: string) => {
-      agree(pass, path, text, { hash: local, revision });
+      noteAgreed(pass.state, path, { hash: local, revision });
       pass.result.pushed.push(path);
       if (why === "kept")
         pass.notice(`${path} was removed by others and changed here: your change is kept, and shared again`);
       if (why === "lost")
         pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
     };
-    return offer(pass, step, text, done);
+    return offer(pass, step, textOf(path), done);
   });
   await send(pass, "push", sendings);
   // Of the others it is known that the remote has not taken them.
@@ -184,7 +178,7 @@ async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<voi
     if (text === null) return [];
     const hash = sha256(text);
     const keep = (revision: string) => {
-      agree(pass, path, text, { hash, revision });
+      noteAgreed(pass.state, path, { hash, revision });
       pass.result.merged.push(path);
     };
     const writes = hash === local ? [] : [{ path, expected: local, text }];
@@ -225,11 +219,6 @@ function isInhabited(directory: Store): boolean {
   return (
     walk(directory.path, directory.recursive).files.length > 0 && placeOf(directory, ".memdir/sync.lock") === "file"
   );
-}
-
-function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
-  texts.keep(agreed.hash, text);
-  noteAgreed(state, path, agreed);
 }
 
 /** What we sent is ours and needs no author; of what came from there it is noted. */

@@ -81,7 +81,7 @@ async function runRound(pass: Pass): Promise<void> {
   if (hasFreed(pass, here)) pass.again = true;
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
-  pass.sweep();
+  local.removeBaseTexts(directory);
 }
 
 /** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
