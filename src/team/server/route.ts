@@ -89,8 +89,6 @@ interface RouteOptions<Query, Body, Reply> {
   body?: v.GenericSchema<unknown, Body>;
   /** The usual answer: its status, what it is, and its form or media type. */
   reply: readonly [status: number, text: string, form: v.GenericSchema<unknown, Reply> | string];
-  /** Other answers than every route of this access has. */
-  others?: Readonly<Record<number, string>>;
   /** May throw a `Refusal`. */
   answer(server: TeamServer, asked: Asked<Query, Body>): Promise<Answer<Reply>>;
 }

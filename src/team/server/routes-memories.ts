@@ -17,7 +17,6 @@ const WRITER = { to: "repository", role: "writer" } as const;
 const MATCH = 'The revision that the change is based on: `"REVISION"`, one strong tag.';
 const REVISION = "it must be a revision as the server gave it";
 const HASH = "it must be a sha256 in hex";
-const UNBASED = { 412: "Another write was faster; nothing was written.", 428: "There is no precondition." };
 
 export const MEMORY_ROUTES = [
   route(`GET ${REPOSITORY}/memories`, {
@@ -32,7 +31,6 @@ export const MEMORY_ROUTES = [
     }),
     headers: { "If-None-Match": "The ETag of an earlier answer." },
     reply: [200, "The list, with an ETag.", protocol.ListAnswer],
-    others: { 304: "Nothing has changed since." },
     async answer({ data }, { caller, repository, headers, state: known, listed, query: { since = null } }) {
       const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
       const tag = headers.get("if-none-match");
@@ -69,11 +67,6 @@ export const MEMORY_ROUTES = [
     headers: { "If-Match": MATCH, "If-None-Match": "`*` for a memory that must not be there yet." },
     body: protocol.Markdown,
     reply: [200, "Written, or there already.", protocol.WriteAnswer],
-    others: {
-      ...UNBASED,
-      413: "The memory is too large.",
-      422: "It holds a secret, is private, cannot be read, or the repository is full.",
-    },
     async answer(server, { caller, repository, params, headers, body: text }) {
       const { data, limits } = server;
       const path = checkPath(params.path);
@@ -96,7 +89,6 @@ export const MEMORY_ROUTES = [
     summary: "Leaves a tombstone in the place of a memory; its versions stay",
     headers: { "If-Match": MATCH },
     reply: [200, "Removed, or gone already.", protocol.WriteAnswer],
-    others: UNBASED,
     async answer({ data, limits }, { caller, repository, params, headers }) {
       const path = checkPath(params.path);
       const expected = readPrecondition(headers, { mayBeNew: false });
