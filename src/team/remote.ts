@@ -30,6 +30,9 @@ export type Had = Pick<RemoteEntry, "path" | "revision" | "hash">;
 /** Text null: a tombstone, or a version that was redacted. */
 export type RemoteVersion = Pick<Version, "revision" | "author" | "at" | "text">;
 
+/** How many changes are done. */
+type Progress = (done: number) => void;
+
 /**
  * Every call may fail with a MemdirError "network": nothing or everything of one change has happened then, and asking
  * again is safe. Putting the text that is there already is "done" with the revision it has, whatever was expected; so is
@@ -42,7 +45,7 @@ export interface Remote {
   /** The texts of these entries at these revisions; one that changed meanwhile is left out. */
   fetch(entries: readonly RemoteEntry[], signal?: AbortSignal): Promise<Map<string, string>>;
   /** One outcome for each change, in order. Changes are independent of one another. */
-  apply(changes: readonly RemoteChange[], signal?: AbortSignal): Promise<RemoteOutcome[]>;
+  apply(changes: readonly RemoteChange[], signal?: AbortSignal, onProgress?: Progress): Promise<RemoteOutcome[]>;
   /**
    * The paths of those that are not in the remote's history any more: it was restored from a backup or rewound, or took over without
    * its last writes. What it lists for them now is not newer.
@@ -82,10 +85,10 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
       return new Map([...texts].map(([path, text]) => [path.slice(prefix.length), text]));
     },
 
-    async apply(changes, signal) {
+    async apply(changes, signal, onProgress) {
       const refusals = changes.map((change) => refuseChange(change) ?? refuseChange(outside(change)));
       const rest = changes.filter((_, at) => refusals[at] === null);
-      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal) : []).values();
+      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal, onProgress) : []).values();
       return changes.map(({ path }, at): RemoteOutcome => {
         const outcome = refusals[at] ?? (outcomes.next().value as RemoteOutcome);
         if (outcome.kind !== "stale") return { ...outcome, path };

@@ -56,7 +56,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       }
       return texts;
     },
-    apply: (changes, signal) => applyAll(http, changes, signal),
+    apply: (...args) => applyAll(http, ...args),
     async findLost(had, signal) {
       const lost = new Set<string>();
       for (let at = 0; at < had.length; at += protocol.LIMITS.fetchPaths) {
@@ -133,30 +133,20 @@ async function fetchSome(
   }
 }
 
-/**
- * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
- * after the answer.
- */
-async function applyAll(http: Http, changes: readonly RemoteChange[], signal: AbortSignal | undefined) {
+/** A failure of one ends all: those under way are waited for, so that nothing happens after the answer. */
+async function applyAll(http: Http, ...[changes, signal, onProgress]: Parameters<Remote["apply"]>) {
   const outcomes: RemoteOutcome[] = [];
-  const byPath = new Map<string, number[]>();
-  for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
-  const queue = byPath.values();
+  const queue = changes.entries();
   const failures: unknown[] = [];
+  let done = 0;
   const work = async () => {
-    for (const places of queue) {
-      for (const at of places) {
-        if (failures.length > 0) return;
-        await applyOne(http, changes[at] as RemoteChange, signal).then(
-          (outcome) => {
-            outcomes[at] = outcome;
-          },
-          (error) => failures.push(error),
-        );
-      }
+    for (const [at, change] of queue) {
+      if (failures.length > 0) return;
+      outcomes[at] = await applyOne(http, change, signal);
+      onProgress?.(++done);
     }
   };
-  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, () => work().catch((error) => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   return outcomes;
 }

@@ -19,7 +19,7 @@ export interface SyncOptions {
   findSecrets?: (text: string) => readonly { rule: string; line: number }[];
 }
 
-type SyncPhase = "list" | "fetch" | "write" | "push" | "remove" | "save";
+type SyncPhase = "list" | "fetch" | "write" | "push" | "save";
 
 export type SyncResult = ReturnType<typeof emptyResult>;
 
