@@ -248,7 +248,7 @@ function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome 
   if (kind === "remove" && live === null) return { kind: "done", path, revision: there?.revision ?? change.expected };
   if (kind === "put" && live?.blob === blob) return { kind: "done", path, revision: live.revision };
   const holds = expected === (live?.revision ?? null) || (live === null && expected === there?.revision);
-  if (!holds) return { kind: "stale", path, current: there ? entryOf(there) : null };
+  if (!holds) return { kind: "stale", path };
   return { kind: "write", at, change, blob };
 }
 

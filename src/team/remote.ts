@@ -16,8 +16,8 @@ export type RemoteChange =
 
 export type RemoteOutcome =
   | { kind: "done"; path: string; revision: string }
-  /** Another change was faster; `current` is what is there now, null for nothing. Nothing was written. */
-  | { kind: "stale"; path: string; current: RemoteEntry | null }
+  /** Another change was faster. Nothing was written. */
+  | { kind: "stale"; path: string }
   /**
    * The remote does not take this text: a secret, a size, a right. `reason` names rule and line, never the value. `isPassing`: it
    * is not for the text itself, so that the same one may be taken the next time (a right that is given, room that is made).
@@ -67,7 +67,7 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
   const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
   if (problem !== null)
     throw new MemdirError("usage", `the folder ${JSON.stringify(prefix)} of ${remote.name} cannot be used: ${problem}`);
-  const inside = (entry: RemoteEntry): RemoteEntry => ({ ...entry, path: entry.path.slice(prefix.length) });
+  const inside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: entry.path.slice(prefix.length) });
   const outside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: prefix + entry.path });
 
   return {
@@ -86,14 +86,8 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
     },
 
     async apply(changes, signal, onProgress) {
-      const refusals = changes.map((change) => refuseChange(change) ?? refuseChange(outside(change)));
-      const rest = changes.filter((_, at) => refusals[at] === null);
-      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal, onProgress) : []).values();
-      return changes.map(({ path }, at): RemoteOutcome => {
-        const outcome = refusals[at] ?? (outcomes.next().value as RemoteOutcome);
-        if (outcome.kind !== "stale") return { ...outcome, path };
-        return { ...outcome, path, current: outcome.current && inside(outcome.current) };
-      });
+      const outcomes = await remote.apply(changes.map(outside), signal, onProgress);
+      return outcomes.map(inside);
     },
 
     findLost: async (had, signal) => {
@@ -101,7 +95,6 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
       return new Set([...lost].map((path) => path.slice(prefix.length)));
     },
 
-    versions: async (path, signal, hash) =>
-      findEntryProblem(path) === null ? remote.versions(prefix + path, signal, hash) : [],
+    versions: (path, signal, hash) => remote.versions(prefix + path, signal, hash),
   };
 }

@@ -165,7 +165,7 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
     ...(change.kind === "put" ? { body: change.text } : {}),
     signal,
   });
-  if (answer.status === 412 || answer.status === 409) return readStale(http, path, answer);
+  if (answer.status === 412 || answer.status === 409) return { kind: "stale", path };
   if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
   const { revision, hash } = http.expect(protocol.WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
@@ -234,12 +234,6 @@ function readListing(http: Http, { id, entries }: { id: string; entries: unknown
     else byPath.set(output.path, output);
   }
   return { id: `${http.url}#${id}`, entries: [...byPath.values()] };
-}
-
-function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome {
-  const { current } = http.expect(v.pick(protocol.StaleAnswer, ["current"]), answer);
-  if (current && current.path !== path) throw http.misbehaved("did not say what conflicts with a change");
-  return { kind: "stale", path, current };
 }
 
 /** People, tokens and rows of a large team; no memories. */

@@ -41,7 +41,7 @@ describe("withPrefix", () => {
     expect(user.name).toBe(`${remote.name}/user`);
     expect((await user.versions("a.md")).map((version) => version.text)).toEqual(["user's"]);
     const stale = await put(user, "a.md", "other");
-    expect(stale).toMatchObject({ kind: "stale", path: "a.md", current: { path: "a.md" } });
+    expect(stale).toMatchObject({ kind: "stale", path: "a.md" });
     expect(await find(remote, "user/a.md")).toBeDefined();
   });
 

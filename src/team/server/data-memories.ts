@@ -201,7 +201,7 @@ export function openWriter(call: Call, { now, hasVectors }: Pick<Transaction, "n
   };
   return {
     waiting: () => waiting,
-    async write(caller: Caller, asked: AskedWrite, limits: DataLimits): Promise<RemoteOutcome> {
+    async write(caller: Caller, asked: AskedWrite, limits: DataLimits): Promise<WriteOutcome> {
       const { repository, path, expected, memory } = asked;
       const problem = findEntryProblem(path);
       if (problem) return { kind: "refused", path, reason: problem };
@@ -223,6 +223,11 @@ export function openWriter(call: Call, { now, hasVectors }: Pick<Transaction, "n
     },
   };
 }
+
+/** The client is told what is there now. */
+export type WriteOutcome =
+  | Exclude<RemoteOutcome, { kind: "stale" }>
+  | { kind: "stale"; path: string; current: RemoteEntry | null };
 
 /** As memdir_write answers. */
 type Written =

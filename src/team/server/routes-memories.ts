@@ -6,8 +6,8 @@ import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
-import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
+import type { WriteOutcome } from "./data-memories.ts";
 import type { SharedMemory } from "./data-search.ts";
 import { type Answer, holdsTag, notFound, Refusal, readPrecondition, refuse, route, type TeamServer } from "./route.ts";
 
@@ -128,7 +128,7 @@ function checkPath(path = ""): string {
   return path;
 }
 
-function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<protocol.WriteAnswer> {
+function answerOutcome(outcome: WriteOutcome, hash: string): Answer<protocol.WriteAnswer> {
   if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
     const message =
