@@ -121,17 +121,9 @@ export function formatTerms(team: string, memory: SharedMemory): string {
 /** Two words in a million million share one, which costs a wrong hit. */
 const OPAQUE_BYTES = 16;
 
-/** The words of some teams' usual language, a few megabytes. */
-const MAX_HASHES = 50_000;
-const hashes = new Map<string, string>();
-
-/** A word as `memdir_words` has it (schema.ts), and as `memdir_opaque` makes it of what 0.1 writes. Kept, as words come again. */
+/** A word as `memdir_words` has it (schema.ts), and as `memdir_opaque` makes it of what 0.1 writes. */
 function opaque(team: string, term: string): string {
-  const word = `${team} ${term}`;
-  const hash = hashes.get(word) ?? sha256(word).slice(0, OPAQUE_BYTES);
-  if (hashes.size >= MAX_HASHES) hashes.clear();
-  hashes.set(word, hash);
-  return hash;
+  return sha256(`${team} ${term}`).slice(0, OPAQUE_BYTES);
 }
 
 function isStorable(term: string): boolean {

@@ -22,7 +22,7 @@ export function makeOpenApi(
       title: "memdir team server",
       version: version || "0",
       description: [
-        "Memory that a team of people and agents shares: lists of hashes first, then only what differs.",
+        "Memory that a team of people and agents shares: lists of hashes first, then only what differs. `{path}` may hold slashes; each part of it is percent-encoded.",
         `Every request below /v1 names the protocol (\`Memdir-Protocol: ${protocol.PROTOCOL}\`) and a token; what a token may not see is not there (404).`,
         `A body has at most ${limits.memory.requestBytes} bytes and is not compressed, a memory at most ${limits.memory.memoryBytes}.`,
         `A token has ${limits.rate.requests} requests in ${limits.rate.seconds} seconds; then the answer is 429 and says how long to wait.`,
@@ -84,7 +84,7 @@ function describeParameters({ method, path, access, query, headers = {} }: Route
   const text = { type: "string" };
   const version = parameter("header", "Memdir-Protocol", true, undefined, { const: protocol.PROTOCOL });
   return [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, true, PARTS[name], text)),
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, true, undefined, text)),
     ...(access.to === "open" ? [] : [version]),
     ...Object.entries(query?.entries ?? {}).map(([name, schema]) => {
       const { description, ...form } = formOf(schema as v.GenericSchema) as Json;
@@ -94,14 +94,6 @@ function describeParameters({ method, path, access, query, headers = {} }: Route
     ...Object.entries(headers).map(([name, about]) => parameter("header", name, method === "DELETE", about, text)),
   ];
 }
-
-const PARTS: Record<string, string> = {
-  team: "The team that the token belongs to.",
-  repository: "A repository of the team.",
-  path: "Where the memory is below the repository's root; may hold slashes, each part percent-encoded.",
-  person: "The name of a person in the team.",
-  id: "The id of a token, as the list of tokens has it.",
-};
 
 /** The usual answer. All others have one form, and say in words what is wrong. */
 function describeAnswers({ reply: [status, text, form] }: Route): Json {
