@@ -29,26 +29,23 @@ export function readLocal(
     if (problem !== null) local.held.set(path, problem);
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
-  const isOwned = openOwnership(directory);
   const known = new Set(asked);
   const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
   for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    const place = isOwned(path) ? placeOf(directory, path) : null;
-    const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
-    if (spelling !== undefined) respell(local, spelling, path);
+    const place = isForeign(directory, path) ? null : placeOf(directory, path);
+    const spelling = others.get(foldPath(path)) ?? "";
+    const respelled = place === "file" ? local.files.get(spelling) : undefined;
+    if (respelled) {
+      // On a disk that ignores case, a file that was only spelled anew is still the one that the others know.
+      local.files.delete(spelling);
+      local.files.set(path, respelled);
+    }
     // Another directory's, or another memory's that this disk cannot distinguish from it.
     else if (place === null || place === "file") local.held.set(path, "");
     else if (place === "odd") local.held.set(path, "something that is not a regular file is in its place");
   }
   return local;
-}
-
-/** On a disk that ignores case, a file that was only spelled anew is still the one that the others know. */
-function respell({ files }: LocalTexts, from: string, to: string): void {
-  const file = files.get(from);
-  files.delete(from);
-  if (file) files.set(to, file);
 }
 
 type Read = { text: string } | { problem: string };
@@ -81,23 +78,12 @@ export function placeOf(directory: Store, path: string): Place {
   return stat !== "odd" && stat.isFile() ? "file" : "odd";
 }
 
-/** "" for the directory itself. */
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
-}
-
-/** Whether a path belongs to this directory: a folder with a state folder of its own is another one. */
-function openOwnership(directory: Store): (path: string) => boolean {
-  const folders = new Map<string, boolean>([["", true]]);
-  const owns = (folder: string): boolean => {
-    const known = folders.get(folder);
-    if (known !== undefined) return known;
-    const state = join(directory.path, folder, ".memdir");
-    const owned = directory.recursive && owns(folderOf(folder)) && !lstatOrNull(state);
-    folders.set(folder, owned);
-    return owned;
-  };
-  return (path) => owns(folderOf(path));
+/** A folder with a state folder of its own is another directory. */
+function isForeign({ path: root, recursive }: Store, path: string): boolean {
+  const folders = path.split("/").slice(0, -1);
+  return folders.some(
+    (_, at) => !recursive || lstatOrNull(join(root, ...folders.slice(0, at + 1), ".memdir")) !== null,
+  );
 }
 
 const ON_PURPOSE: ReadonlySet<string> = new Set(["forget", "rename", "prune", "dream", "undo"]);

@@ -240,7 +240,7 @@ type Written =
 function namesOf(path: string) {
   const parts = path.split("/");
   const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
-  const folders = above.slice(0, -1).map((folder) => `${folder}\n${foldPath(folder)}`);
+  const folders = above.slice(0, -1).map((spelling) => ({ spelling, folded: foldPath(spelling) }));
   return { folded: foldPath(path), above: above.map(foldPath), folders };
 }
 

@@ -191,7 +191,11 @@ export type OpenedData = Awaited<ReturnType<typeof openServerData>>;
 /** `name` is for messages and never holds a password. An embedded database, in a folder, does not wait for the disk. */
 export async function openServerData(source: DataSource, now: () => Date) {
   const name = "database" in source ? nameDatabase(source.database) : source.folder;
-  const database = await openDatabaseOf(source, now);
+  const database =
+    "folder" in source
+      ? await openPglite(source.folder, { now, load: async () => loadEngine(await source.engine()) })
+      : // Without PostgreSQL its client is not loaded.
+        (await import("./postgres.ts")).openPostgres({ url: source.database, now, max: source.pool });
   const data = openTeamData(database, { now, randomBytes });
   try {
     await data.migrate();
@@ -201,15 +205,6 @@ export async function openServerData(source: DataSource, now: () => Date) {
     if (!(error instanceof MemdirError) || error.code !== "network") throw error;
     throw new MemdirError("network", `${name}: ${error.message}`, { details: error.details });
   }
-}
-
-async function openDatabaseOf(source: DataSource, now: () => Date): Promise<Database> {
-  if ("folder" in source) {
-    return openPglite(source.folder, { now, load: async () => loadEngine(await source.engine()) });
-  }
-  // Without PostgreSQL its client is not loaded.
-  const { openPostgres } = await import("./postgres.ts");
-  return openPostgres({ url: source.database, now, ...(source.pool && { max: source.pool }) });
 }
 
 /** What is wrong with a URL is said without it: it may hold a password. */

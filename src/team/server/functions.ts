@@ -127,7 +127,6 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
       is_known boolean;
       is_based boolean;
       other text;
-      folder text;
       revision_to bigint;
       outcome jsonb;
     begin
@@ -164,14 +163,13 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
           where m.team = asked_team and m.repository = asked_repository and not m.deleted and m.path <> asked_path
             and (m.folded in (select jsonb_array_elements_text(asked->'above')) or m.folded >= asked_folded || '/' and m.folded < asked_folded || '0')
           limit 1;
-        for folder in select jsonb_array_elements_text(asked->'folders') loop
-          exit when other is not null;
-          select m.path into other from memdir_memory m
-            where m.team = asked_team and m.repository = asked_repository and not m.deleted
-              and m.folded >= split_part(folder, chr(10), 2) || '/' and m.folded < split_part(folder, chr(10), 2) || '0'
-              and not starts_with(m.path, split_part(folder, chr(10), 1) || '/')
+        if other is null then
+          select m.path into other from jsonb_to_recordset(asked->'folders') as f (spelling text, folded text)
+            cross join lateral (select o.path from memdir_memory o
+              where o.team = asked_team and o.repository = asked_repository and not o.deleted
+                and o.folded >= f.folded || '/' and o.folded < f.folded || '0' and not starts_with(o.path, f.spelling || '/') limit 1) m
             limit 1;
-        end loop;
+        end if;
         if other is not null then
           outcome := jsonb_build_object('kind', 'refused', 'reason', 'name', 'other', other);
         end if;
