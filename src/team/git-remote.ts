@@ -214,8 +214,8 @@ interface Write {
 }
 
 /**
- * Pure. One verdict for each change that has no outcome yet, against the branch with the writes before it; null for the others,
- * and for a change behind another one of the same path that is about to be written: ask again after it.
+ * Pure. One verdict for each change that has no outcome yet, against the branch with all other writes; null for the others, and for a
+ * change behind another one of the same path that is about to be written: ask again after it.
  */
 function judgeChanges(
   branch: Branch,
@@ -223,21 +223,26 @@ function judgeChanges(
   outcomes: readonly (RemoteOutcome | null)[],
 ): (RemoteOutcome | Write | null)[] {
   const writing = new Map<string, Write>();
-  let names: ReturnType<typeof namesOn> | null = null;
-  return changes.map((change, at) => {
-    const { path } = change;
-    if (outcomes[at] || writing.has(path)) return null;
+  const verdicts = changes.map((change, at) => {
+    if (outcomes[at] || writing.has(change.path)) return null;
     const verdict = judge(branch, change, at);
-    if (verdict.kind !== "write") return verdict;
-    if (change.kind === "put") {
-      names ??= namesOn(branch, writing);
-      const other = branch.others.has(path) ? path : names.claim(path);
-      // The name may be free when the other one is gone.
-      if (other !== null) return { kind: "refused", path, reason: describeClash(other), isPassing: true };
-    } else names = null;
-    writing.set(path, verdict);
+    if (verdict.kind === "write") writing.set(change.path, verdict);
     return verdict;
   });
+  // Names that some disk cannot distinguish are never both there.
+  const names = openNames();
+  if (writing.size > 0) for (const path of namesOn(branch)) if (writing.get(path)?.blob !== "") names.claim(path);
+  return verdicts.map((verdict) => {
+    if (verdict?.kind !== "write" || verdict.blob === "") return verdict;
+    const { path } = verdict.change;
+    const other = branch.others.has(path) ? path : names.claim(path);
+    // The name may be free when the other one is gone.
+    return other === null ? verdict : { kind: "refused", path, reason: describeClash(other), isPassing: true };
+  });
+}
+
+function namesOn({ entries, others }: Branch): string[] {
+  return [...others, ...[...entries.values()].flatMap(({ path, deleted }) => (deleted ? [] : [path]))];
 }
 
 function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome | Write {
@@ -250,15 +255,6 @@ function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome 
   const holds = expected === (live?.revision ?? null) || (live === null && expected === there?.revision);
   if (!holds) return { kind: "stale", path };
   return { kind: "write", at, change, blob };
-}
-
-/** Everything that is on the branch, with what is about to be written: names that some disk cannot distinguish are never both there. */
-function namesOn({ entries, others }: Branch, writing: ReadonlyMap<string, Write>) {
-  const names = openNames();
-  for (const path of others) names.claim(path);
-  for (const { path, deleted } of entries.values()) if (!deleted && writing.get(path)?.blob !== "") names.claim(path);
-  for (const { change, blob } of writing.values()) if (blob !== "") names.claim(change.path);
-  return names;
 }
 
 function blobOf(text: string): string {

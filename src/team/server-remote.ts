@@ -38,12 +38,11 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
       const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const { state = "", since, ...rows } = expectRows(http, ListAnswer, answer);
-      const listed = readListing(http, rows);
+      const { state = "", since, id: own, entries } = expectRows(http, ListAnswer, answer);
+      const id = `${http.url}#${own}`;
       // Only what changed since; everything where the server does not know that state, or knows no states.
-      const isPart = last !== null && since !== undefined && since === last.state && listed.id === last.listing.id;
-      const listing =
-        isPart && last ? { ...listed, entries: replaceEntries(last.listing.entries, listed.entries) } : listed;
+      const isPart = since !== undefined && since === last?.state && id === last.listing.id;
+      const listing = { id, entries: replaceEntries(isPart && last ? last.listing.entries : [], entries) };
       const etag = answer.headers.get("etag");
       last = etag ? { etag, state, listing } : null;
       return listing;
@@ -210,7 +209,7 @@ function rowsOf<S extends v.GenericSchema>(row: S) {
   );
 }
 
-const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: v.array(v.unknown()) });
+const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: rowsOf(protocol.RemoteEntry) });
 const FetchAnswer = v.object({ ...protocol.FetchAnswer.entries, memories: rowsOf(protocol.Fetched) });
 const VersionsAnswer = v.object({ ...protocol.VersionsAnswer.entries, versions: rowsOf(protocol.Version) });
 
@@ -222,18 +221,6 @@ function expectRows<S extends v.GenericSchema>(http: Http, form: S, answer: Http
   }
   if (answer.status !== 200) throw http.misbehaved(`answered ${answer.status}${message ? ` (${message})` : ""}`);
   return http.expect(form, answer);
-}
-
-/** Entries that no file here could be are left out, and nothing is known of them. */
-function readListing(http: Http, { id, entries }: { id: string; entries: unknown[] }): RemoteListing {
-  const byPath = new Map<string, protocol.RemoteEntry>();
-  for (const item of entries) {
-    const { success, output, issues } = v.safeParse(protocol.RemoteEntry, item);
-    if (!success) http.log(`skipped an entry: ${issues[0].message}`);
-    else if (byPath.has(output.path)) http.log(`${output.path} is listed twice; the first entry is used`);
-    else byPath.set(output.path, output);
-  }
-  return { id: `${http.url}#${id}`, entries: [...byPath.values()] };
 }
 
 /** People, tokens and rows of a large team; no memories. */

@@ -146,12 +146,9 @@ describe("list", () => {
       entry("a.md", "another"),
     ];
     const author = "ann\u001b[31m\u202e\nroot";
-    const { remote, world } = open(
-      json(200, { id: "1", entries: [entry("a.md", "x", { author, at: "soon" }), ...wrong] }),
-    );
+    const { remote } = open(json(200, { id: "1", entries: [...wrong, entry("a.md", "x", { author, at: "soon" })] }));
     const { entries } = await remote.list();
     expect(entries).toEqual([entry("a.md", "x", { author: "ann root", at: "" })]);
-    expect(world.logged).toHaveLength(wrong.length);
   });
 
   it.each([
