@@ -13,7 +13,7 @@ import {
   type VersionsAnswer,
 } from "../protocol.ts";
 import type { Had, RemoteOutcome } from "../remote.ts";
-import { audit, type Call, type Caller, formState, iso, roleOf, type Transaction } from "./data-base.ts";
+import { audit, type Call, type Caller, iso, roleOf, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 import { tooMany, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
@@ -35,14 +35,15 @@ export async function listMemories(call: Call, caller: Caller, repository: strin
 
 export interface ListRow {
   id: string;
+  /** Changes with every write in the repository, and differs for another repository of the same name. */
   state: string;
   since: string | null;
   entries: RemoteEntry[];
 }
 
 export function formListed(team: string, repository: string, row: ListRow) {
-  const { id, since, entries } = row;
-  return { id: `${team}/${repository}/${id}`, state: formState(row), entries, ...(since !== null && { since }) };
+  const { id, state, since, entries } = row;
+  return { id: `${team}/${repository}/${id}`, state, entries, ...(since !== null && { since }) };
 }
 
 export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {

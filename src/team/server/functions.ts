@@ -53,14 +53,14 @@ export const ENTER = `create function memdir_enter(asked_team text, asked_hash t
   language plpgsql as $$
     begin
       ${TENANT}
-      select t.id, p.id, p.name, p.role, x.role, r.id, r.state::text into token_id, person_id, person, team_role, own_role, id, state
+      select t.id, p.id, p.name, p.role, x.role, r.id, r.id || '-' || r.state into token_id, person_id, person, team_role, own_role, id, state
         from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
         left join memdir_repository r on r.team = t.team and r.name = asked_repository
         left join memdir_right x on x.team = t.team and x.person_id = p.id and x.repository = r.name
         where t.team = asked_team and t.hash = asked_hash and t.revoked is null and p.removed is null
           and (t.expires is null or t.expires > at_time);
       if not found then return; end if;
-      if asked_since <> id || '-' || state then
+      if asked_since <> state then
         select l.state, l.since, l.entries into state, since, entries from memdir_list(asked_team, person_id, asked_repository, asked_since) l;
       end if;
       return next;
@@ -92,7 +92,7 @@ export const LIST = `create function memdir_list(asked_team text, asked_person t
           since := asked_since;
         end if;
       end if;
-      state := last_state::text;
+      state := id || '-' || last_state;
       select coalesce(json_agg(json_build_object('path', m.path, 'revision', m.revision::text, 'hash', m.hash, 'deleted', m.deleted,
           'author', m.author, 'at', to_char(m.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by m.path), '[]')
         into entries from memdir_memory m where m.team = asked_team and m.repository = asked_repository
