@@ -222,10 +222,8 @@ function settle(answer: HttpAnswer, url: string): HttpAnswer {
   const { status } = answer;
   const unknown = `${url} rejected the token: it is expired, revoked or unknown. Run \`memdir join URL --login\` again if you signed in with a browser; otherwise ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`;
   if (status === 401) throw new MemdirError("network", unknown);
-  const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
-  if (isRedirect)
+  if (status >= 300 && status < 400 && status !== 304)
     throw misbehaved(url, "redirects to another address, which is not followed (a token is sent to one server only)");
-  if (status < 200) throw misbehaved(url, `answered ${status}`);
   const { problem, message } = status === 400 ? problemOf(answer) : {};
   if (problem !== "protocol") return answer;
   const advice = message || "update the older of the two";

@@ -1,6 +1,5 @@
 /** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
 
-import { MemdirError } from "../errors.ts";
 import { findEntryProblem, findTextProblem, type RemoteEntry, type Version } from "./protocol.ts";
 
 export interface RemoteListing {
@@ -64,9 +63,6 @@ export function refuseChange(change: RemoteChange, maxBytes?: number): RemoteOut
 
 /** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
 export function withPrefix(remote: Remote, prefix: string): Remote {
-  const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
-  if (problem !== null)
-    throw new MemdirError("usage", `the folder ${JSON.stringify(prefix)} of ${remote.name} cannot be used: ${problem}`);
   const inside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: entry.path.slice(prefix.length) });
   const outside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: prefix + entry.path });
 

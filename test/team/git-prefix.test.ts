@@ -63,8 +63,4 @@ describe("withPrefix", () => {
     expect(await user.versions("../user/b.md")).toEqual([]);
     expect((await remote.list()).entries.map((entry) => entry.path)).toEqual(["user/1/2/b.md", "user/b.md"]);
   });
-
-  it.each(["", "user", "/", "../", "a/../", ".git/", "1/2/3/4/", "a\\b/"])("refuses the folder %j", (prefix) => {
-    expect(() => withPrefix(makeGitPlace().open("ann"), prefix)).toThrow(expect.objectContaining({ code: "usage" }));
-  });
 });
