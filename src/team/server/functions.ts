@@ -122,7 +122,6 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
       role_in text[];
       repo memdir_repository;
       memory memdir_memory;
-      dropped bigint;
       is_there boolean;
       is_known boolean;
       is_based boolean;
@@ -221,33 +220,19 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
         end if;
 
         if memory.kept > (asked->>'memoryHistoryBytes')::bigint or memory.revision > (asked->>'memoryVersions')::bigint then
-          with old as (
-            select v.revision from (select d.revision, row_number() over newest as place, sum(d.bytes) over newest as size
-                from memdir_version d where d.team = asked_team and d.repository = asked_repository and d.path = asked_path
-                window newest as (order by d.revision desc)) v
-              where v.place > (asked->>'memoryVersions')::bigint or v.place > 1 and v.size > (asked->>'memoryHistoryBytes')::bigint
-          ), gone as (
-            delete from memdir_version v using old
-              where v.team = asked_team and v.repository = asked_repository and v.path = asked_path and v.revision = old.revision returning v.bytes
-          ) select coalesce(sum(gone.bytes), 0) into dropped from gone;
-          if dropped > 0 then
-            update memdir_memory m set kept = m.kept - dropped where m.id = memory.id;
-            update memdir_repository r set history = r.history - dropped where r.team = asked_team and r.name = asked_repository;
-          end if;
+          perform memdir_drop_versions(asked_team, array_agg(asked_repository), array_agg(asked_path), array_agg(v.revision))
+            from (select d.revision, row_number() over newest as place, sum(d.bytes) over newest as size
+              from memdir_version d where d.team = asked_team and d.repository = asked_repository and d.path = asked_path
+              window newest as (order by d.revision desc)) v
+            where v.place > (asked->>'memoryVersions')::bigint or v.place > 1 and v.size > (asked->>'memoryHistoryBytes')::bigint;
         end if;
         if repo.history > (asked->>'repositoryHistoryBytes')::bigint then
           -- A few with every write: it can never outrun this, as a write adds one.
-          with old as (
-            select few.path, few.revision from (
-              select o.path, o.revision, sum(o.bytes) over (order by o.changed, o.path, o.revision) - o.bytes as freed from (
-                select v.path, v.revision, v.bytes, v.changed from memdir_version v join memdir_memory m using (team, repository, path)
-                  where v.team = asked_team and v.repository = asked_repository and v.revision < m.revision order by v.changed limit 20) o) few
-              where few.freed < repo.history - (asked->>'repositoryHistoryBytes')::bigint
-          ), gone as (
-            delete from memdir_version v using old
-              where v.team = asked_team and v.repository = asked_repository and v.path = old.path and v.revision = old.revision returning v.bytes
-          ) select coalesce(sum(gone.bytes), 0) into dropped from gone;
-          update memdir_repository r set history = r.history - dropped where r.team = asked_team and r.name = asked_repository;
+          perform memdir_drop_versions(asked_team, array_agg(asked_repository), array_agg(few.path), array_agg(few.revision))
+            from (select o.path, o.revision, sum(o.bytes) over (order by o.changed, o.path, o.revision) - o.bytes as freed from (
+              select v.path, v.revision, v.bytes, v.changed from memdir_version v join memdir_memory m using (team, repository, path)
+                where v.team = asked_team and v.repository = asked_repository and v.revision < m.revision order by v.changed limit 20) o) few
+            where few.freed < repo.history - (asked->>'repositoryHistoryBytes')::bigint;
         end if;
         if repo.tombstones > (asked->>'repositoryTombstones')::bigint then
           perform memdir_drop_tombstones(asked_team, asked_repository, at_time, 20);
@@ -260,6 +245,22 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
         case when outcome->>'kind' = 'done' then outcome->>'revision' end, outcome->>'kind');
       return outcome;
     end
+  $$`;
+
+/** These versions, and their bytes in the accounts of their memories and repositories. How many went. */
+export const DROP_VERSIONS = `create function memdir_drop_versions(asked_team text, repositories text[], paths text[], revisions bigint[])
+  returns int language sql as $$
+    with gone as (
+      delete from memdir_version v using unnest(repositories, paths, revisions) as old (repository, path, revision)
+        where v.team = asked_team and v.repository = old.repository and v.path = old.path and v.revision = old.revision
+        returning v.repository, v.path, v.bytes
+    ), memory as (
+      update memdir_memory m set kept = m.kept - g.bytes from (select repository, path, sum(bytes) as bytes from gone group by 1, 2) g
+        where m.team = asked_team and m.repository = g.repository and m.path = g.path
+    ), repository as (
+      update memdir_repository r set history = r.history - g.bytes from (select repository, sum(bytes) as bytes from gone group by 1) g
+        where r.team = asked_team and r.name = g.repository
+    ) select count(*)::int from gone
   $$`;
 
 /** The oldest tombstones with their versions, at most `most` of those older than `before`. How many went. */
