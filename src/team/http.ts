@@ -121,8 +121,10 @@ const VALUES = /"[^"\\]*(?:\\.[^"\\]*)*"?|[,[{]/gs;
 
 const TOO_LARGE = "its answer is too large";
 
-export function isTooLarge(error: unknown): boolean {
-  return error instanceof MemdirError && error.details === TOO_LARGE;
+/** For a request whose answer can be done without, or asked for in parts. */
+export function nullIfTooLarge(error: unknown): null {
+  if (error instanceof MemdirError && error.details === TOO_LARGE) return null;
+  throw error;
 }
 
 function misbehaved(url: string, what: string): MemdirError {

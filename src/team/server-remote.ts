@@ -8,8 +8,8 @@ import {
   type HttpAnswer,
   type HttpOptions,
   type HttpRequest,
-  isTooLarge,
   type Network,
+  nullIfTooLarge,
   openHttp,
   problemOf,
 } from "./http.ts";
@@ -72,14 +72,10 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       do {
         const query = new URLSearchParams({ limit: "200", ...(before && { before }), ...(hash && { hash }) });
         const target = `/versions/${encodePath(path)}?${query}`;
-        const answer = await http
-          .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
-          .catch((error) => {
-            // One memory with a long history must not keep all others from being synced.
-            if (!isTooLarge(error)) throw error;
-            http.log(`the history of ${path} is too large and was skipped`);
-            return null;
-          });
+        const request = { method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal } as const;
+        const answer = await http.send(request).catch(nullIfTooLarge);
+        // One memory with a long history must not keep all others from being synced.
+        if (answer === null) http.log(`the history of ${path} is too large and was skipped`);
         if (answer === null || answer.status === 404) break;
         const { versions: page, more } = expectRows(http, VersionsAnswer, answer);
         pages.unshift(page.map(({ revision, author, at, text }) => ({ revision, author, at, text })));
@@ -106,17 +102,10 @@ async function fetchSome(
   texts: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let answer: HttpAnswer;
-  try {
-    answer = await http.send({
-      method: "POST",
-      path: "/fetch",
-      body: { paths: entries.map(({ path }) => path) },
-      maxBytes: MAX_TEXT_BYTES,
-      signal,
-    });
-  } catch (error) {
-    if (!isTooLarge(error)) throw error;
+  const body = { paths: entries.map(({ path }) => path) };
+  const request = { method: "POST", path: "/fetch", body, maxBytes: MAX_TEXT_BYTES, signal } as const;
+  const answer = await http.send(request).catch(nullIfTooLarge);
+  if (answer === null) {
     const half = Math.ceil(entries.length / 2);
     if (entries.length === 1) return http.log(`${entries[0]?.path} is too large and was skipped`);
     await fetchSome(http, entries.slice(0, half), texts, signal);
@@ -165,18 +154,16 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
     signal,
   });
   if (answer.status === 412 || answer.status === 409) return { kind: "stale", path };
-  if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
+  if (answer.status >= 400) {
+    // Rights and room are not the text's: "refused" is what the server says of a repository that is full.
+    const isPassing = answer.status === 403 || answer.status === 404 || problemOf(answer).problem === "refused";
+    return { kind: "refused", path, reason: refusalOf(answer), isPassing };
+  }
   const { revision, hash } = http.expect(protocol.WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
     throw http.misbehaved("acknowledged a different text from the one that was sent");
   }
   return { kind: "done", path, revision };
-}
-
-/** Rights and room are not the text's: "refused" is what the server says of a repository that is full. */
-function isPassing(answer: HttpAnswer): boolean {
-  if (answer.status === 403 || answer.status === 404) return true;
-  return answer.status === 422 && problemOf(answer).problem === "refused";
 }
 
 function encodePath(path: string): string {
@@ -232,19 +219,8 @@ const MAX_ADMIN_BYTES = 16_000_000;
  */
 export function openAdministration(network: Network, { server, team, token }: HttpOptions) {
   const http = openHttp(network, { server, team, token });
-  const ask = async <S extends v.GenericSchema>(
-    form: S,
-    method: HttpRequest["method"],
-    path: string,
-    body?: object,
-  ): Promise<v.InferOutput<S>> => {
-    const answer = await http.send({ method, path, body, maxBytes: MAX_ADMIN_BYTES });
-    const { status } = answer;
-    if (status >= 200 && status < 300) return http.expect(form, answer);
-    if (status < 400) throw http.misbehaved(`answered ${status}`);
-    const message = problemOf(answer).message || `${http.url} answered ${status}: it does not support this request`;
-    throw new MemdirError(CODES[status] ?? "network", message);
-  };
+  const ask = <S extends v.GenericSchema>(form: S, method: HttpRequest["method"], path: string, body?: object) =>
+    askFor(http, form, { method, path, body, maxBytes: MAX_ADMIN_BYTES }, CODES);
   return {
     view: () => ask(protocol.TeamAnswer, "GET", ""),
     /** For admins. */
@@ -277,6 +253,20 @@ export function openAdministration(network: Network, { server, team, token }: Ht
 
 const CODES: Record<number, ErrorCode> = { 404: "not-found", 409: "conflict", 400: "usage", 422: "usage" };
 
+/** The answer in the agreed form; else an error with the server's words. */
+async function askFor<S extends v.GenericSchema>(
+  http: Http,
+  form: S,
+  request: HttpRequest,
+  codes: Readonly<Record<number, ErrorCode>>,
+): Promise<v.InferOutput<S>> {
+  const answer = await http.send(request);
+  const { status } = answer;
+  if (status >= 200 && status < 300) return http.expect(form, answer);
+  const message = problemOf(answer).message || `${http.url} answered ${status}: it does not support this request`;
+  throw new MemdirError(codes[status] ?? "network", message);
+}
+
 /** These requests need none, and every request of ours sends one. */
 const NO_TOKEN = "signing-in-without-one";
 
@@ -291,11 +281,8 @@ export async function signIn(
   signal?: AbortSignal,
 ): Promise<string> {
   const http = openHttp(network, { server, team, token: NO_TOKEN });
-  const ask = async <S extends v.GenericSchema>(form: S, path: string, body: object): Promise<v.InferOutput<S>> => {
-    const answer = await http.send({ method: "POST", path, body, signal });
-    if (answer.status === 200) return http.expect(form, answer);
-    throw new MemdirError("usage", problemOf(answer).message || `${http.url} answered ${answer.status}`);
-  };
+  const ask = <S extends v.GenericSchema>(form: S, path: string, body: object) =>
+    askFor(http, form, { method: "POST", path, body, signal }, { ...CODES, 403: "usage", 404: "usage" });
   const { handle, url, userCode, seconds, interval } = await ask(protocol.LoginAnswer, "/login", {});
   show([`open ${url} in a browser and confirm the code ${userCode}`]);
   const until = network.now().getTime() + seconds * 1000;
