@@ -585,9 +585,10 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
     const { ann } = await makeTeam(data);
     await put(data, ann, "a.md", "one", null);
     await put(data, ann, "a.md", "two", null);
-    await put(data, ann, "a.md", "x".repeat(2000), "1");
     await remove(ann, "a.md", "1", LIMITS);
     await data.redact(ann, "app", "a.md", "1", LIMITS);
+    // Written down after the answer, whenever that is.
+    await put(data, ann, "a.md", "x".repeat(2000), "1");
     await data.audit(ann, [{ action: "search", repository: null, path: null, revision: null, outcome: "ok\n'" }]);
     const rows = await data.readAudit(ann, { before: null, limit: 100 });
     expect(rows.map(({ action, revision, outcome }) => [action, revision, outcome])).toEqual([
