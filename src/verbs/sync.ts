@@ -102,8 +102,9 @@ async function watch({ sync, directories }: GitSync, { show, signal }: Context):
       if (countsOf(result).length > 0) show(describeSync(result), result);
     },
     listen: (onChange) => {
+      // Changes settle in `keepSynced`, which must know of the last one when it is told to end.
       const watched = directories.map(({ path, recursive }) =>
-        watchDirectory({ path, recursive, onChange, log: () => {} }),
+        watchDirectory({ path, recursive, onChange, log: () => {}, settleMs: 0 }),
       );
       return () => {
         for (const { close } of watched) close();
