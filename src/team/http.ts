@@ -253,24 +253,21 @@ function reasonOf(error: unknown): Failure {
     const own = (at as NodeJS.ErrnoException).code;
     if (typeof own === "string") code = own;
   }
-  const advice = CERTIFICATE[code];
+  const advice = CERTIFICATE.find(([pattern]) => pattern.test(code))?.[1];
   if (advice) return { problem: `its certificate is not accepted (${code}): ${advice}`, isFinal: true };
   return { problem: WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`) };
 }
 
-const UNKNOWN_ISSUER =
-  "set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, your company's or that of a proxy";
 /** The same the next time: somebody has to do something. */
-const CERTIFICATE: Record<string, string> = {
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
-  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_ISSUER,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
-  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_ISSUER,
-  CERT_HAS_EXPIRED: "whoever runs the server must renew it",
-  CERT_NOT_YET_VALID: "check the clock of this machine",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another host name; use that one, or ask whoever runs the server",
-};
+const CERTIFICATE: readonly [code: RegExp, advice: string][] = [
+  [
+    /^(UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED|DEPTH_ZERO)/,
+    "set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, your company's or that of a proxy",
+  ],
+  [/^CERT_HAS_EXPIRED/, "whoever runs the server must renew it"],
+  [/^CERT_NOT_YET_VALID/, "check the clock of this machine"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID/, "it is for another host name; use that one, or ask whoever runs the server"],
+];
 
 const WORDS: Record<string, string> = {
   ECONNREFUSED: "the connection was refused (ECONNREFUSED)",
