@@ -143,8 +143,6 @@ function answerOutcome(outcome: WriteOutcome, hash: string): Answer<protocol.Wri
 /** What is shown of a hit; more belongs in the body. */
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 1000;
-/** A text that is all different words has no more in 250 kB; a tsvector takes a megabyte. */
-const MAX_TERMS = 20_000;
 /** About as much as the model of meaning reads at once. */
 const MEANING_CHARACTERS = 1000;
 
@@ -183,7 +181,7 @@ async function describe({ embed }: TeamServer, memory: Memory, text: string): Pr
     hash: sha256(text),
     name: name.slice(0, MAX_NAME).toWellFormed(),
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
-    terms: termsOf([name, description, ...when, body].join("\n")).slice(0, MAX_TERMS),
+    terms: termsOf([name, description, ...when, body].join("\n")),
     vector: (await embed?.(meaning)) ?? null,
   };
 }
