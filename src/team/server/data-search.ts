@@ -48,7 +48,7 @@ interface Ranked {
 }
 
 async function findByTerms({ sql, caller: { team } }: Transaction, visible: Visible, query: SearchQuery, most: number) {
-  const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
+  const terms = [...new Set(query.terms)].slice(0, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
   const memories = visible.reduce((sum, repository) => sum + repository.memories, 0);
   return sql<Ranked>(
@@ -96,7 +96,7 @@ export function formatTerms(team: string, memory: SharedMemory): string {
   const positions = new Map<string, string[]>();
   let position = 0;
   const add = (terms: readonly string[], weight: string) => {
-    for (const term of terms.filter(isStorable)) {
+    for (const term of terms) {
       const places = positions.get(term) ?? [];
       positions.set(term, places);
       places.push(`${++position}${weight}`);
@@ -111,10 +111,6 @@ export function formatTerms(team: string, memory: SharedMemory): string {
 function opaque(team: string, term: string): string {
   // Two words in a million million share one, which costs a wrong hit.
   return sha256(`${team} ${term}`).slice(0, 16);
-}
-
-function isStorable(term: string): boolean {
-  return term !== "" && term.isWellFormed() && !term.includes("\0") && Buffer.byteLength(term) <= 1000;
 }
 
 export function formatVector(vector: Float32Array): string {
