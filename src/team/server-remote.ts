@@ -121,16 +121,25 @@ async function fetchSome(
   }
 }
 
-/** A failure of one ends all: those under way are waited for, so that nothing happens after the answer. */
+/**
+ * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
+ * after the answer.
+ */
 async function applyAll(http: Http, ...[changes, signal, onProgress]: Parameters<Remote["apply"]>) {
   const outcomes: RemoteOutcome[] = [];
   const queue = changes.entries();
   const failures: unknown[] = [];
+  const last = new Map<string, Promise<void>>();
   let done = 0;
   const work = async () => {
     for (const [at, change] of queue) {
       if (failures.length > 0) return;
-      outcomes[at] = await applyOne(http, change, signal);
+      const apply = async () => {
+        outcomes[at] = await applyOne(http, change, signal);
+      };
+      const applied = (last.get(change.path) ?? Promise.resolve()).then(apply);
+      last.set(change.path, applied);
+      await applied;
       onProgress?.(++done);
     }
   };

@@ -304,11 +304,11 @@ describe("apply", () => {
 
   it("names what a change is based on", async () => {
     const { remote } = open(done("x"));
-    const outcomes = [
-      ...(await remote.apply([{ kind: "put", path: "ä b/1%.md", text: "x", expected: null }])),
-      ...(await remote.apply([{ kind: "put", path: "ä b/1%.md", text: "x", expected: "r1" }])),
-      ...(await remote.apply([{ kind: "remove", path: "ä b/1%.md", expected: "r2" }])),
-    ];
+    const outcomes = await remote.apply([
+      { kind: "put", path: "ä b/1%.md", text: "x", expected: null },
+      { kind: "put", path: "ä b/1%.md", text: "x", expected: "r1" },
+      { kind: "remove", path: "ä b/1%.md", expected: "r2" },
+    ]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "done"]);
     expect(server.requests.map(({ method }) => method)).toEqual(["PUT", "PUT", "DELETE"]);
     expect(server.requests[0]?.path).toBe("/v1/teams/acme/repositories/app/memories/%C3%A4%20b/1%25.md");
