@@ -115,7 +115,7 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
 }
 
 /** `given` is what a test has instead. */
-export function openNetwork({ directories }: Memdir, given: Partial<Network>): Network {
+export function openNetwork({ directories }: Memdir, given: Partial<Network> = {}): Network {
   const { now, log } = directories[0] as Store;
   return {
     fetch: globalThis.fetch,
@@ -160,8 +160,7 @@ export type GitSync = Awaited<ReturnType<typeof openGitSync>>;
 
 /** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
 export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions) {
-  const { config, location, directories } = memdir;
-  const { now, log } = directories[0] as Store;
+  const { config, location } = memdir;
   const { cwd } = location.project;
   const parts: { directory: Store; prefix: string }[] = [];
   for (const name of scope === undefined ? ["user", "project"] : [scope]) {
@@ -172,7 +171,7 @@ export async function openGitSync(memdir: Memdir, { remote: address, branch, sco
   }
   const { username } = userInfo();
   const remote = openGitRemote(
-    { now, env: config.env, log, random: Math.random, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
+    { ...openNetwork(memdir), env: config.env },
     {
       remote: address,
       branch,

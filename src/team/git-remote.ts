@@ -44,7 +44,7 @@ const MAX_PUSHES = 12;
 /** Others' pushes that are under way lock the branch for moments; one that stays locked is the remote's trouble. */
 const MAX_UNMOVED = 4;
 
-/** A pass fetches texts in several calls: they need not all ask the remote again. */
+/** A pass reads texts and versions in several calls: they need not all ask the remote again. */
 const FRESH_MS = 5_000;
 
 export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remote {
@@ -56,7 +56,7 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
     throw new MemdirError("usage", `the branch ${JSON.stringify(branchName)} cannot be used: ${problem}`);
   const where = { address, branch: branchName, cache, env, log, timeoutMs };
   let known: Branch | null = null;
-  let checkedForFetch = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
 
   const open = <T>(signal: AbortSignal | undefined, work: (opened: Opened) => Promise<T>) =>
     withRepository(where, signal, (repository) => {
@@ -65,7 +65,15 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
         if (known?.tip !== tip) known = await readBranch(repository, tip);
         return known;
       };
-      return work({ repository, at, refresh: async () => at(await fetchTip(repository)) });
+      const refresh = async () => at(await fetchTip(repository));
+      const recent = async () => {
+        const tip = performance.now() - readAt < FRESH_MS ? await readTip(repository) : null;
+        if (tip !== null) return at(tip);
+        const branch = await refresh();
+        readAt = performance.now();
+        return branch;
+      };
+      return work({ repository, at, refresh, recent });
     });
 
   return {
@@ -74,20 +82,15 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
     list: (signal) =>
       open(signal, async ({ refresh }) => {
         const { entries } = await refresh();
-        checkedForFetch = Number.NEGATIVE_INFINITY;
+        readAt = Number.NEGATIVE_INFINITY;
         const sorted = [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
         return { id: `git:${address.name}#${branchName}`, entries: sorted.map(entryOf) };
       }),
 
     fetch: (entries, signal) =>
-      open(signal, async ({ repository, at, refresh }) => {
-        if (entries.length === 0) return new Map();
-        const isFresh = performance.now() - checkedForFetch < FRESH_MS;
-        const tip = isFresh ? await readTip(repository) : null;
-        const branch = await (tip === null ? refresh() : at(tip));
-        if (tip === null) checkedForFetch = performance.now();
-        return fetchTexts(repository, branch, entries);
-      }),
+      open(signal, async ({ repository, recent }) =>
+        entries.length === 0 ? new Map() : fetchTexts(repository, await recent(), entries),
+      ),
 
     apply: (changes, signal) =>
       open(signal, async (opened) => (changes.length === 0 ? [] : applyChanges(opened, outside, options.who, changes))),
@@ -96,7 +99,7 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
       open(signal, async ({ repository }) => findLost(repository, await readTip(repository), had)),
 
     versions: (path, signal) =>
-      open(signal, async ({ repository, refresh }) => readVersions(repository, await refresh(), path)),
+      open(signal, async ({ repository, recent }) => readVersions(repository, await recent(), path)),
   };
 }
 
@@ -106,6 +109,8 @@ interface Opened {
   at(tip: string | null): Promise<Branch>;
   /** The branch as the remote has it now. */
   refresh(): Promise<Branch>;
+  /** The branch as the remote had it a moment ago. */
+  recent(): Promise<Branch>;
 }
 
 function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
@@ -209,8 +214,8 @@ interface Write {
 }
 
 /**
- * Pure. One verdict for each change that has no outcome yet, against the branch with the writes before it; null for the others,
- * and for a change behind another one of the same path that is about to be written: ask again after it.
+ * Pure. One verdict for each change that has no outcome yet, against the branch with all other writes; null for the others, and for a
+ * change behind another one of the same path that is about to be written: ask again after it.
  */
 function judgeChanges(
   branch: Branch,
@@ -218,21 +223,26 @@ function judgeChanges(
   outcomes: readonly (RemoteOutcome | null)[],
 ): (RemoteOutcome | Write | null)[] {
   const writing = new Map<string, Write>();
-  let names: ReturnType<typeof namesOn> | null = null;
-  return changes.map((change, at) => {
-    const { path } = change;
-    if (outcomes[at] || writing.has(path)) return null;
+  const verdicts = changes.map((change, at) => {
+    if (outcomes[at] || writing.has(change.path)) return null;
     const verdict = judge(branch, change, at);
-    if (verdict.kind !== "write") return verdict;
-    if (change.kind === "put") {
-      names ??= namesOn(branch, writing);
-      const other = branch.others.has(path) ? path : names.claim(path);
-      // The name may be free when the other one is gone.
-      if (other !== null) return { kind: "refused", path, reason: describeClash(other), isPassing: true };
-    } else names = null;
-    writing.set(path, verdict);
+    if (verdict.kind === "write") writing.set(change.path, verdict);
     return verdict;
   });
+  // Names that some disk cannot distinguish are never both there.
+  const names = openNames();
+  if (writing.size > 0) for (const path of namesOn(branch)) if (writing.get(path)?.blob !== "") names.claim(path);
+  return verdicts.map((verdict) => {
+    if (verdict?.kind !== "write" || verdict.blob === "") return verdict;
+    const { path } = verdict.change;
+    const other = branch.others.has(path) ? path : names.claim(path);
+    // The name may be free when the other one is gone.
+    return other === null ? verdict : { kind: "refused", path, reason: describeClash(other), isPassing: true };
+  });
+}
+
+function namesOn({ entries, others }: Branch): string[] {
+  return [...others, ...[...entries.values()].flatMap(({ path, deleted }) => (deleted ? [] : [path]))];
 }
 
 function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome | Write {
@@ -243,17 +253,8 @@ function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome 
   if (kind === "remove" && live === null) return { kind: "done", path, revision: there?.revision ?? change.expected };
   if (kind === "put" && live?.blob === blob) return { kind: "done", path, revision: live.revision };
   const holds = expected === (live?.revision ?? null) || (live === null && expected === there?.revision);
-  if (!holds) return { kind: "stale", path, current: there ? entryOf(there) : null };
+  if (!holds) return { kind: "stale", path };
   return { kind: "write", at, change, blob };
-}
-
-/** Everything that is on the branch, with what is about to be written: names that some disk cannot distinguish are never both there. */
-function namesOn({ entries, others }: Branch, writing: ReadonlyMap<string, Write>) {
-  const names = openNames();
-  for (const path of others) names.claim(path);
-  for (const { path, deleted } of entries.values()) if (!deleted && writing.get(path)?.blob !== "") names.claim(path);
-  for (const { change, blob } of writing.values()) if (blob !== "") names.claim(change.path);
-  return names;
 }
 
 function blobOf(text: string): string {

@@ -110,30 +110,21 @@ const MAX_VALUES = 1_000_000;
 /** Whether so many values are in it that reading them would take gigabytes. Texts, which may hold any characters, are one each. */
 function isBomb(text: string): boolean {
   let values = 0;
+  VALUES.lastIndex = 0;
   // Short ones cannot be.
-  for (let at = text.length > MAX_VALUES ? 0 : text.length; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      do at = text.indexOf('"', at + 1);
-      while (at > 0 && isEscaped(text, at));
-      if (at < 0) return false;
-    } else if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MAX_VALUES) return true;
-  }
+  if (text.length > MAX_VALUES) while (VALUES.test(text)) if (++values > MAX_VALUES) return true;
   return false;
 }
 
-const [QUOTE, COMMA, BRACKET, BRACE] = [34, 44, 91, 123];
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text[at - 1 - backslashes] === "\\") backslashes++;
-  return backslashes % 2 === 1;
-}
+/** A text that does not end counts, too: then no quote in it is tried as a beginning. */
+const VALUES = /"[^"\\]*(?:\\.[^"\\]*)*"?|[,[{]/gs;
 
 const TOO_LARGE = "its answer is too large";
 
-export function isTooLarge(error: unknown): boolean {
-  return error instanceof MemdirError && error.details === TOO_LARGE;
+/** For a request whose answer can be done without, or asked for in parts. */
+export function nullIfTooLarge(error: unknown): null {
+  if (error instanceof MemdirError && error.details === TOO_LARGE) return null;
+  throw error;
 }
 
 function misbehaved(url: string, what: string): MemdirError {
@@ -233,10 +224,8 @@ function settle(answer: HttpAnswer, url: string): HttpAnswer {
   const { status } = answer;
   const unknown = `${url} rejected the token: it is expired, revoked or unknown. Run \`memdir join URL --login\` again if you signed in with a browser; otherwise ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`;
   if (status === 401) throw new MemdirError("network", unknown);
-  const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
-  if (isRedirect)
+  if (status >= 300 && status < 400 && status !== 304)
     throw misbehaved(url, "redirects to another address, which is not followed (a token is sent to one server only)");
-  if (status < 200) throw misbehaved(url, `answered ${status}`);
   const { problem, message } = status === 400 ? problemOf(answer) : {};
   if (problem !== "protocol") return answer;
   const advice = message || "update the older of the two";
@@ -264,24 +253,21 @@ function reasonOf(error: unknown): Failure {
     const own = (at as NodeJS.ErrnoException).code;
     if (typeof own === "string") code = own;
   }
-  const advice = CERTIFICATE[code];
+  const advice = CERTIFICATE.find(([pattern]) => pattern.test(code))?.[1];
   if (advice) return { problem: `its certificate is not accepted (${code}): ${advice}`, isFinal: true };
   return { problem: WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`) };
 }
 
-const UNKNOWN_ISSUER =
-  "set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, your company's or that of a proxy";
 /** The same the next time: somebody has to do something. */
-const CERTIFICATE: Record<string, string> = {
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
-  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_ISSUER,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
-  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_ISSUER,
-  CERT_HAS_EXPIRED: "whoever runs the server must renew it",
-  CERT_NOT_YET_VALID: "check the clock of this machine",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another host name; use that one, or ask whoever runs the server",
-};
+const CERTIFICATE: readonly [code: RegExp, advice: string][] = [
+  [
+    /^(UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED|DEPTH_ZERO)/,
+    "set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, your company's or that of a proxy",
+  ],
+  [/^CERT_HAS_EXPIRED/, "whoever runs the server must renew it"],
+  [/^CERT_NOT_YET_VALID/, "check the clock of this machine"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID/, "it is for another host name; use that one, or ask whoever runs the server"],
+];
 
 const WORDS: Record<string, string> = {
   ECONNREFUSED: "the connection was refused (ECONNREFUSED)",

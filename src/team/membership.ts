@@ -18,6 +18,7 @@ import type { Project } from "../project/locate.ts";
 import { setUserEntry } from "../project/owner.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { openState, prepareDirectory, type Store } from "../store/store.ts";
+import { findPlainNameProblem } from "./protocol.ts";
 
 /** From the user's own file only: a repository must not send a user's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
@@ -93,16 +94,13 @@ function checkEmpty({ path }: Store): void {
 /** The server without a slash at its end. */
 export type Membership = Omit<v.InferOutput<typeof Marker>, "person">;
 
-/** What the server takes for the name of a team or repository; nothing in it means anything in a URL or a path. */
-const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$/;
-
 /** "https://host/team/repository"; the server may be below a path of its own. Throws `usage`. */
 export function parseMembership(text: string): Membership {
   const server = parseServer(text);
   const parts = server.split("/");
-  const [team, repository] = parts.splice(-2);
+  const [team = "", repository = ""] = parts.splice(-2);
   // Three parts are the scheme, nothing and the host.
-  if (parts.length < 3 || !team || !repository || !NAME.test(team) || !NAME.test(repository)) {
+  if (parts.length < 3 || findPlainNameProblem(team) || findPlainNameProblem(repository)) {
     const advice = "write https://HOST/TEAM/REPOSITORY, with names of letters, digits, dots and hyphens";
     throw new MemdirError("usage", `${JSON.stringify(clip(text))} names no repository of a team: ${advice}`);
   }

@@ -206,16 +206,11 @@ function timeOf(value: FieldValue | undefined): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A side that removed the stamp, or wrote something that is not a date, gives way; equal times in other words go to theirs. */
+/** A side that removed the stamp gives way; words in its place were written by a person, and are not ours to drop. Equal times go to theirs. */
 function laterOf(ours: Block | undefined, theirs: Block | undefined): string | null {
   const [our, their] = [timeOf(ours?.field.value), timeOf(theirs?.field.value)];
-  if (our === null || their === null) {
-    const other = our === null ? ours : theirs;
-    // Words in place of a date were written by a person, and are not ours to drop.
-    if (other) return null;
-    return (our === null ? theirs : ours)?.raw ?? "";
-  }
-  return (our > their ? ours : theirs)?.raw ?? "";
+  if ((ours && our === null) || (theirs && their === null)) return null;
+  return ((our ?? -Infinity) > (their ?? -Infinity) ? ours : theirs)?.raw ?? "";
 }
 
 function isList(value: FieldValue): value is string[] {

@@ -1,6 +1,5 @@
 /** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
 
-import { MemdirError } from "../errors.ts";
 import { findEntryProblem, findTextProblem, type RemoteEntry, type Version } from "./protocol.ts";
 
 export interface RemoteListing {
@@ -16,8 +15,8 @@ export type RemoteChange =
 
 export type RemoteOutcome =
   | { kind: "done"; path: string; revision: string }
-  /** Another change was faster; `current` is what is there now, null for nothing. Nothing was written. */
-  | { kind: "stale"; path: string; current: RemoteEntry | null }
+  /** Another change was faster. Nothing was written. */
+  | { kind: "stale"; path: string }
   /**
    * The remote does not take this text: a secret, a size, a right. `reason` names rule and line, never the value. `isPassing`: it
    * is not for the text itself, so that the same one may be taken the next time (a right that is given, room that is made).
@@ -29,6 +28,9 @@ export type Had = Pick<RemoteEntry, "path" | "revision" | "hash">;
 
 /** Text null: a tombstone, or a version that was redacted. */
 export type RemoteVersion = Pick<Version, "revision" | "author" | "at" | "text">;
+
+/** How many changes are done. */
+type Progress = (done: number) => void;
 
 /**
  * Every call may fail with a MemdirError "network": nothing or everything of one change has happened then, and asking
@@ -42,7 +44,7 @@ export interface Remote {
   /** The texts of these entries at these revisions; one that changed meanwhile is left out. */
   fetch(entries: readonly RemoteEntry[], signal?: AbortSignal): Promise<Map<string, string>>;
   /** One outcome for each change, in order. Changes are independent of one another. */
-  apply(changes: readonly RemoteChange[], signal?: AbortSignal): Promise<RemoteOutcome[]>;
+  apply(changes: readonly RemoteChange[], signal?: AbortSignal, onProgress?: Progress): Promise<RemoteOutcome[]>;
   /**
    * The paths of those that are not in the remote's history any more: it was restored from a backup or rewound, or took over without
    * its last writes. What it lists for them now is not newer.
@@ -61,10 +63,7 @@ export function refuseChange(change: RemoteChange, maxBytes?: number): RemoteOut
 
 /** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
 export function withPrefix(remote: Remote, prefix: string): Remote {
-  const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
-  if (problem !== null)
-    throw new MemdirError("usage", `the folder ${JSON.stringify(prefix)} of ${remote.name} cannot be used: ${problem}`);
-  const inside = (entry: RemoteEntry): RemoteEntry => ({ ...entry, path: entry.path.slice(prefix.length) });
+  const inside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: entry.path.slice(prefix.length) });
   const outside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: prefix + entry.path });
 
   return {
@@ -82,15 +81,9 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
       return new Map([...texts].map(([path, text]) => [path.slice(prefix.length), text]));
     },
 
-    async apply(changes, signal) {
-      const refusals = changes.map((change) => refuseChange(change) ?? refuseChange(outside(change)));
-      const rest = changes.filter((_, at) => refusals[at] === null);
-      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal) : []).values();
-      return changes.map(({ path }, at): RemoteOutcome => {
-        const outcome = refusals[at] ?? (outcomes.next().value as RemoteOutcome);
-        if (outcome.kind !== "stale") return { ...outcome, path };
-        return { ...outcome, path, current: outcome.current && inside(outcome.current) };
-      });
+    async apply(changes, signal, onProgress) {
+      const outcomes = await remote.apply(changes.map(outside), signal, onProgress);
+      return outcomes.map(inside);
     },
 
     findLost: async (had, signal) => {
@@ -98,7 +91,6 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
       return new Set([...lost].map((path) => path.slice(prefix.length)));
     },
 
-    versions: async (path, signal, hash) =>
-      findEntryProblem(path) === null ? remote.versions(prefix + path, signal, hash) : [],
+    versions: (path, signal, hash) => remote.versions(prefix + path, signal, hash),
   };
 }

@@ -276,17 +276,12 @@ async function checkDriver(checkout: TeamCheckout): Promise<Check> {
   const fix = async () => `set up ${(await prepareTeam(checkout)).changes.length} settings of git in this clone`;
   const settings = await readSettings(checkout);
   const wanted = Object.entries(wantedSettings(checkout.command)).filter(([key]) => key.endsWith(".driver"));
-  const missing = wanted.flatMap(([key]) => (settings.get(key) ? [] : [key]));
-  if (missing.length > 0)
-    return check(
-      name,
-      false,
-      `this clone lacks the merge driver that .gitattributes asks for (${missing.join(", ")})`,
-      INIT,
-      fix,
-    );
-  if (wanted.some(([key, value]) => settings.get(key) !== value))
-    return check(name, false, "the merge driver of this clone starts another installation of memdir", INIT, fix);
+  const others = wanted.flatMap(([key, value]) => (settings.get(key) === value ? [] : [key]));
+  const missing = others.filter((key) => !settings.get(key)).join(", ");
+  const detail = missing
+    ? `this clone lacks the merge driver that .gitattributes asks for (${missing})`
+    : "the merge driver of this clone starts another installation of memdir";
+  if (others.length > 0) return check(name, false, detail, INIT, fix);
   const other = await findOther(checkout);
   if (other)
     return check(name, false, other, "move memdir's lines to the end of .gitattributes, or remove the other rule");

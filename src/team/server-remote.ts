@@ -8,8 +8,8 @@ import {
   type HttpAnswer,
   type HttpOptions,
   type HttpRequest,
-  isTooLarge,
   type Network,
+  nullIfTooLarge,
   openHttp,
   problemOf,
 } from "./http.ts";
@@ -38,12 +38,11 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
       const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const { state = "", since, ...rows } = expectRows(http, ListAnswer, answer);
-      const listed = readListing(http, rows);
+      const { state = "", since, id: own, entries } = expectRows(http, ListAnswer, answer);
+      const id = `${http.url}#${own}`;
       // Only what changed since; everything where the server does not know that state, or knows no states.
-      const isPart = last !== null && since !== undefined && since === last.state && listed.id === last.listing.id;
-      const listing =
-        isPart && last ? { ...listed, entries: replaceEntries(last.listing.entries, listed.entries) } : listed;
+      const isPart = since !== undefined && since === last?.state && id === last.listing.id;
+      const listing = { id, entries: replaceEntries(isPart && last ? last.listing.entries : [], entries) };
       const etag = answer.headers.get("etag");
       last = etag ? { etag, state, listing } : null;
       return listing;
@@ -56,7 +55,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       }
       return texts;
     },
-    apply: (changes, signal) => applyAll(http, changes, signal),
+    apply: (...args) => applyAll(http, ...args),
     async findLost(had, signal) {
       const lost = new Set<string>();
       for (let at = 0; at < had.length; at += protocol.LIMITS.fetchPaths) {
@@ -73,14 +72,10 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       do {
         const query = new URLSearchParams({ limit: "200", ...(before && { before }), ...(hash && { hash }) });
         const target = `/versions/${encodePath(path)}?${query}`;
-        const answer = await http
-          .send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal })
-          .catch((error) => {
-            // One memory with a long history must not keep all others from being synced.
-            if (!isTooLarge(error)) throw error;
-            http.log(`the history of ${path} is too large and was skipped`);
-            return null;
-          });
+        const request = { method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal } as const;
+        const answer = await http.send(request).catch(nullIfTooLarge);
+        // One memory with a long history must not keep all others from being synced.
+        if (answer === null) http.log(`the history of ${path} is too large and was skipped`);
         if (answer === null || answer.status === 404) break;
         const { versions: page, more } = expectRows(http, VersionsAnswer, answer);
         pages.unshift(page.map(({ revision, author, at, text }) => ({ revision, author, at, text })));
@@ -107,17 +102,10 @@ async function fetchSome(
   texts: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let answer: HttpAnswer;
-  try {
-    answer = await http.send({
-      method: "POST",
-      path: "/fetch",
-      body: { paths: entries.map(({ path }) => path) },
-      maxBytes: MAX_TEXT_BYTES,
-      signal,
-    });
-  } catch (error) {
-    if (!isTooLarge(error)) throw error;
+  const body = { paths: entries.map(({ path }) => path) };
+  const request = { method: "POST", path: "/fetch", body, maxBytes: MAX_TEXT_BYTES, signal } as const;
+  const answer = await http.send(request).catch(nullIfTooLarge);
+  if (answer === null) {
     const half = Math.ceil(entries.length / 2);
     if (entries.length === 1) return http.log(`${entries[0]?.path} is too large and was skipped`);
     await fetchSome(http, entries.slice(0, half), texts, signal);
@@ -137,26 +125,25 @@ async function fetchSome(
  * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
  * after the answer.
  */
-async function applyAll(http: Http, changes: readonly RemoteChange[], signal: AbortSignal | undefined) {
+async function applyAll(http: Http, ...[changes, signal, onProgress]: Parameters<Remote["apply"]>) {
   const outcomes: RemoteOutcome[] = [];
-  const byPath = new Map<string, number[]>();
-  for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
-  const queue = byPath.values();
+  const queue = changes.entries();
   const failures: unknown[] = [];
+  const last = new Map<string, Promise<void>>();
+  let done = 0;
   const work = async () => {
-    for (const places of queue) {
-      for (const at of places) {
-        if (failures.length > 0) return;
-        await applyOne(http, changes[at] as RemoteChange, signal).then(
-          (outcome) => {
-            outcomes[at] = outcome;
-          },
-          (error) => failures.push(error),
-        );
-      }
+    for (const [at, change] of queue) {
+      if (failures.length > 0) return;
+      const apply = async () => {
+        outcomes[at] = await applyOne(http, change, signal);
+      };
+      const applied = (last.get(change.path) ?? Promise.resolve()).then(apply);
+      last.set(change.path, applied);
+      await applied;
+      onProgress?.(++done);
     }
   };
-  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, () => work().catch((error) => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   return outcomes;
 }
@@ -175,19 +162,17 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
     ...(change.kind === "put" ? { body: change.text } : {}),
     signal,
   });
-  if (answer.status === 412 || answer.status === 409) return readStale(http, path, answer);
-  if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
+  if (answer.status === 412 || answer.status === 409) return { kind: "stale", path };
+  if (answer.status >= 400) {
+    // Rights and room are not the text's: "refused" is what the server says of a repository that is full.
+    const isPassing = answer.status === 403 || answer.status === 404 || problemOf(answer).problem === "refused";
+    return { kind: "refused", path, reason: refusalOf(answer), isPassing };
+  }
   const { revision, hash } = http.expect(protocol.WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
     throw http.misbehaved("acknowledged a different text from the one that was sent");
   }
   return { kind: "done", path, revision };
-}
-
-/** Rights and room are not the text's: "refused" is what the server says of a repository that is full. */
-function isPassing(answer: HttpAnswer): boolean {
-  if (answer.status === 403 || answer.status === 404) return true;
-  return answer.status === 422 && problemOf(answer).problem === "refused";
 }
 
 function encodePath(path: string): string {
@@ -220,7 +205,7 @@ function rowsOf<S extends v.GenericSchema>(row: S) {
   );
 }
 
-const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: v.array(v.unknown()) });
+const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: rowsOf(protocol.RemoteEntry) });
 const FetchAnswer = v.object({ ...protocol.FetchAnswer.entries, memories: rowsOf(protocol.Fetched) });
 const VersionsAnswer = v.object({ ...protocol.VersionsAnswer.entries, versions: rowsOf(protocol.Version) });
 
@@ -234,24 +219,6 @@ function expectRows<S extends v.GenericSchema>(http: Http, form: S, answer: Http
   return http.expect(form, answer);
 }
 
-/** Entries that no file here could be are left out, and nothing is known of them. */
-function readListing(http: Http, { id, entries }: { id: string; entries: unknown[] }): RemoteListing {
-  const byPath = new Map<string, protocol.RemoteEntry>();
-  for (const item of entries) {
-    const { success, output, issues } = v.safeParse(protocol.RemoteEntry, item);
-    if (!success) http.log(`skipped an entry: ${issues[0].message}`);
-    else if (byPath.has(output.path)) http.log(`${output.path} is listed twice; the first entry is used`);
-    else byPath.set(output.path, output);
-  }
-  return { id: `${http.url}#${id}`, entries: [...byPath.values()] };
-}
-
-function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome {
-  const { current } = http.expect(v.pick(protocol.StaleAnswer, ["current"]), answer);
-  if (current && current.path !== path) throw http.misbehaved("did not say what conflicts with a change");
-  return { kind: "stale", path, current };
-}
-
 /** People, tokens and rows of a large team; no memories. */
 const MAX_ADMIN_BYTES = 16_000_000;
 
@@ -261,19 +228,8 @@ const MAX_ADMIN_BYTES = 16_000_000;
  */
 export function openAdministration(network: Network, { server, team, token }: HttpOptions) {
   const http = openHttp(network, { server, team, token });
-  const ask = async <S extends v.GenericSchema>(
-    form: S,
-    method: HttpRequest["method"],
-    path: string,
-    body?: object,
-  ): Promise<v.InferOutput<S>> => {
-    const answer = await http.send({ method, path, body, maxBytes: MAX_ADMIN_BYTES });
-    const { status } = answer;
-    if (status >= 200 && status < 300) return http.expect(form, answer);
-    if (status < 400) throw http.misbehaved(`answered ${status}`);
-    const message = problemOf(answer).message || `${http.url} answered ${status}: it does not support this request`;
-    throw new MemdirError(CODES[status] ?? "network", message);
-  };
+  const ask = <S extends v.GenericSchema>(form: S, method: HttpRequest["method"], path: string, body?: object) =>
+    askFor(http, form, { method, path, body, maxBytes: MAX_ADMIN_BYTES }, CODES);
   return {
     view: () => ask(protocol.TeamAnswer, "GET", ""),
     /** For admins. */
@@ -306,6 +262,20 @@ export function openAdministration(network: Network, { server, team, token }: Ht
 
 const CODES: Record<number, ErrorCode> = { 404: "not-found", 409: "conflict", 400: "usage", 422: "usage" };
 
+/** The answer in the agreed form; else an error with the server's words. */
+async function askFor<S extends v.GenericSchema>(
+  http: Http,
+  form: S,
+  request: HttpRequest,
+  codes: Readonly<Record<number, ErrorCode>>,
+): Promise<v.InferOutput<S>> {
+  const answer = await http.send(request);
+  const { status } = answer;
+  if (status >= 200 && status < 300) return http.expect(form, answer);
+  const message = problemOf(answer).message || `${http.url} answered ${status}: it does not support this request`;
+  throw new MemdirError(codes[status] ?? "network", message);
+}
+
 /** These requests need none, and every request of ours sends one. */
 const NO_TOKEN = "signing-in-without-one";
 
@@ -320,11 +290,8 @@ export async function signIn(
   signal?: AbortSignal,
 ): Promise<string> {
   const http = openHttp(network, { server, team, token: NO_TOKEN });
-  const ask = async <S extends v.GenericSchema>(form: S, path: string, body: object): Promise<v.InferOutput<S>> => {
-    const answer = await http.send({ method: "POST", path, body, signal });
-    if (answer.status === 200) return http.expect(form, answer);
-    throw new MemdirError("usage", problemOf(answer).message || `${http.url} answered ${answer.status}`);
-  };
+  const ask = <S extends v.GenericSchema>(form: S, path: string, body: object) =>
+    askFor(http, form, { method: "POST", path, body, signal }, { ...CODES, 403: "usage", 404: "usage" });
   const { handle, url, userCode, seconds, interval } = await ask(protocol.LoginAnswer, "/login", {});
   show([`open ${url} in a browser and confirm the code ${userCode}`]);
   const until = network.now().getTime() + seconds * 1000;

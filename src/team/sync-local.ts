@@ -29,26 +29,23 @@ export function readLocal(
     if (problem !== null) local.held.set(path, problem);
     else if ("text" in read) local.files.set(path, { hash: sha256(read.text), text: read.text });
   }
-  const isOwned = openOwnership(directory);
   const known = new Set(asked);
   const others = new Map([...local.files.keys()].flatMap((path) => (known.has(path) ? [] : [[foldPath(path), path]])));
   for (const path of known) {
     if (local.files.has(path) || local.held.has(path)) continue;
-    const place = isOwned(path) ? placeOf(directory, path) : null;
-    const spelling = place === "file" ? others.get(foldPath(path)) : undefined;
-    if (spelling !== undefined) respell(local, spelling, path);
+    const place = isForeign(directory, path) ? null : placeOf(directory, path);
+    const spelling = others.get(foldPath(path)) ?? "";
+    const respelled = place === "file" ? local.files.get(spelling) : undefined;
+    if (respelled) {
+      // On a disk that ignores case, a file that was only spelled anew is still the one that the others know.
+      local.files.delete(spelling);
+      local.files.set(path, respelled);
+    }
     // Another directory's, or another memory's that this disk cannot distinguish from it.
     else if (place === null || place === "file") local.held.set(path, "");
     else if (place === "odd") local.held.set(path, "something that is not a regular file is in its place");
   }
   return local;
-}
-
-/** On a disk that ignores case, a file that was only spelled anew is still the one that the others know. */
-function respell({ files }: LocalTexts, from: string, to: string): void {
-  const file = files.get(from);
-  files.delete(from);
-  if (file) files.set(to, file);
 }
 
 type Read = { text: string } | { problem: string };
@@ -81,23 +78,12 @@ export function placeOf(directory: Store, path: string): Place {
   return stat !== "odd" && stat.isFile() ? "file" : "odd";
 }
 
-/** "" for the directory itself. */
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
-}
-
-/** Whether a path belongs to this directory: a folder with a state folder of its own is another one. */
-function openOwnership(directory: Store): (path: string) => boolean {
-  const folders = new Map<string, boolean>([["", true]]);
-  const owns = (folder: string): boolean => {
-    const known = folders.get(folder);
-    if (known !== undefined) return known;
-    const state = join(directory.path, folder, ".memdir");
-    const owned = directory.recursive && owns(folderOf(folder)) && !lstatOrNull(state);
-    folders.set(folder, owned);
-    return owned;
-  };
-  return (path) => owns(folderOf(path));
+/** A folder with a state folder of its own is another directory. */
+function isForeign({ path: root, recursive }: Store, path: string): boolean {
+  const folders = path.split("/").slice(0, -1);
+  return folders.some(
+    (_, at) => !recursive || lstatOrNull(join(root, ...folders.slice(0, at + 1), ".memdir")) !== null,
+  );
 }
 
 const ON_PURPOSE: ReadonlySet<string> = new Set(["forget", "rename", "prune", "dream", "undo"]);
@@ -217,67 +203,13 @@ export function syncFile({ path }: Store): StateText {
 
 /** What was noted about a remote that is not the one of the last sync: it counts again when that one comes back. */
 export function otherState({ path }: Store, id: string) {
-  const key = `${OTHERS_FOLDER}/${sha256(id).slice(0, 16)}`;
+  const key = `sync-stores/${sha256(id).slice(0, 16)}`;
   const { write } = openState(path).text(`${key}.json`, { flush: true });
   return { read: () => readKept(path, key), write: (state: SyncState) => write(formatState(state)) };
 }
 
-const OTHERS_FOLDER = "sync-stores";
-
-/** The texts that were agreed on, for merging: some of each in one file, so that thousands of them are not thousands of files. */
-export function openBaseTexts({ path }: Store) {
+/** Earlier versions kept the texts that were agreed on. They are in the remote's history, too, which is asked for the few that are merged. */
+export function removeBaseTexts({ path }: Store): void {
   const state = openState(path);
-  const shards = new Map<string, Map<string, string>>();
-  const changed = new Set<string>();
-  const recordOf = (key: string) => state.record(`${BASE_FOLDER}/${key}`, (value) => v.parse(Texts, value));
-  const shardOf = (hash: string): Map<string, string> => {
-    const key = /^[0-9a-f]{64}$/.test(hash) ? hash.slice(0, 2) : "other";
-    const shard = shards.get(key) ?? new Map(Object.entries(recordOf(key).read() ?? {}));
-    shards.set(key, shard);
-    return shard;
-  };
-  return {
-    /** Null when it was lost: then there is nothing to merge with. */
-    find(hash: string): string | null {
-      const text = shardOf(hash).get(hash);
-      return text !== undefined && sha256(text) === hash ? text : null;
-    },
-    /** The text must be that of the hash: whoever has both has made sure of it, and `find` looks again. */
-    keep(hash: string, text: string): void {
-      const shard = shardOf(hash);
-      if (shard.has(hash)) return;
-      shard.set(hash, text);
-      changed.add(hash.slice(0, 2));
-    },
-    /** Before the state that names them is saved. */
-    save(): void {
-      for (const key of changed) recordOf(key).write(Object.fromEntries(shards.get(key) ?? []));
-      changed.clear();
-    },
-    /** Removes those that neither an agreement nor anything on its way names; `before` are those that were named at the start. */
-    sweep(before: ReadonlySet<string>, needed: ReadonlySet<string>): void {
-      for (const hash of before) if (!needed.has(hash)) shardOf(hash);
-      for (const [key, shard] of shards)
-        for (const hash of shard.keys()) if (!needed.has(hash) && shard.delete(hash)) changed.add(key);
-      quietly(this.save);
-      // Earlier versions had a file for each text.
-      for (const key of state.keys(BASE_FOLDER, "")) if (!key.endsWith(".json")) quietly(state.text(key).remove);
-    },
-  };
-}
-
-const BASE_FOLDER = "sync-base";
-const Texts = v.record(v.string(), v.string());
-
-/** The hashes of the texts that a later merge may need, with this remote or with another one. */
-export function neededTexts({ path }: Store, current: SyncState): Set<string> {
-  const others = openState(path)
-    .keys(OTHERS_FOLDER)
-    .flatMap((key) => readKept(path, key) ?? []);
-  return new Set(
-    [current, ...others].flatMap(({ agreed, sent }) => [
-      ...[...agreed.values()].map(({ hash }) => hash),
-      ...sent.values(),
-    ]),
-  );
+  for (const key of state.keys("sync-base", "")) quietly(state.text(key).remove);
 }

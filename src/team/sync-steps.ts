@@ -1,9 +1,9 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
 import { attempt, MemdirError } from "../errors.ts";
-import { findBytes, findObjections, type Staged, type Store, walk } from "../store/store.ts";
+import { findBytes, findObjections, type Staged, type Store, type Writer, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { type ConflictCopy, makeConflictCopy, mergeMemory } from "./merge.ts";
+import { makeConflictCopy, mergeMemory } from "./merge.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 import {
@@ -25,79 +25,95 @@ type Listed = ReadonlyMap<string, RemoteEntry>;
 
 export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, listed: Listed): Promise<void> {
   const stepsOf = <K extends Step["kind"]>(kind: K) => steps.filter((step): step is StepOf<K> => step.kind === kind);
-  const textOf = (path: string) => local.files.get(path)?.text ?? "";
-  for (const { path, hash, revision } of stepsOf("agree")) agree(pass, path, textOf(path), { hash, revision });
-  for (const { path } of stepsOf("forget")) pass.state.agreed.delete(path);
-  await pull(pass, stepsOf("pull"));
-  await removeHere(pass, stepsOf("remove-here"));
-  const meetings = await mergeAll(pass, stepsOf("merge"), textOf);
-  await keepBoth(pass, meetings, local, listed);
+  const { state } = pass;
+  for (const { path, hash, revision } of stepsOf("agree")) noteAgreed(state, path, { hash, revision });
+  for (const { path } of stepsOf("forget")) state.agreed.delete(path);
+  const pulls = stepsOf("pull");
+  const staging = openStaging(pass, new Set(pulls.map(({ path }) => path)));
+  let meetings: Meeting[] = [];
+  try {
+    const texts = await fetchTexts(pass, [...pulls, ...stepsOf("merge")], staging.add);
+    meetings = await mergeAll(pass, stepsOf("merge"), local, texts);
+    const both = meetings.filter(({ merged }) => merged === null);
+    const groups = [
+      ...pulls.flatMap((step) => pull(pass, step, texts.get(step.path))),
+      ...stepsOf("remove-here").map((step) => removeHere(pass, step)),
+      ...both.map((meeting) => keepBoth(pass, meeting, local, listed)),
+    ];
+    await writeHere(pass, groups, await staging.end());
+  } finally {
+    await staging.clear();
+  }
+  const pushes = stepsOf("push");
+  // Not for merged texts: what is here does not come from those before they are written.
+  for (const step of pushes) state.sent.set(step.path, step.local);
   pass.save();
-  await push(pass, stepsOf("push"), textOf);
-  await pushMerged(pass, meetings);
-  await removeThere(pass, stepsOf("remove-there"));
+  await send(pass, [
+    ...pushes.flatMap((step) => push(pass, step, local)),
+    ...meetings.flatMap((meeting) => pushMerged(pass, meeting)),
+    ...removeThere(pass, stepsOf("remove-there")),
+  ]);
+  // Of the others it is known that the remote has not taken them.
+  for (const { path } of pushes) state.sent.delete(path);
 }
 
-/** What has arrived is written aside while the rest is on its way: then the lock is held only to move it into place. */
-async function pull(pass: Pass, steps: readonly StepOf<"pull">[]): Promise<void> {
-  const { directory, dryRun } = pass.options;
+/**
+ * What has arrived is written aside while the rest is on its way: then the lock is held only to move it into place. One page at a
+ * time is flushed while the next one is fetched.
+ */
+function openStaging({ options: { directory, dryRun } }: Pass, wanted: ReadonlySet<string>) {
   const staged = new Map<string, string>();
-  let staging: Promise<void> = Promise.resolve();
-  const stage = async (page: Texts) => {
-    const contents = new Map([...page].map(([path, text]) => [path, Buffer.from(text)]));
+  let writing: Promise<void> = Promise.resolve();
+  const write = async (page: Texts) => {
+    const some = [...page].filter(([path]) => wanted.has(path));
+    const contents = new Map(some.map(([path, text]) => [path, Buffer.from(text)]));
+    if (contents.size === 0 || dryRun) return;
     for (const [path, name] of await directory.stage(contents)) staged.set(path, name);
   };
-  try {
-    const texts = await fetchTexts(pass, steps, async (page) => {
-      // One page at a time is flushed while the next one is fetched.
-      await staging;
-      if (dryRun || page.size === 0) return;
-      staging = stage(page);
+  return {
+    async add(page: Texts) {
+      await writing;
+      writing = write(page);
       // Thrown by whoever waits for it next.
-      staging.catch(() => {});
-    });
-    const groups = steps.flatMap(({ path, entry, why, local }): Group[] => {
-      const text = texts.get(path);
-      if (text === undefined) return [];
-      const done = () => {
-        agree(pass, path, text, agreedBy(entry));
-        pass.result.pulled.push(path);
-        if (why === "returned")
-          pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
-        if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
-      };
-      return [{ writes: [{ path, expected: local, text }], done }];
-    });
-    await staging;
-    await writeHere(pass, groups, staged);
-  } finally {
-    await staging.catch(() => {});
-    if (staged.size > 0) await directory.unstage(staged).catch(() => {});
-  }
+      writing.catch(() => {});
+    },
+    end: () => writing.then(() => staged),
+    async clear() {
+      await writing.catch(() => {});
+      if (staged.size > 0) await directory.unstage(staged).catch(() => {});
+    },
+  };
 }
 
-async function removeHere(pass: Pass, steps: readonly StepOf<"remove-here">[]): Promise<void> {
-  const groups = steps.map(({ path, local }) => ({
-    writes: [{ path, expected: local, text: null }],
-    done() {
-      pass.state.agreed.delete(path);
-      pass.result.removed.here.push(path);
-    },
-  }));
-  await writeHere(pass, groups);
+function pull(pass: Pass, { path, entry, why, local }: StepOf<"pull">, text: string | undefined): Group[] {
+  if (text === undefined) return [];
+  const done = () => {
+    noteAgreed(pass.state, path, agreedBy(entry));
+    pass.result.pulled.push(path);
+    if (why === "returned") pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
+    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
+  };
+  return [{ writes: [{ path, expected: local, text }], done }];
+}
+
+function removeHere({ state, result }: Pass, { path, local }: StepOf<"remove-here">): Group {
+  const done = () => {
+    state.agreed.delete(path);
+    result.removed.here.push(path);
+  };
+  return { writes: [{ path, expected: local, text: null }], done };
 }
 
 type Meeting = Awaited<ReturnType<typeof mergeAll>>[number];
 
 /** `merged` is null where both cannot hold. */
-async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (path: string) => string) {
+async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], { files }: LocalTexts, texts: Texts) {
   const meetings = [];
-  const texts = await fetchTexts(pass, steps);
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
+    const ours = files.get(step.path)?.text;
     const theirs = texts.get(step.path);
-    if (theirs === undefined) continue;
-    const ours = textOf(step.path);
+    if (ours === undefined || theirs === undefined) continue;
     const base = await findBase(pass, step, written.get(step.path));
     meetings.push({ step, ours, theirs, merged: base === null ? null : mergeMemory(base, ours, theirs) });
   }
@@ -105,15 +121,13 @@ async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], textOf: (
 }
 
 /**
- * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
- * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
+ * What both come of, from the remote's history: the text that was agreed on. Where a killed pass wrote a later one here and could not
+ * note it, that one; where nothing is agreed on, or the remote has lost it, the newest one that was ever here.
  */
 async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
   const { path, local, base } = step;
-  const { state, options, texts } = pass;
+  const { state, options } = pass;
   const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
-  const kept = base === null || unnoted !== null ? null : texts.find(base);
-  if (kept !== null) return kept;
   const findLast = async (isBase: (hash: string) => boolean, wanted?: string) =>
     (await options.remote.versions(path, options.signal, wanted)).findLast(
       ({ text }) => text !== null && isBase(sha256(text)),
@@ -121,103 +135,72 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
   // By its text where that is known: the history may be long.
   const find = async (wanted: string | null) => (wanted === null ? null : findLast((hash) => hash === wanted, wanted));
   if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
-  return (await find(unnoted)) ?? texts.find(base) ?? find(base);
+  return (await find(unnoted)) ?? find(base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
-async function keepBoth(pass: Pass, meetings: readonly Meeting[], { files, held }: LocalTexts, listed: Listed) {
-  const isTaken = ({ path, text }: ConflictCopy) => {
+function keepBoth(pass: Pass, { step, ours, theirs }: Meeting, { files, held }: LocalTexts, listed: Listed): Group {
+  const { path, entry, local } = step;
+  const copy = makeConflictCopy(path, ours, ({ path, text }) => {
     const there = listed.get(path);
     const others = [files.get(path), there?.deleted ? undefined : there];
     return held.has(path) || others.some((other) => other !== undefined && other.hash !== sha256(text));
-  };
-  const groups = meetings.flatMap(({ step: { path, entry, local }, ours, theirs, merged }): Group[] => {
-    if (merged !== null) return [];
-    const copy = makeConflictCopy(path, ours, isTaken);
-    const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
-    if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
-    const done = () => {
-      agree(pass, path, theirs, agreedBy(entry));
-      pass.result.conflicts.push({ path, copy: copy.path });
-      if (pass.options.dryRun) pass.result.pushed.push(copy.path);
-      const who = authorOf(pass, entry);
-      pass.notice(`${path} was changed here and by ${who}: theirs is kept there, yours is in ${copy.path}`);
-      pass.again = true;
-    };
-    return [{ writes, done }];
   });
-  await writeHere(pass, groups);
+  const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
+  if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
+  const done = () => {
+    noteAgreed(pass.state, path, agreedBy(entry));
+    pass.result.conflicts.push({ path, copy: copy.path });
+    if (pass.options.dryRun) pass.result.pushed.push(copy.path);
+    const who = authorOf(pass, entry);
+    pass.notice(`${path} was changed here and by ${who}: theirs is kept there, yours is in ${copy.path}`);
+    pass.again = true;
+  };
+  return { writes, done };
 }
 
-async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path: string) => string): Promise<void> {
-  if (steps.length === 0) return;
-  // Not for merged texts: what is here does not come from those before they are written.
-  for (const { path, local } of steps) {
-    pass.texts.keep(local, textOf(path));
-    pass.state.sent.set(path, local);
-  }
-  pass.save();
-  const sendings = steps.flatMap((step) => {
-    const { path, local, why } = step;
-    const text = textOf(path);
-    const done = (revision: string) => {
-      agree(pass, path, text, { hash: local, revision });
-      pass.result.pushed.push(path);
-      if (why === "kept")
-        pass.notice(`${path} was removed by others and changed here: your change is kept, and shared again`);
-      if (why === "lost")
-        pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
-    };
-    return offer(pass, step, text, done);
-  });
-  await send(pass, "push", sendings);
-  // Of the others it is known that the remote has not taken them.
-  for (const { path } of steps) pass.state.sent.delete(path);
-  pass.save();
+function push(pass: Pass, step: StepOf<"push">, { files }: LocalTexts): Sending[] {
+  const { path, local, why } = step;
+  const done = (revision: string) => {
+    noteAgreed(pass.state, path, { hash: local, revision });
+    pass.result.pushed.push(path);
+    if (why === "kept")
+      pass.notice(`${path} was removed by others and changed here: your change is kept, and shared again`);
+    if (why === "lost") pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
+  };
+  return offer(pass, step, files.get(path)?.text ?? "", done);
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
-async function pushMerged(pass: Pass, meetings: readonly Meeting[]): Promise<void> {
-  const groups: Group[] = [];
-  const isMerged = meetings.some(({ merged }) => merged !== null);
-  const sendings = meetings.flatMap(({ step: { path, local, entry }, merged: text }) => {
-    if (text === null) return [];
-    const hash = sha256(text);
-    const keep = (revision: string) => {
-      agree(pass, path, text, { hash, revision });
-      pass.result.merged.push(path);
-    };
-    const writes = hash === local ? [] : [{ path, expected: local, text }];
-    const done = (revision: string) => groups.push({ writes, done: () => keep(revision) });
-    return offer(pass, { path, expected: entry.revision, local }, text, done);
-  });
-  await send(pass, "push", sendings);
-  await writeHere(pass, groups);
-  if (isMerged) pass.save();
+function pushMerged(pass: Pass, { step: { path, local, entry }, merged: text }: Meeting): Sending[] {
+  if (text === null) return [];
+  const hash = sha256(text);
+  const done = (revision: string) => {
+    noteAgreed(pass.state, path, { hash, revision });
+    pass.result.merged.push(path);
+  };
+  const writes = hash === local ? [] : [{ path, expected: local, text }];
+  return offer(pass, { path, expected: entry.revision, local }, text, done, writes);
 }
 
 /** Tombstones for files that are still missing right now. */
-async function removeThere(pass: Pass, steps: readonly StepOf<"remove-there">[]): Promise<void> {
+function removeThere(pass: Pass, steps: readonly StepOf<"remove-there">[]): Sending[] {
   const { directory, dryRun } = pass.options;
   const intended = findIntended(directory, new Set(steps.map(({ path }) => path)));
-  const isStillMissing = (path: string) =>
-    dryRun || (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory)));
-  const sendings = steps.map(
-    ({ path, expected }): Sending => ({
-      change() {
-        if (isStillMissing(path)) return { kind: "remove", path, expected };
-        pass.again = true;
-        return null;
-      },
-      done() {
-        pass.state.agreed.delete(path);
-        pass.state.absent.delete(path);
-        pass.result.removed.there.push(path);
-      },
-      refused: ({ reason }) => pass.notice(`${path} stays on the remote: ${reason}`),
-    }),
-  );
-  await send(pass, "remove", sendings);
+  return steps.flatMap(({ path, expected }): Sending[] => {
+    const isMissing = placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory));
+    if (!isMissing && !dryRun) {
+      pass.again = true;
+      return [];
+    }
+    const done = () => {
+      pass.state.agreed.delete(path);
+      pass.state.absent.delete(path);
+      pass.result.removed.there.push(path);
+    };
+    const refused: Sending["refused"] = ({ reason }) => pass.notice(`${path} stays on the remote: ${reason}`);
+    return [{ change: { kind: "remove", path, expected }, writes: [], done, refused }];
+  });
 }
 
 /** It may have been emptied or unmounted since it was read. */
@@ -225,11 +208,6 @@ function isInhabited(directory: Store): boolean {
   return (
     walk(directory.path, directory.recursive).files.length > 0 && placeOf(directory, ".memdir/sync.lock") === "file"
   );
-}
-
-function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
-  texts.keep(agreed.hash, text);
-  noteAgreed(state, path, agreed);
 }
 
 /** What we sent is ours and needs no author; of what came from there it is noted. */
@@ -246,7 +224,7 @@ function authorOf({ options }: Pass, { author }: RemoteEntry): string {
 async function fetchTexts(
   pass: Pass,
   steps: readonly { entry: RemoteEntry }[],
-  take: (page: Texts) => Promise<void> = async () => {},
+  take: (page: Texts) => Promise<void>,
 ): Promise<Texts> {
   const { remote, signal, findSecrets } = pass.options;
   const entries = steps.map(({ entry }) => entry);
@@ -304,55 +282,40 @@ interface Group {
   done(): void;
 }
 
-/**
- * One journal entry for so many files: as many as a repository may have, since each costs a look at the whole index and a copy of
- * it. Others wait for the lock meanwhile, for seconds and once.
- */
-const WRITE_BATCH = LIMITS.repositoryMemories;
-
-/** Groups whose files changed since they were read are left for the next round. */
+/** In one journal entry. Groups whose files changed since they were read are left for the next round. */
 async function writeHere(pass: Pass, groups: readonly Group[], staged?: Staged): Promise<void> {
-  const { dryRun, signal } = pass.options;
-  const written: Group[] = dryRun ? [...groups] : [];
-  for (let from = 0; from < groups.length && !dryRun; from += WRITE_BATCH) {
-    pass.progress("write", from, groups.length);
-    if (signal?.aborted)
-      throw new MemdirError(
-        "network",
-        "stopped before everything was written; the next `memdir sync` continues from here",
-      );
-    written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH), staged)));
-  }
-  for (const { done } of written) done();
-}
-
-async function writeBatch(pass: Pass, groups: readonly Group[], staged?: Staged): Promise<readonly Group[]> {
-  try {
-    return await pass.options.directory.change(async (pinned) => {
-      const befores = new Map<string, Buffer | null>();
-      const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write, befores)));
-      if (fit.length < groups.length) pass.again = true;
-      const writes = fit.flatMap((group) => group.writes);
-      if (writes.length === 0) return fit;
-      const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
-      const applied = await pinned.apply({
-        action: "sync",
-        reason: `from ${pass.options.remote.name}`,
-        writes: contents,
-        staged: await pinned.stage(contents, staged),
-        befores,
-        // What came from the remote has passed the gate when it was fetched, and everything else was here before.
-        trust: null,
-      });
-      for (const notice of applied.notices) pass.notice(notice);
-      return fit;
+  const { directory, remote, dryRun, signal } = pass.options;
+  if (groups.length === 0) return;
+  pass.progress("write", 0, groups.length);
+  const stopped = "stopped before everything was written; the next `memdir sync` continues from here";
+  if (signal?.aborted) throw new MemdirError("network", stopped);
+  const write = async (pinned: Writer) => {
+    const befores = new Map<string, Buffer | null>();
+    const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write, befores)));
+    if (fit.length < groups.length) pass.again = true;
+    const writes = fit.flatMap((group) => group.writes);
+    if (writes.length === 0) return fit;
+    const contents = new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)]));
+    const applied = await pinned.apply({
+      action: "sync",
+      reason: `from ${remote.name}`,
+      writes: contents,
+      staged: await pinned.stage(contents, staged),
+      befores,
+      // What came from the remote has passed the gate when it was fetched, and everything else was here before.
+      trust: null,
     });
-  } catch (error) {
-    // Another program wrote between the check and the move: nothing of this batch has happened.
+    for (const notice of applied.notices) pass.notice(notice);
+    return fit;
+  };
+  const overtaken = (error: unknown) => {
+    // Another program wrote between the check and the move: nothing of this has happened.
     if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
     pass.again = true;
     return [];
-  }
+  };
+  const written = dryRun ? groups : await directory.change(write).catch(overtaken);
+  for (const { done } of written) done();
 }
 
 /** What is there goes into `befores`. */
@@ -370,6 +333,7 @@ function offer(
   { path, expected, local }: Pick<StepOf<"push">, "path" | "expected" | "local">,
   text: string,
   done: Sending["done"],
+  writes: readonly LocalWrite[] = [],
 ): Sending[] {
   const { mayTravel, findSecrets } = pass.options;
   const problem = findTextProblem(text) ?? mayTravel(path, text) ?? describeSecrets(findSecrets(text));
@@ -378,35 +342,32 @@ function offer(
   // What may be accepted the next time is only reported: a right that was given should take effect at once.
   const refused: Sending["refused"] = ({ reason, isPassing }) =>
     isPassing ? pass.result.refused.push({ path, reason }) : hold(reason);
-  return problem === null ? [{ change: () => ({ kind: "put", path, text, expected }), done, refused }] : [];
+  return problem === null ? [{ change: { kind: "put", path, text, expected }, writes, done, refused }] : [];
 }
 
 interface Sending {
-  /** Asked for at the last moment; null for nothing to send any more. */
-  change(): RemoteChange | null;
+  change: RemoteChange;
+  /** What is written here once the remote has taken it. */
+  writes: readonly LocalWrite[];
   done(revision: string): void;
   refused(outcome: Extract<RemoteOutcome, { kind: "refused" }>): void;
 }
 
-/** Small enough for a request, large enough that a first sync is not a thousand of them. */
-const PUSH_BATCH = 20;
-
 /** Stale ones are for the next round. */
-async function send(pass: Pass, phase: "push" | "remove", all: readonly Sending[]): Promise<void> {
+async function send(pass: Pass, all: readonly Sending[]): Promise<void> {
   const { remote, signal } = pass.options;
-  for (let from = 0; from < all.length; from += PUSH_BATCH) {
-    pass.progress(phase, from, all.length);
-    const some = all.slice(from, from + PUSH_BATCH).flatMap((sending) => {
-      const change = sending.change();
-      return change ? [{ ...sending, change }] : [];
-    });
-    const changes = some.map(({ change }) => change);
-    const outcomes = changes.length === 0 ? [] : await remote.apply(changes, signal);
-    for (const [i, { done, refused }] of some.entries()) {
-      const outcome = outcomes[i];
-      if (outcome?.kind === "done") done(outcome.revision);
-      else if (outcome?.kind === "refused") refused(outcome);
-      else pass.again = true;
-    }
+  if (all.length === 0) return;
+  const changes = all.map(({ change }) => change);
+  const progress = (done: number) => pass.progress("push", done, changes.length);
+  progress(0);
+  const outcomes = await remote.apply(changes, signal, progress);
+  const groups: Group[] = [];
+  for (const [i, { writes, done, refused }] of all.entries()) {
+    const outcome = outcomes[i];
+    if (outcome?.kind === "refused") refused(outcome);
+    else if (outcome?.kind !== "done") pass.again = true;
+    else if (writes.length > 0) groups.push({ writes, done: () => done(outcome.revision) });
+    else done(outcome.revision);
   }
+  await writeHere(pass, groups);
 }

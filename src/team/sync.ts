@@ -48,12 +48,11 @@ async function runRound(pass: Pass): Promise<void> {
   const listing = await remote.list(signal);
   if (pass.state.store !== listing.id) pass.state = changeRemote(pass, listing.id);
   const { state } = pass;
-  const there = readListed(pass, listing);
-  const { listed } = there;
+  const listed = readListed(pass, listing);
   const here = local.readLocal(directory, new Set([...listed.keys(), ...state.agreed.keys()]), mayTravel);
   const { files, held } = here;
   findArrived(pass, listed);
-  holdClashes(pass, here, there);
+  holdClashes(pass, here, listed);
   holdRefused(pass, here, listed);
   const missing = new Set([...state.agreed.keys()].filter((path) => !files.has(path) && !held.has(path)));
   const input = {
@@ -81,7 +80,7 @@ async function runRound(pass: Pass): Promise<void> {
   if (hasFreed(pass, here)) pass.again = true;
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
-  pass.sweep();
+  local.removeBaseTexts(directory);
 }
 
 /** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
@@ -117,35 +116,30 @@ function changeRemote({ state, notice, options }: Pass, id: string) {
 
 type Listed = ReadonlyMap<string, RemoteEntry>;
 
-type Listing = ReturnType<typeof readListed>;
-
-/** `clashes`: why an entry cannot be on every disk beside the others. */
-function readListed({ result, state }: Pass, { entries }: RemoteListing) {
+function readListed({ result }: Pass, { entries }: RemoteListing): Listed {
   const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
     const problem = findEntryProblem(entry.path);
     if (problem === null) listed.set(entry.path, entry);
     else if (!entry.deleted) result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
   }
-  // Of two that some disk cannot distinguish, the one that is here already has the name.
-  const sorted = [...listed.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const isKnown = ({ path }: RemoteEntry) => state.agreed.has(path);
-  const names = openNames();
-  const clashes = new Map<string, string>();
-  for (const entry of [...sorted.filter(isKnown), ...sorted.filter((entry) => !isKnown(entry))]) {
-    const other = entry.deleted ? null : names.claim(entry.path);
-    if (other !== null) clashes.set(entry.path, describeClash(other));
-  }
-  return { listed, names, clashes };
+  return listed;
 }
 
-/** Leaves alone what cannot be on every disk beside the others; it may still be removed. */
-function holdClashes({ state }: Pass, { files, held }: local.LocalTexts, { listed, names, clashes }: Listing): void {
-  for (const [path, reason] of clashes) if (files.has(path) || !state.agreed.has(path)) held.set(path, reason);
-  for (const path of [...files.keys()].sort()) {
-    const isGoing = listed.get(path)?.deleted === true && state.agreed.get(path)?.hash === files.get(path)?.hash;
-    const other = held.has(path) || isGoing ? null : names.claim(path);
-    if (other !== null) held.set(path, describeClash(other));
+/**
+ * Leaves alone what cannot be on every disk beside the others; it may still be removed. Of two that some disk cannot distinguish, the
+ * one that is here already has the name.
+ */
+function holdClashes({ state }: Pass, { files, held }: local.LocalTexts, listed: Listed): void {
+  const isKnown = (path: string) => state.agreed.has(path);
+  const isGoing = (path: string) =>
+    listed.get(path)?.deleted === true && state.agreed.get(path)?.hash === files.get(path)?.hash;
+  const there = [...listed.values()].flatMap(({ path, deleted }) => (deleted ? [] : [path])).sort();
+  const here = [...files.keys()].filter((path) => !isGoing(path)).sort();
+  const names = openNames();
+  for (const path of [...there.filter(isKnown), ...there.filter((path) => !isKnown(path)), ...here]) {
+    const other = names.claim(path);
+    if (other !== null && (files.has(path) || !isKnown(path))) held.set(path, describeClash(other));
   }
 }
 

@@ -1,7 +1,5 @@
 /** Sync while a person works: soon after a change here, and every now and then for changes there. One pass at a time. */
 
-import { watch as watchFiles } from "node:fs";
-import { isMemoryFile } from "../store/store.ts";
 import type { World } from "../world.ts";
 
 export interface WatchJob {
@@ -103,27 +101,4 @@ async function waitUntilSettled(timing: Timing, changes: Changes, signal: AbortS
 /** An aborted wait is simply over. */
 function pause({ sleep }: Timing, ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, signal).catch(() => {});
-}
-
-/** Changes of memories below `dir`. Where the system cannot watch, there are none, and the poll alone has to do. */
-export function listenToFiles(dir: string, log: (message: string) => void): WatchJob["listen"] {
-  return (onChange) => {
-    const onError = (error: unknown) =>
-      log(`${dir} cannot be watched (${(error as Error).message}); it is polled instead`);
-    try {
-      const watcher = watchFiles(dir, { recursive: true, persistent: true }, (_, name) => {
-        if (name === null || isShared(name.replaceAll("\\", "/"))) onChange();
-      });
-      watcher.on("error", onError);
-      return () => watcher.close();
-    } catch (error) {
-      onError(error);
-      return () => {};
-    }
-  };
-}
-
-/** Our own notes and the index change with every pass. */
-function isShared(name: string): boolean {
-  return !name.split("/").some((part) => part.startsWith(".")) && isMemoryFile(name);
 }

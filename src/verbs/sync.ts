@@ -5,12 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readRegular } from "../disk/fence.ts";
 import { exitCodeOf, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import { watchDirectory } from "../memory/watch.ts";
 import { type GitSync, joinTeam, leaveTeam, openGitSync, openNetwork, openTeam } from "../open-team.ts";
 import type { Network } from "../team/http.ts";
 import { checkToken, findGivenToken, formatMembership, parseMembership } from "../team/membership.ts";
 import { signIn } from "../team/server-remote.ts";
 import type { SyncResult } from "../team/sync-pass.ts";
-import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
+import { keepSynced, POLL_MS } from "../team/watch.ts";
 import { bold, type Context, dim, flag, good, type Input, notes, number, text, verb, warn } from "../verb.ts";
 import { killAfter } from "./common.ts";
 
@@ -101,9 +102,12 @@ async function watch({ sync, directories }: GitSync, { show, signal }: Context):
       if (countsOf(result).length > 0) show(describeSync(result), result);
     },
     listen: (onChange) => {
-      const closers = directories.map(({ path }) => listenToFiles(path, () => {})(onChange));
+      // Changes settle in `keepSynced`, which must know of the last one when it is told to end.
+      const watched = directories.map(({ path, recursive }) =>
+        watchDirectory({ path, recursive, onChange, log: () => {}, settleMs: 0 }),
+      );
       return () => {
-        for (const close of closers) close();
+        for (const { close } of watched) close();
       };
     },
     onFailure: (error) => {

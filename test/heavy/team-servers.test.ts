@@ -224,7 +224,7 @@ async function addLine(remote: Remote, file: string, line: string): Promise<Remo
   const entry = entries.find(({ path: known }) => known === file);
   const text = entry ? (await remote.fetch([entry])).get(file) : undefined;
   // Changed between the two questions.
-  if (entry && text === undefined) return { kind: "stale", path: file, current: entry };
+  if (entry && text === undefined) return { kind: "stale", path: file };
   if (entry && text?.split("\n").includes(line)) return { kind: "done", path: file, revision: entry.revision };
   const change = { kind: "put", path: file, text: text === undefined ? line : `${text}\n${line}` } as const;
   const [outcome] = await remote.apply([{ ...change, expected: entry?.revision ?? null }]);

@@ -206,7 +206,7 @@ function decide(book: Book, change: RemoteChange): RemoteOutcome | null {
     if (live?.hash === sha256(change.text)) return { kind: "done", path, revision: String(live.revision) };
   }
   if ((live ? String(live.revision) : null) === expected) return null;
-  return { kind: "stale", path, current: line ? entryOf(line) : null };
+  return { kind: "stale", path };
 }
 
 /** A link or a folder in its place, or a file in the place of one of its folders. */

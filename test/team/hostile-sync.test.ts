@@ -255,8 +255,7 @@ describe("a remote that lies", () => {
     const { bob, remote } = await shared();
     bob.write("plan.md", text("mine"));
     const real = remote.open("bob");
-    const stale: Remote["apply"] = async (changes) =>
-      changes.map(({ path }) => ({ kind: "stale", path, current: null }));
+    const stale: Remote["apply"] = async (changes) => changes.map(({ path }) => ({ kind: "stale", path }));
     const result = await bob.sync({ remote: lying(real, { apply: stale }) });
     expect(bob.read("plan.md")).toContain("mine");
     expect(result.notices.join("\n")).toMatch(/again/i);

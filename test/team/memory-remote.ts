@@ -34,7 +34,7 @@ export function makeMemoryRemote(now: () => Date = () => new Date(0)): MemoryRem
     const live = current?.deleted === false ? current : null;
     if (one.kind === "put" && live?.hash === sha256(one.text)) return { kind: "done", path, revision: live.revision };
     if (one.kind === "remove" && !live) return { kind: "done", path, revision: current?.revision ?? "" };
-    if ((live?.revision ?? null) !== expected) return { kind: "stale", path, current };
+    if ((live?.revision ?? null) !== expected) return { kind: "stale", path };
     const revision = `r${++last}`;
     const text = one.kind === "put" ? one.text : null;
     log.set(path, [...(log.get(path) ?? []), { revision, author, at: now().toISOString(), text }]);

@@ -1,10 +1,6 @@
-import fs from "node:fs";
-import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEBOUNCE_MS, FLUSH_MS, keepSynced, listenToFiles, type WatchJob } from "../../src/team/watch.ts";
+import { DEBOUNCE_MS, FLUSH_MS, keepSynced, type WatchJob } from "../../src/team/watch.ts";
 import type { World } from "../../src/world.ts";
-import { makeTemporary } from "../temporary.ts";
-import { settle, until } from "../until.ts";
 
 /** Time passes when the test says so. */
 function makeClock() {
@@ -183,42 +179,5 @@ describe("keepSynced", () => {
     const { passes, done } = start({ signal: stop.signal });
     await done;
     expect(passes).toEqual([]);
-  });
-});
-
-describe("listenToFiles", () => {
-  it("hears of memories and of nothing else", async () => {
-    const dir = makeTemporary("watch");
-    fs.mkdirSync(path.join(dir, ".memdir", "tmp"), { recursive: true });
-    fs.mkdirSync(path.join(dir, "sub"));
-    let heard = 0;
-    const close = listenToFiles(dir, () => {})(() => heard++);
-    await settle();
-    for (const name of [".memdir/journal.jsonl", ".memdir/tmp/x.md", "MEMORY.md", "note.txt"]) {
-      fs.writeFileSync(path.join(dir, name), "x");
-    }
-    await settle();
-    expect(heard).toBe(0);
-    // Again and again: a folder below may not be listened to yet.
-    const hears = (name: string) =>
-      until(() => {
-        fs.writeFileSync(path.join(dir, name), "x");
-        return heard > 0;
-      }, name);
-    await hears("a.md");
-    await settle();
-    heard = 0;
-    await hears("sub/b.md");
-    close();
-    heard = 0;
-    fs.writeFileSync(path.join(dir, "c.md"), "x");
-    await settle();
-    expect(heard).toBe(0);
-  });
-
-  it("says where nothing can be heard", () => {
-    const logged: string[] = [];
-    listenToFiles("/no/such/folder", (message) => void logged.push(message))(() => {})();
-    expect(logged.join()).toContain("cannot be watched");
   });
 });

@@ -140,11 +140,6 @@ export async function repositories(tx: Transaction): Promise<RepositoryAnswer[]>
   return rows.map(({ name, memories, bytes, role }) => ({ name, memories, bytes, role }));
 }
 
-/** Changes with every write in the repository, and differs for another repository of the same name. */
-export function formState({ id, state }: { id?: unknown; state?: unknown }): string {
-  return `${id}-${state}`;
-}
-
 /** Null: none, or no such repository (the caller does not learn which). */
 export async function roleOf(tx: Transaction, repository: string): Promise<Role | null> {
   return (await findReadable(tx, repository))[0]?.role ?? null;

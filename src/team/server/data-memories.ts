@@ -13,7 +13,7 @@ import {
   type VersionsAnswer,
 } from "../protocol.ts";
 import type { Had, RemoteOutcome } from "../remote.ts";
-import { audit, type Call, type Caller, formState, iso, roleOf, type Transaction } from "./data-base.ts";
+import { audit, type Call, type Caller, iso, roleOf, type Transaction } from "./data-base.ts";
 import { formatTerms, formatVector, type SharedMemory } from "./data-search.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 import { tooMany, WAITING, WAITING_PER_TOKEN } from "./turns.ts";
@@ -35,14 +35,15 @@ export async function listMemories(call: Call, caller: Caller, repository: strin
 
 export interface ListRow {
   id: string;
+  /** Changes with every write in the repository, and differs for another repository of the same name. */
   state: string;
   since: string | null;
   entries: RemoteEntry[];
 }
 
 export function formListed(team: string, repository: string, row: ListRow) {
-  const { id, since, entries } = row;
-  return { id: `${team}/${repository}/${id}`, state: formState(row), entries, ...(since !== null && { since }) };
+  const { id, state, since, entries } = row;
+  return { id: `${team}/${repository}/${id}`, state, entries, ...(since !== null && { since }) };
 }
 
 export async function fetchMemories(tx: Transaction, repository: string, paths: readonly string[]): Promise<Fetched[]> {
@@ -201,7 +202,7 @@ export function openWriter(call: Call, { now, hasVectors }: Pick<Transaction, "n
   };
   return {
     waiting: () => waiting,
-    async write(caller: Caller, asked: AskedWrite, limits: DataLimits): Promise<RemoteOutcome> {
+    async write(caller: Caller, asked: AskedWrite, limits: DataLimits): Promise<WriteOutcome> {
       const { repository, path, expected, memory } = asked;
       const problem = findEntryProblem(path);
       if (problem) return { kind: "refused", path, reason: problem };
@@ -224,6 +225,11 @@ export function openWriter(call: Call, { now, hasVectors }: Pick<Transaction, "n
   };
 }
 
+/** The client is told what is there now. */
+export type WriteOutcome =
+  | Exclude<RemoteOutcome, { kind: "stale" }>
+  | { kind: "stale"; path: string; current: RemoteEntry | null };
+
 /** As memdir_write answers. */
 type Written =
   | { kind: "missing" }
@@ -235,7 +241,7 @@ type Written =
 function namesOf(path: string) {
   const parts = path.split("/");
   const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
-  const folders = above.slice(0, -1).map((folder) => `${folder}\n${foldPath(folder)}`);
+  const folders = above.slice(0, -1).map((spelling) => ({ spelling, folded: foldPath(spelling) }));
   return { folded: foldPath(path), above: above.map(foldPath), folders };
 }
 

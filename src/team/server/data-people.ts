@@ -19,7 +19,6 @@ import {
   audit,
   type Call,
   type Caller,
-  formState,
   iso,
   isTeamAdmin,
   operatorOf,
@@ -240,7 +239,7 @@ export async function enter(
   const caller: Caller = { team, personId: row.person_id, person: row.person, tokenId: row.token_id };
   const role = row.id === null ? null : strongest(row);
   const listed = role && row.entries !== null ? formListed(team, repository ?? "", row as ListRow) : null;
-  return { caller, teamRole: row.team_role, role, state: role && formState(row), listed };
+  return { caller, teamRole: row.team_role, role, state: role && row.state, listed };
 }
 
 export type Turn = Pick<Caller, "team" | "tokenId">;

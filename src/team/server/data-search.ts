@@ -6,11 +6,8 @@ import type { SearchHit } from "../protocol.ts";
 import { findReadable, iso, type Transaction } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 
-/** A tsvector holds a megabyte at most and counts positions up to here. */
-const MAX_LEXEME_BYTES = 500_000;
-const LAST_POSITION = 16_383;
-/** Postgres keeps no more positions of one lexeme. */
-const MAX_POSITIONS = 255;
+/** A text that is all different words has no more in 250 kB; a tsvector takes a megabyte. */
+const MAX_TERMS = 20_000;
 /** Further words of a long prompt cost time and change nothing. */
 const MAX_QUERY_TERMS = 32;
 
@@ -51,7 +48,7 @@ interface Ranked {
 }
 
 async function findByTerms({ sql, caller: { team } }: Transaction, visible: Visible, query: SearchQuery, most: number) {
-  const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
+  const terms = [...new Set(query.terms)].slice(0, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
   const memories = visible.reduce((sum, repository) => sum + repository.memories, 0);
   return sql<Ranked>(
@@ -94,48 +91,26 @@ async function describe({ own }: Transaction, visible: Visible, places: readonly
   });
 }
 
-/** A tsvector as text: the words of name and description weigh more than those of the body. */
+/** A tsvector as text: the words of name and description weigh more than those of the body. PostgreSQL bounds the positions itself. */
 export function formatTerms(team: string, memory: SharedMemory): string {
   const positions = new Map<string, string[]>();
   let position = 0;
-  let bytes = 0;
   const add = (terms: readonly string[], weight: string) => {
     for (const term of terms) {
-      if (!isStorable(term)) continue;
-      let places = positions.get(term);
-      if (!places) {
-        bytes += OPAQUE_BYTES + 8;
-        if (bytes > MAX_LEXEME_BYTES) return;
-        places = [];
-        positions.set(term, places);
-      }
-      position = Math.min(position + 1, LAST_POSITION);
-      if (places.length < MAX_POSITIONS) places.push(`${position}${weight}`);
+      const places = positions.get(term) ?? [];
+      positions.set(term, places);
+      places.push(`${++position}${weight}`);
     }
   };
   add(termsOf(`${memory.name}\n${memory.description}`), "A");
-  add(memory.terms, "D");
+  add(memory.terms.slice(0, MAX_TERMS), "D");
   return [...positions].map(([term, places]) => `${opaque(team, term)}:${places.join(",")}`).join(" ");
 }
 
-/** Two words in a million million share one, which costs a wrong hit. */
-const OPAQUE_BYTES = 16;
-
-/** The words of some teams' usual language, a few megabytes. */
-const MAX_HASHES = 50_000;
-const hashes = new Map<string, string>();
-
-/** A word as `memdir_words` has it (schema.ts), and as `memdir_opaque` makes it of what 0.1 writes. Kept, as words come again. */
+/** A word as `memdir_words` has it (schema.ts), and as `memdir_opaque` makes it of what 0.1 writes. */
 function opaque(team: string, term: string): string {
-  const word = `${team} ${term}`;
-  const hash = hashes.get(word) ?? sha256(word).slice(0, OPAQUE_BYTES);
-  if (hashes.size >= MAX_HASHES) hashes.clear();
-  hashes.set(word, hash);
-  return hash;
-}
-
-function isStorable(term: string): boolean {
-  return term !== "" && term.isWellFormed() && !term.includes("\0") && Buffer.byteLength(term) <= 1000;
+  // Two words in a million million share one, which costs a wrong hit.
+  return sha256(`${team} ${term}`).slice(0, 16);
 }
 
 export function formatVector(vector: Float32Array): string {

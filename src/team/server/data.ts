@@ -154,19 +154,9 @@ async function sweepTeam(tx: base.Transaction, retention: Retention): Promise<nu
     // As every write does, so that none waits for this one crosswise.
     await own("select from memdir_repository where team = $1 order by name for no key update");
     const [row] = await own<{ count: number }>(
-      `with old as (
+      `select memdir_drop_versions($1, array_agg(o.repository), array_agg(o.path), array_agg(o.revision)) as count from (
          select v.repository, v.path, v.revision from memdir_version v join memdir_memory m using (team, repository, path)
-         where v.team = $1 and v.at < $2::timestamptz and v.revision < m.revision limit $3
-       ), gone as (
-         delete from memdir_version v using old where v.team = $1 and v.repository = old.repository and v.path = old.path
-           and v.revision = old.revision returning v.repository, v.path, v.bytes
-       ), memory as (
-         update memdir_memory m set kept = m.kept - g.bytes from (select repository, path, sum(bytes) as bytes from gone group by 1, 2) g
-         where m.team = $1 and m.repository = g.repository and m.path = g.path
-       ), repository as (
-         update memdir_repository r set history = r.history - g.bytes from (select repository, sum(bytes) as bytes from gone group by 1) g
-         where r.team = $1 and r.name = g.repository
-       ) select count(*)::float8 as count from gone`,
+         where v.team = $1 and v.at < $2::timestamptz and v.revision < m.revision limit $3) o`,
       [before(retention.versionDays), MOST],
     );
     dropped += row?.count ?? 0;
@@ -191,7 +181,11 @@ export type OpenedData = Awaited<ReturnType<typeof openServerData>>;
 /** `name` is for messages and never holds a password. An embedded database, in a folder, does not wait for the disk. */
 export async function openServerData(source: DataSource, now: () => Date) {
   const name = "database" in source ? nameDatabase(source.database) : source.folder;
-  const database = await openDatabaseOf(source, now);
+  const database =
+    "folder" in source
+      ? await openPglite(source.folder, { now, load: async () => loadEngine(await source.engine()) })
+      : // Without PostgreSQL its client is not loaded.
+        (await import("./postgres.ts")).openPostgres({ url: source.database, now, max: source.pool });
   const data = openTeamData(database, { now, randomBytes });
   try {
     await data.migrate();
@@ -201,15 +195,6 @@ export async function openServerData(source: DataSource, now: () => Date) {
     if (!(error instanceof MemdirError) || error.code !== "network") throw error;
     throw new MemdirError("network", `${name}: ${error.message}`, { details: error.details });
   }
-}
-
-async function openDatabaseOf(source: DataSource, now: () => Date): Promise<Database> {
-  if ("folder" in source) {
-    return openPglite(source.folder, { now, load: async () => loadEngine(await source.engine()) });
-  }
-  // Without PostgreSQL its client is not loaded.
-  const { openPostgres } = await import("./postgres.ts");
-  return openPostgres({ url: source.database, now, ...(source.pool && { max: source.pool }) });
 }
 
 /** What is wrong with a URL is said without it: it may hold a password. */

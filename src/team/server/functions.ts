@@ -53,14 +53,14 @@ export const ENTER = `create function memdir_enter(asked_team text, asked_hash t
   language plpgsql as $$
     begin
       ${TENANT}
-      select t.id, p.id, p.name, p.role, x.role, r.id, r.state::text into token_id, person_id, person, team_role, own_role, id, state
+      select t.id, p.id, p.name, p.role, x.role, r.id, r.id || '-' || r.state into token_id, person_id, person, team_role, own_role, id, state
         from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
         left join memdir_repository r on r.team = t.team and r.name = asked_repository
         left join memdir_right x on x.team = t.team and x.person_id = p.id and x.repository = r.name
         where t.team = asked_team and t.hash = asked_hash and t.revoked is null and p.removed is null
           and (t.expires is null or t.expires > at_time);
       if not found then return; end if;
-      if asked_since <> id || '-' || state then
+      if asked_since <> state then
         select l.state, l.since, l.entries into state, since, entries from memdir_list(asked_team, person_id, asked_repository, asked_since) l;
       end if;
       return next;
@@ -92,7 +92,7 @@ export const LIST = `create function memdir_list(asked_team text, asked_person t
           since := asked_since;
         end if;
       end if;
-      state := last_state::text;
+      state := id || '-' || last_state;
       select coalesce(json_agg(json_build_object('path', m.path, 'revision', m.revision::text, 'hash', m.hash, 'deleted', m.deleted,
           'author', m.author, 'at', to_char(m.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by m.path), '[]')
         into entries from memdir_memory m where m.team = asked_team and m.repository = asked_repository
@@ -122,12 +122,10 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
       role_in text[];
       repo memdir_repository;
       memory memdir_memory;
-      dropped bigint;
       is_there boolean;
       is_known boolean;
       is_based boolean;
       other text;
-      folder text;
       revision_to bigint;
       outcome jsonb;
     begin
@@ -164,14 +162,13 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
           where m.team = asked_team and m.repository = asked_repository and not m.deleted and m.path <> asked_path
             and (m.folded in (select jsonb_array_elements_text(asked->'above')) or m.folded >= asked_folded || '/' and m.folded < asked_folded || '0')
           limit 1;
-        for folder in select jsonb_array_elements_text(asked->'folders') loop
-          exit when other is not null;
-          select m.path into other from memdir_memory m
-            where m.team = asked_team and m.repository = asked_repository and not m.deleted
-              and m.folded >= split_part(folder, chr(10), 2) || '/' and m.folded < split_part(folder, chr(10), 2) || '0'
-              and not starts_with(m.path, split_part(folder, chr(10), 1) || '/')
+        if other is null then
+          select m.path into other from jsonb_to_recordset(asked->'folders') as f (spelling text, folded text)
+            cross join lateral (select o.path from memdir_memory o
+              where o.team = asked_team and o.repository = asked_repository and not o.deleted
+                and o.folded >= f.folded || '/' and o.folded < f.folded || '0' and not starts_with(o.path, f.spelling || '/') limit 1) m
             limit 1;
-        end loop;
+        end if;
         if other is not null then
           outcome := jsonb_build_object('kind', 'refused', 'reason', 'name', 'other', other);
         end if;
@@ -223,33 +220,19 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
         end if;
 
         if memory.kept > (asked->>'memoryHistoryBytes')::bigint or memory.revision > (asked->>'memoryVersions')::bigint then
-          with old as (
-            select v.revision from (select d.revision, row_number() over newest as place, sum(d.bytes) over newest as size
-                from memdir_version d where d.team = asked_team and d.repository = asked_repository and d.path = asked_path
-                window newest as (order by d.revision desc)) v
-              where v.place > (asked->>'memoryVersions')::bigint or v.place > 1 and v.size > (asked->>'memoryHistoryBytes')::bigint
-          ), gone as (
-            delete from memdir_version v using old
-              where v.team = asked_team and v.repository = asked_repository and v.path = asked_path and v.revision = old.revision returning v.bytes
-          ) select coalesce(sum(gone.bytes), 0) into dropped from gone;
-          if dropped > 0 then
-            update memdir_memory m set kept = m.kept - dropped where m.id = memory.id;
-            update memdir_repository r set history = r.history - dropped where r.team = asked_team and r.name = asked_repository;
-          end if;
+          perform memdir_drop_versions(asked_team, array_agg(asked_repository), array_agg(asked_path), array_agg(v.revision))
+            from (select d.revision, row_number() over newest as place, sum(d.bytes) over newest as size
+              from memdir_version d where d.team = asked_team and d.repository = asked_repository and d.path = asked_path
+              window newest as (order by d.revision desc)) v
+            where v.place > (asked->>'memoryVersions')::bigint or v.place > 1 and v.size > (asked->>'memoryHistoryBytes')::bigint;
         end if;
         if repo.history > (asked->>'repositoryHistoryBytes')::bigint then
           -- A few with every write: it can never outrun this, as a write adds one.
-          with old as (
-            select few.path, few.revision from (
-              select o.path, o.revision, sum(o.bytes) over (order by o.changed, o.path, o.revision) - o.bytes as freed from (
-                select v.path, v.revision, v.bytes, v.changed from memdir_version v join memdir_memory m using (team, repository, path)
-                  where v.team = asked_team and v.repository = asked_repository and v.revision < m.revision order by v.changed limit 20) o) few
-              where few.freed < repo.history - (asked->>'repositoryHistoryBytes')::bigint
-          ), gone as (
-            delete from memdir_version v using old
-              where v.team = asked_team and v.repository = asked_repository and v.path = old.path and v.revision = old.revision returning v.bytes
-          ) select coalesce(sum(gone.bytes), 0) into dropped from gone;
-          update memdir_repository r set history = r.history - dropped where r.team = asked_team and r.name = asked_repository;
+          perform memdir_drop_versions(asked_team, array_agg(asked_repository), array_agg(few.path), array_agg(few.revision))
+            from (select o.path, o.revision, sum(o.bytes) over (order by o.changed, o.path, o.revision) - o.bytes as freed from (
+              select v.path, v.revision, v.bytes, v.changed from memdir_version v join memdir_memory m using (team, repository, path)
+                where v.team = asked_team and v.repository = asked_repository and v.revision < m.revision order by v.changed limit 20) o) few
+            where few.freed < repo.history - (asked->>'repositoryHistoryBytes')::bigint;
         end if;
         if repo.tombstones > (asked->>'repositoryTombstones')::bigint then
           perform memdir_drop_tombstones(asked_team, asked_repository, at_time, 20);
@@ -262,6 +245,22 @@ export const WRITE = `create function memdir_write(asked jsonb, new_text text, n
         case when outcome->>'kind' = 'done' then outcome->>'revision' end, outcome->>'kind');
       return outcome;
     end
+  $$`;
+
+/** These versions, and their bytes in the accounts of their memories and repositories. How many went. */
+export const DROP_VERSIONS = `create function memdir_drop_versions(asked_team text, repositories text[], paths text[], revisions bigint[])
+  returns int language sql as $$
+    with gone as (
+      delete from memdir_version v using unnest(repositories, paths, revisions) as old (repository, path, revision)
+        where v.team = asked_team and v.repository = old.repository and v.path = old.path and v.revision = old.revision
+        returning v.repository, v.path, v.bytes
+    ), memory as (
+      update memdir_memory m set kept = m.kept - g.bytes from (select repository, path, sum(bytes) as bytes from gone group by 1, 2) g
+        where m.team = asked_team and m.repository = g.repository and m.path = g.path
+    ), repository as (
+      update memdir_repository r set history = r.history - g.bytes from (select repository, sum(bytes) as bytes from gone group by 1) g
+        where r.team = asked_team and r.name = g.repository
+    ) select count(*)::int from gone
   $$`;
 
 /** The oldest tombstones with their versions, at most `most` of those older than `before`. How many went. */

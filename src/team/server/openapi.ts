@@ -22,10 +22,12 @@ export function makeOpenApi(
       title: "memdir team server",
       version: version || "0",
       description: [
-        "Memory that a team of people and agents shares: lists of hashes first, then only what differs.",
+        "Memory that a team of people and agents shares: lists of hashes first, then only what differs. `{path}` may hold slashes; each part of it is percent-encoded.",
         `Every request below /v1 names the protocol (\`Memdir-Protocol: ${protocol.PROTOCOL}\`) and a token; what a token may not see is not there (404).`,
         `A body has at most ${limits.memory.requestBytes} bytes and is not compressed, a memory at most ${limits.memory.memoryBytes}.`,
         `A token has ${limits.rate.requests} requests in ${limits.rate.seconds} seconds; then the answer is 429 and says how long to wait.`,
+        "A list that has not changed is 304 without a body. A write needs a precondition (428), and is 412 with the current version where another one was faster.",
+        "Otherwise: 400 for the form, 401 the token, 403 the role, 409 what exists already or the last admin, 413 the size, 415 the type, 422 what cannot be shared; 503 where the database or the identity provider is not answering.",
       ].join("\n"),
     },
     paths,
@@ -82,7 +84,7 @@ function describeParameters({ method, path, access, query, headers = {} }: Route
   const text = { type: "string" };
   const version = parameter("header", "Memdir-Protocol", true, undefined, { const: protocol.PROTOCOL });
   return [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, true, PARTS[name], text)),
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, true, undefined, text)),
     ...(access.to === "open" ? [] : [version]),
     ...Object.entries(query?.entries ?? {}).map(([name, schema]) => {
       const { description, ...form } = formOf(schema as v.GenericSchema) as Json;
@@ -93,41 +95,15 @@ function describeParameters({ method, path, access, query, headers = {} }: Route
   ];
 }
 
-const PARTS: Record<string, string> = {
-  team: "The team that the token belongs to.",
-  repository: "A repository of the team.",
-  path: "Where the memory is below the repository's root; may hold slashes, each part percent-encoded.",
-  person: "The name of a person in the team.",
-  id: "The id of a token, as the list of tokens has it.",
-};
-
-/** The route's own, what the guard answers, and what reading a body can end with. */
-function describeAnswers({ access, body, reply: [status, text, form], others }: Route): Json {
-  const refusals: Record<number, string | undefined> = {
-    ...(access.to !== "open" && {
-      400: "The protocol or the form of the request is wrong.",
-      401: "The token is missing, unknown, expired or revoked.",
-      404: "It is not there, or the caller may not know of it.",
-      429: "Too many requests; Retry-After says how many seconds to wait.",
-      503: "The database is not answering.",
-    }),
-    ...((access.to === "team" || access.to === "repository") && { 403: "The caller's role does not allow it." }),
-    ...(body && {
-      413: "The body is too large.",
-      415: "The body is compressed, or of another type.",
-      422: "The path or the text cannot be shared.",
-    }),
-    500: "Internal error; the server's log has details under the id in the message.",
-    ...others,
+/** The usual answer. All others have one form, and say in words what is wrong. */
+function describeAnswers({ reply: [status, text, form] }: Route): Json {
+  const content = typeof form === "string" ? { [form]: {} } : { "application/json": { schema: formOf(form) } };
+  const anyOf = [protocol.ProblemAnswer, protocol.StaleAnswer].map((schema) => formOf(schema));
+  const refused = {
+    description: "What is wrong and how to fix it.",
+    content: { "application/json": { schema: { anyOf } } },
   };
-  const json = (schema: v.GenericSchema) => ({ content: { "application/json": { schema: formOf(schema) } } });
-  return Object.fromEntries([
-    [status, { description: text, ...(typeof form === "string" ? { content: { [form]: {} } } : json(form)) }],
-    ...Object.entries(refusals).map(([code, description]) => {
-      const schema = code === "412" ? protocol.StaleAnswer : protocol.ProblemAnswer;
-      return [code, { description, ...(code !== "304" && json(schema)) }];
-    }),
-  ]);
+  return { [status]: { description: text, content }, default: refused };
 }
 
 function whoMay(access: Access): string {

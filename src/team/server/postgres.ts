@@ -8,7 +8,7 @@ interface PostgresOptions {
   url: string;
   now: () => Date;
   /** Connections at most, those of search apart. A write holds one for a few milliseconds, so few serve many clients. */
-  max?: number;
+  max?: number | undefined;
   connectTimeoutMs?: number;
 }
 

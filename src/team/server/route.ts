@@ -89,8 +89,6 @@ interface RouteOptions<Query, Body, Reply> {
   body?: v.GenericSchema<unknown, Body>;
   /** The usual answer: its status, what it is, and its form or media type. */
   reply: readonly [status: number, text: string, form: v.GenericSchema<unknown, Reply> | string];
-  /** Other answers than every route of this access has. */
-  others?: Readonly<Record<number, string>>;
   /** May throw a `Refusal`. */
   answer(server: TeamServer, asked: Asked<Query, Body>): Promise<Answer<Reply>>;
 }
@@ -311,23 +309,20 @@ function parse(text: string): unknown {
 
 /** One strong tag. Quotes and what is outside ASCII cannot be in one of ours. */
 const STRONG = /^"([\x21\x23-\x7e]{1,200})"$/;
-const HOW = 'send `If-Match: "REVISION"` for a change, or `If-None-Match: *` for a new memory';
+const HOW = '`If-Match: "REVISION"`, one strong tag in quotes, for what is there';
 
 /** The revision that a write is based on; null: there must be no such memory, where it `mayBeNew`. */
 export function readPrecondition(headers: Headers, { mayBeNew }: { mayBeNew: boolean }): string | null {
   const match = headers.get("if-match");
   const noneMatch = headers.get("if-none-match");
-  const no = (message: string, status = 400) => refuse(status, "precondition", message);
-  if (match === null && noneMatch === null) throw no(`a write needs a precondition: ${HOW}`, 428);
-  if (match !== null && noneMatch !== null) throw no(`two preconditions cannot be combined: ${HOW}`);
-  if (match === null) {
-    if (!mayBeNew) throw no('only what is there can be removed: send `If-Match: "REVISION"`');
-    if (noneMatch !== "*") throw no(`If-None-Match can only be *: ${HOW}`);
-    return null;
-  }
-  const revision = STRONG.exec(match)?.[1];
-  if (revision === undefined) throw no(`If-Match must be one strong tag in quotes: ${HOW}`);
-  return revision;
+  const how = mayBeNew ? `${HOW}, or \`If-None-Match: *\` for a new memory` : HOW;
+  if (match === null && noneMatch === null)
+    throw refuse(428, "precondition", `a write needs a precondition: send ${how}`);
+  const revision = match !== null && noneMatch === null ? STRONG.exec(match)?.[1] : undefined;
+  const isNew = mayBeNew && match === null && noneMatch === "*";
+  if (revision === undefined && !isNew)
+    throw refuse(400, "precondition", `this precondition cannot be used: send ${how}`);
+  return revision ?? null;
 }
 
 /** Whether a reader has this already; weak tags count, as what is compared is a listing. */

@@ -6,8 +6,8 @@ import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
-import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
+import type { WriteOutcome } from "./data-memories.ts";
 import type { SharedMemory } from "./data-search.ts";
 import { type Answer, holdsTag, notFound, Refusal, readPrecondition, refuse, route, type TeamServer } from "./route.ts";
 
@@ -17,7 +17,6 @@ const WRITER = { to: "repository", role: "writer" } as const;
 const MATCH = 'The revision that the change is based on: `"REVISION"`, one strong tag.';
 const REVISION = "it must be a revision as the server gave it";
 const HASH = "it must be a sha256 in hex";
-const UNBASED = { 412: "Another write was faster; nothing was written.", 428: "There is no precondition." };
 
 export const MEMORY_ROUTES = [
   route(`GET ${REPOSITORY}/memories`, {
@@ -32,7 +31,6 @@ export const MEMORY_ROUTES = [
     }),
     headers: { "If-None-Match": "The ETag of an earlier answer." },
     reply: [200, "The list, with an ETag.", protocol.ListAnswer],
-    others: { 304: "Nothing has changed since." },
     async answer({ data }, { caller, repository, headers, state: known, listed, query: { since = null } }) {
       const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
       const tag = headers.get("if-none-match");
@@ -69,11 +67,6 @@ export const MEMORY_ROUTES = [
     headers: { "If-Match": MATCH, "If-None-Match": "`*` for a memory that must not be there yet." },
     body: protocol.Markdown,
     reply: [200, "Written, or there already.", protocol.WriteAnswer],
-    others: {
-      ...UNBASED,
-      413: "The memory is too large.",
-      422: "It holds a secret, is private, cannot be read, or the repository is full.",
-    },
     async answer(server, { caller, repository, params, headers, body: text }) {
       const { data, limits } = server;
       const path = checkPath(params.path);
@@ -96,7 +89,6 @@ export const MEMORY_ROUTES = [
     summary: "Leaves a tombstone in the place of a memory; its versions stay",
     headers: { "If-Match": MATCH },
     reply: [200, "Removed, or gone already.", protocol.WriteAnswer],
-    others: UNBASED,
     async answer({ data, limits }, { caller, repository, params, headers }) {
       const path = checkPath(params.path);
       const expected = readPrecondition(headers, { mayBeNew: false });
@@ -136,7 +128,7 @@ function checkPath(path = ""): string {
   return path;
 }
 
-function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<protocol.WriteAnswer> {
+function answerOutcome(outcome: WriteOutcome, hash: string): Answer<protocol.WriteAnswer> {
   if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
     const message =
@@ -151,8 +143,6 @@ function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<protocol.Wr
 /** What is shown of a hit; more belongs in the body. */
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 1000;
-/** A text that is all different words has no more in 250 kB; a tsvector takes a megabyte. */
-const MAX_TERMS = 20_000;
 /** About as much as the model of meaning reads at once. */
 const MEANING_CHARACTERS = 1000;
 
@@ -191,7 +181,7 @@ async function describe({ embed }: TeamServer, memory: Memory, text: string): Pr
     hash: sha256(text),
     name: name.slice(0, MAX_NAME).toWellFormed(),
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
-    terms: termsOf([name, description, ...when, body].join("\n")).slice(0, MAX_TERMS),
+    terms: termsOf([name, description, ...when, body].join("\n")),
     vector: (await embed?.(meaning)) ?? null,
   };
 }

@@ -69,7 +69,6 @@ const LOGIN_ROUTES = [
     access: OPEN,
     summary: "Begins to sign in with the identity provider of the server",
     reply: [200, "What the person opens and confirms.", protocol.LoginAnswer],
-    others: { 404: "This team has no sign-in.", 429: "Too many requests.", 503: "The provider is not answering." },
     async answer(server, { params: { team = "" }, address }) {
       slowDown(server, address);
       const body = await server.oidc?.start(team);
@@ -82,11 +81,6 @@ const LOGIN_ROUTES = [
     summary: "The token of who has confirmed",
     body: protocol.LoginRequest,
     reply: [200, "The token, or `pending`.", protocol.LoginFinished],
-    others: {
-      403: "They are in none of the groups that have a role.",
-      404: "This team has no sign-in.",
-      429: "Too many requests.",
-    },
     async answer(server, { params: { team = "" }, address, body: { handle } }) {
       slowDown(server, address);
       const identity = await server.oidc?.finish(team, handle);
@@ -116,7 +110,6 @@ const STATUS_ROUTES = [
     access: OPEN,
     summary: "Whether the database answers and takes writes, and the server is not about to end",
     reply: [200, "It does.", protocol.HealthAnswer],
-    others: { 503: "It does not." },
     async answer({ data, version, ending }) {
       if (ending.is) throw refuse(503, "ending", "the server is about to end: use another");
       await data.ping().catch((error) => {
@@ -144,7 +137,6 @@ const STATUS_ROUTES = [
 
 const ADMIN = { to: "team", role: "admin" } as const;
 const DONE_REPLY = [200, "Done.", protocol.DoneAnswer] as const;
-const THERE = { 409: "It already exists." };
 const NAMESAKE = "a person in the team already has this name: choose another";
 const SAME_REPOSITORY = "a repository with this name already exists: use it, or choose another name";
 
@@ -162,7 +154,6 @@ const ADMIN_ROUTES = [
     summary:
       "Ends everything that a person can do: roles, rights in repositories and tokens; their name stays in the history",
     reply: DONE_REPLY,
-    others: { 409: "They are the team's last admin." },
     answer: ({ data }, { caller, params: { person = "" } }) =>
       finish(data.removePerson(caller, person), notFound("person")),
   }),
@@ -172,7 +163,6 @@ const ADMIN_ROUTES = [
     summary: "Adds a person to the team; their token is made separately",
     body: protocol.PersonRequest,
     reply: [201, "Added.", protocol.PersonRow],
-    others: THERE,
     answer: ({ data }, { caller, body: { name, role } }) =>
       orRefuse(data.addPerson(caller, name, role), refuse(409, "exists", NAMESAKE)),
   }),
@@ -183,7 +173,6 @@ const ADMIN_ROUTES = [
     summary: "Gives a role in the whole team or in one repository, or takes it away; for admins there",
     body: protocol.RoleRequest,
     reply: DONE_REPLY,
-    others: { 403: "The caller's role does not allow it.", 409: "They are the team's last admin." },
     async answer({ data }, { caller, params: { person = "" }, body: { repository, role } }) {
       const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
       if (!protocol.covers(own, "admin")) {
@@ -224,7 +213,6 @@ const ADMIN_ROUTES = [
     summary: "Makes a repository that memories can be shared in",
     body: protocol.RepositoryRequest,
     reply: [201, "Made.", protocol.RepositoryAnswer],
-    others: THERE,
     answer: ({ data }, { caller, body: { name } }) =>
       orRefuse(data.addRepository(caller, name), refuse(409, "exists", SAME_REPOSITORY)),
   }),

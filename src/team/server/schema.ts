@@ -1,6 +1,6 @@
 /** The tables of the team server. Every table with a team has row-level security, so that a query that forgets the team finds nothing of another. */
 
-import { DROP_TOMBSTONES, ENTER, FIND, FOLLOW, LIST, OPAQUE, STAMP, WRITE } from "./functions.ts";
+import { DROP_TOMBSTONES, DROP_VERSIONS, ENTER, FIND, FOLLOW, LIST, OPAQUE, STAMP, WRITE } from "./functions.ts";
 
 export interface Migration {
   name: string;
@@ -210,6 +210,7 @@ export const ADDITIONS: readonly Migration[] = [
       LIST,
       ENTER,
       DROP_TOMBSTONES,
+      DROP_VERSIONS,
       WRITE,
       FIND,
     ],
