@@ -1,6 +1,6 @@
 /** The line editor as a value: a text with a cursor, what a key makes of it, and how it is laid out in columns. Knows no terminal. */
 
-import { cut, graphemes, graphemeWidth } from "../../text/wrap.ts";
+import { cut, graphemes, graphemeWidth, widthOf } from "../../text/wrap.ts";
 import type { Key, KeyName } from "./keys.ts";
 import { type Live, rowsAround } from "./screen.ts";
 
@@ -181,7 +181,7 @@ export function layEditor(editor: Editor, { columns, prompt, maxRows, dim }: Lay
   for (const grapheme of graphemes(editor.text)) {
     const isPaste = grapheme.search(MARKS) >= 0;
     const shown = isPaste ? cut(echoOf({ ...editor, text: grapheme }), room) : grapheme.replace("\t", "    ");
-    const size = isPaste || grapheme === "\t" ? shown.length : graphemeWidth(grapheme);
+    const size = isPaste || grapheme === "\t" ? widthOf(shown) : graphemeWidth(grapheme);
     if (grapheme !== "\n" && width + size > room) breakRow();
     // Not "equal": a mark that came late may have grown into the grapheme that the cursor stood behind.
     if (at >= editor.cursor) cursor ??= { row: rows.length - 1, column: lead.length + width };
