@@ -115,7 +115,7 @@ function sayDecided({ id, done, file, undo, name }: Decided, call: Reader["call"
 }
 
 /** In the person's editor, like a memory: on a copy, checked on close. Ends when the editor does, with the proposal as it is then. */
-export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
+async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
   const { id, action, name, description, type, when, body } = proposal;
   if (action === "forget") throw new MemdirError("usage", `proposal ${id} is to forget a memory: accept or reject it`);
   const file = `${id}.md`;
@@ -137,15 +137,20 @@ export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): 
 
 // --- One by one: each is shown as a diff and kept, edited, rejected or put off.
 
-/** A choice, and what it does; `all` accepts this one and the rest. */
-export type Step = Choice & { does: "accept" | "all" | "edit" | "reject" | "later" | "stop" };
+const STEPS: readonly Choice[] = [
+  { key: "k", label: "keep" },
+  { key: "e", label: "edit" },
+  { key: "s", label: "skip: it does not come back" },
+  { key: "l", label: "later" },
+  { key: "a", label: "all: keep this and the rest" },
+  { key: "q", label: "quit" },
+];
 
-export interface Reviewing extends Pick<Context, "show"> {
+interface Reviewing extends Pick<Context, "show" | "env"> {
   choose: NonNullable<Context["choose"]>;
-  steps: readonly Step[];
-  /** Opens it in the person's editor; null where there is none. */
-  edit: ((proposal: Proposal) => Promise<unknown>) | null;
   call: Reader["call"];
+  /** Gives the terminal to the person's editor; null where there is none. */
+  release: ((work: () => Promise<unknown>) => Promise<unknown>) | null;
 }
 
 /** What was decided, in order; what is put off still waits. */
@@ -168,7 +173,7 @@ type Done = "stop" | { decided: Decided | null; all: boolean };
 
 /** Until it is decided or put off. */
 async function decide(memdir: Memdir, id: string, question: string, reviewing: Reviewing, all: boolean): Promise<Done> {
-  const { show, choose, edit, call, steps } = reviewing;
+  const { show, choose, release, call, env } = reviewing;
   const { inbox } = openLearning(memdir);
   let isForced = all;
   for (;;) {
@@ -176,17 +181,16 @@ async function decide(memdir: Memdir, id: string, question: string, reviewing: R
     // It was decided elsewhere meanwhile.
     if (!proposal) return { decided: null, all };
     if (!isForced) show(sayProposal(await preview(memdir, proposal)));
-    const offered = steps.filter(({ does }) => does !== "edit" || (edit !== null && proposal.action !== "forget"));
-    const key = isForced ? null : await choose(question, offered);
-    const does = isForced ? "all" : steps.find((step) => step.key === key)?.does;
-    if (does === undefined || does === "stop") return "stop";
-    if (does === "later") return { decided: null, all };
+    const offered = STEPS.filter(({ key }) => key !== "e" || (release !== null && proposal.action !== "forget"));
+    const key = isForced ? "a" : await choose(question, offered);
+    if (key === null || key === "q") return "stop";
+    if (key === "l") return { decided: null, all };
     try {
-      if (does === "edit") await edit?.(proposal);
+      if (key === "e") await release?.(() => editProposal(inbox, proposal, env));
       else {
-        const decided = await (does === "reject" ? reject : accept)(memdir, proposal);
+        const decided = await (key === "s" ? reject : accept)(memdir, proposal);
         show(sayDecided(decided, call));
-        return { decided, all: does === "all" };
+        return { decided, all: key === "a" };
       }
     } catch (error) {
       // It still waits: another answer may do.

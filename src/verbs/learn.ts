@@ -7,7 +7,7 @@ import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
 import { YES } from "./common.ts";
 import { extractSince, openLooker, type Walk } from "./extract.ts";
-import { editProposal, type Reviewing, review, type Step } from "./inbox.ts";
+import { review } from "./inbox.ts";
 import { grouped } from "./ledger.ts";
 import { modelFor } from "./model.ts";
 
@@ -134,20 +134,10 @@ function sayPeriod(since: string): string {
   return `of the last ${number === "1" ? "" : `${number} `}${units[unit.toLowerCase()]}${number === "1" ? "" : "s"}`;
 }
 
-const STEPS: readonly Step[] = [
-  { key: "k", label: "keep", does: "accept" },
-  { key: "e", label: "edit", does: "edit" },
-  { key: "s", label: "skip", does: "reject" },
-  { key: "a", label: "all: keep this and the rest", does: "all" },
-  { key: "q", label: "quit", does: "stop" },
-];
-
 /** All that waits, so that a review that was left goes on. */
-async function reviewNow(memdir: Memdir, { show, env }: Context, choose: Reviewing["choose"]) {
-  const { inbox } = openLearning(memdir);
-  const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
-  const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });
+async function reviewNow(memdir: Memdir, { show, env }: Context, choose: NonNullable<Context["choose"]>) {
+  const call = (words: string) => `memdir ${words}`;
+  const decided = await review(memdir, { choose, env, show, call, release: (work) => work() });
   const kept = decided.flatMap(({ done, file }) => (done === "rejected" ? [] : [{ file: file ?? "", action: done }]));
-  const rejected = decided.length - kept.length;
-  return { saved: kept, rejected, waiting: inbox.list().length };
+  return { saved: kept, rejected: decided.length - kept.length, waiting: openLearning(memdir).inbox.list().length };
 }
