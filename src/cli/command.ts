@@ -15,6 +15,7 @@ import {
   type Context,
   type Fields,
   flag,
+  notes,
   number,
   positionsOf,
   readInput,
@@ -145,27 +146,20 @@ export function findArity(definition: Pick<Verb, "args">, args: readonly string[
 }
 
 /** The `--json` answer, or the same in words. Returns the exit code. */
-export function answer(
-  { json, terminal }: Pick<Call, "json" | "terminal">,
-  value: unknown,
-  say: () => string | readonly string[],
-  code = 0,
-): number {
+export function answer({ json, terminal }: Pick<Call, "json" | "terminal">, value: unknown, said: Said, code = 0) {
   if (json) terminal.json(value);
-  else for (const line of [say()].flat()) terminal.print(line);
+  else print(terminal, said);
   return code;
 }
 
 export function note({ terminal }: Pick<Call, "terminal">, notices: readonly string[]): void {
-  for (const notice of notices) terminal.warn(`memdir: note: ${notice}`);
+  print(terminal, notes(notices));
 }
 
 /** One line, however many there are: doctor has all of them. */
-export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly string[]): void {
-  const [first, ...others] = warnings;
-  if (first === undefined) return;
+export function warning({ terminal }: Pick<Call, "terminal">, [first, ...others]: readonly string[]): void {
   const more = others.length === 0 ? "" : ` (and ${others.length} more: memdir doctor shows them)`;
-  terminal.warn(`memdir: warning: ${first}${more}`);
+  if (first !== undefined) print(terminal, [{ warning: first + more }]);
 }
 
 /** As a shell says it of a program that Ctrl-C ended. */

@@ -20,6 +20,7 @@ import {
   type Start,
   startServer,
 } from "../team/server/serve.ts";
+import { block } from "../verb.ts";
 import { readNamedFile } from "../verbs/common.ts";
 import { answer, type Call, numberOf, portOf, untilSignal } from "./command.ts";
 
@@ -181,11 +182,11 @@ function greet(call: Call, server: RunningServer, { name, isEmbedded }: OpenedDa
     `The admin's token is in ${tokenFile}, which only you can read; it ends after ${TOKEN_DAYS} days. Next, in a project:`,
     `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
   ];
-  answer(call, { url, port, team, database: name, tokenFile }, () => [
-    `memdir serve: ${url}, team ${team}, memories in ${name}`,
+  answer(call, { url, port, team, database: name, tokenFile }, [
+    block(`memdir serve: ${url}, team ${team}, memories in ${name}`),
     ...(call.flag("behind-tls") ? [proxy] : []),
     ...(isEmbedded ? [EMBEDDED] : []),
-    ...(tokenFile ? next : []),
+    ...(tokenFile ? next.map(block) : []),
   ]);
 }
 
@@ -198,7 +199,7 @@ async function issue(call: Call, { data }: OpenedData, folder: string): Promise<
     file: named === undefined ? join(folder, `token-${person.replace(/[^\w-]+/g, "-")}`) : resolve(call.cwd, named),
     isNamed: named !== undefined,
   });
-  return answer(call, { tokenFile: file }, () => `The token of ${person} is in ${file}, which only you can read.`);
+  return answer(call, { tokenFile: file }, [block(`The token of ${person} is in ${file}, which only you can read.`)]);
 }
 
 function checkOptions(call: Call): void {

@@ -1,10 +1,11 @@
 /** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions, and what verbs say. */
 
+import { inspect } from "node:util";
 import { readGiven } from "../store/store.ts";
 import { commonEnds } from "../text/diff.ts";
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { SGR, widthOf, wrapText } from "../text/wrap.ts";
-import { type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
+import { barOf, type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
 import type { Env } from "../world.ts";
 
 export interface Terminal {
@@ -32,25 +33,13 @@ export interface Terminal {
 }
 
 /** Colours and weights: every function leaves the text as it is when colour is off. */
-export type Paint = Record<keyof typeof STYLES, (text: string) => string> & {
+export type Paint = Record<(typeof STYLES)[number], (text: string) => string> & {
   /** Whether anything is painted: without it, texts say with characters what colour would have said. */
   on: boolean;
 };
 
-/** The codes that begin and end each. */
-const STYLES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  italic: [3, 23],
-  underline: [4, 24],
-  strike: [9, 29],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  blue: [34, 39],
-  magenta: [35, 39],
-  cyan: [36, 39],
-} as const;
+const WEIGHTS = ["bold", "dim", "italic", "underline", "strikethrough"] as const;
+const STYLES = [...WEIGHTS, "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
 
 export function openTerminal(env: Env): Terminal {
   return {
@@ -73,14 +62,12 @@ export function openTerminal(env: Env): Terminal {
 }
 
 export function openPaint(on: boolean): Paint {
-  const styles = Object.entries(STYLES).map(([name, [open, close]]) => [
-    name,
-    (text: string) => (on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text),
-  ]);
-  return { ...Object.fromEntries(styles), on };
+  const paintAs = (name: string) => {
+    const [open, close] = inspect.colors[name] as [number, number];
+    return (text: string) => (on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text);
+  };
+  return { ...(Object.fromEntries(STYLES.map((name) => [name, paintAs(name)])) as Omit<Paint, "on">), on };
 }
-
-const BAR_WIDTH = 24;
 
 /** On standard error, so that it never mixes with the output. */
 function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgress"> {
@@ -88,8 +75,7 @@ function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgr
   return {
     progress: (what) => (done, total) => {
       if (!isWanted()) return;
-      const filled = Math.round((done / Math.max(1, total)) * BAR_WIDTH);
-      process.stderr.write(`\r${what} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total}`);
+      process.stderr.write(`\r${what} ${barOf(done / Math.max(1, total))} ${done}/${total}`);
       isShown = true;
     },
     endProgress() {
@@ -169,6 +155,15 @@ export function print(terminal: Terminal, said: Said, columns = terminal.columns
     if (err !== undefined) terminal.warn(err);
     else terminal.print(out ?? "");
   }
+}
+
+/** As it stands in a pipe. */
+export function plainOf(said: Said): string {
+  const color = openPaint(false);
+  return said
+    .map((line) => render(line, color, undefined))
+    .map(({ out, err }) => out ?? err)
+    .join("\n");
 }
 
 function render(line: Line, color: Paint, columns: number | undefined): { out?: string; err?: string } {

@@ -16,7 +16,7 @@ import { openPromptHistory } from "./prompt-history.ts";
 import { openScreen, RESET, rowsAround } from "./screen.ts";
 import { completeLine } from "./slash-commands.ts";
 import type { Console, Status } from "./slash-memory.ts";
-import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, printFolded, spinnerLine } from "./turn-view.ts";
+import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
 
 /** Where the console is: what differs between a terminal and a pipe. */
 type Place = Pick<Console, "terminal" | "release" | "suggest" | "working">;
@@ -190,7 +190,7 @@ function openStage(
     get columns() {
       return screen.columns();
     },
-    warn: (text) => printFolded({ print: (lines) => print(paint.yellow(lines)), columns: screen.columns() }, text),
+    warn: (text) => print(paint.yellow(text)),
     progress: () => () => {},
     choose: input.question,
     ask: askBy(input.question),

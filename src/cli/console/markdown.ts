@@ -221,7 +221,7 @@ function renderSpan(token: MarkedToken, paint: Paint): string {
   }
 }
 
-const WEIGHTS = { strong: "bold", em: "italic", del: "strike" } as const;
+const WEIGHTS = { strong: "bold", em: "italic", del: "strikethrough" } as const;
 
 /** The few entities that people write; all others stay. */
 function decode(text: string): string {

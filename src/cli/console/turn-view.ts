@@ -6,8 +6,8 @@ import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
-import { count, countMemories } from "../../verb.ts";
-import { fold, type Paint, type Terminal } from "../terminal.ts";
+import { bad, count, countMemories, dim, type Said, warn } from "../../verb.ts";
+import { type Paint, print, type Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 
 interface ViewOptions {
@@ -20,16 +20,10 @@ interface ViewOptions {
 /** For output whose width is not known. */
 export const DEFAULT_COLUMNS = 100;
 
-/** Lines that are painted already, broken at words. Not for Markdown: its code stays whole, so that it can be copied. */
-export function printFolded({ print, columns }: Pick<Terminal, "print" | "columns">, text: string): void {
-  const lines = text.split("\n").map((line) => fold(line, columns || undefined, 4));
-  print(lines.join("\n"));
-}
-
 type Shows = { [T in AgentEvent["type"]]: (event: Extract<AgentEvent, { type: T }>) => void };
 
 export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
-  const { print, color: paint } = terminal;
+  const { color: paint } = terminal;
   // Asked for each time: a terminal may change its size.
   const columns = () => terminal.columns ?? DEFAULT_COLUMNS;
   const markdown = openMarkdown({ columns, color: paint.on, lexer });
@@ -38,13 +32,14 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
   /** What runs now, by the id of the call. */
   const running = new Map<string, string>();
   let waiting = "";
-  const stream = (text: string) => void (text !== "" && print(text.replace(/\n$/, "")));
+  // Its code stays whole, so that it can be copied.
+  const stream = (text: string) => void (text !== "" && terminal.print(text.replace(/\n$/, "")));
   const flush = () => stream(markdown.end());
-  const say = (text: string) => {
+  const say = (...lines: Said) => {
     flush();
-    printFolded({ print, columns: columns() }, text);
+    print(terminal, lines, columns());
   };
-  const note = (text: string) => say(paint.dim(cut(sanitiseLine(text), Math.max(20, columns()))));
+  const note = (text: string) => say(dim(cut(sanitiseLine(text), Math.max(20, columns()))));
 
   const shows: Shows = {
     text({ delta }) {
@@ -64,7 +59,8 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
     "tool-end"({ call, result }) {
       running.delete(call.id);
       const options = { columns: columns(), paint, cwd };
-      say(`${toolLine(call, options)}\n${toolResultLine(result, options)}`);
+      flush();
+      terminal.print(`${toolLine(call, options)}\n${toolResultLine(result, options)}`);
     },
     usage({ usage }) {
       tokens += usage.output;
@@ -99,15 +95,15 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
         note(`${name} is done after ${count(event.turns, "step")}`);
       }
     },
-    problem: ({ message }) => say(paint.yellow(sanitiseLine(message))),
+    problem: ({ message }) => say([warn(message)]),
   };
 
   return {
     // Each kind has the function for it: the compiler checks the table, and cannot follow the look-up.
     show: (event: AgentEvent) => (shows[event.type] as (event: AgentEvent) => void)(event),
     end({ ended, error }: TurnResult): void {
-      if (error && ended === "error") say(paint.red(sanitiseLine(error.message)));
-      else if (ENDS[ended]) say(paint.yellow(ENDS[ended]));
+      if (error && ended === "error") say([bad(error.message)]);
+      else if (ENDS[ended]) say(warn(ENDS[ended]));
       else flush();
     },
     /** For the line with the spinner: what is going on, and how many tokens were written. */
