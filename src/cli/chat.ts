@@ -8,14 +8,14 @@ import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { sayPreview } from "./console/line.ts";
-import { plainOf } from "./terminal.ts";
+import { isDumb, plainOf } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {
   if (call.json) throw new MemdirError("usage", "--json needs a prompt: memdir chat -p TEXT --json");
   const memdir = await call.open();
-  const { runInteractive, runPiped } = await import("./console/console.ts");
-  return (call.terminal.interactive ? runInteractive : runPiped)(call, memdir);
+  const { runInteractive, runLines } = await import("./console/console.ts");
+  return (call.terminal.interactive && !isDumb(call.env) ? runInteractive : runLines)(call, memdir);
 };
 
 export const start: Run = async (call) => {

@@ -42,6 +42,7 @@ const WEIGHTS = ["bold", "dim", "italic", "underline", "strikethrough"] as const
 const STYLES = [...WEIGHTS, "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
 
 export function openTerminal(env: Env): Terminal {
+  const isPlain = Boolean(env.NO_COLOR) || isDumb(env);
   return {
     print: (text) => void process.stdout.write(`${text}\n`),
     warn: (text) => void process.stderr.write(`${text}\n`),
@@ -54,11 +55,15 @@ export function openTerminal(env: Env): Terminal {
     get columns() {
       return process.stdout.columns;
     },
-    color: openPaint(process.stdout.isTTY === true && !env.NO_COLOR),
-    ...openBar(() => process.stderr.isTTY === true && !env.NO_COLOR),
-    ask,
-    choose,
+    color: openPaint(process.stdout.isTTY === true && !isPlain),
+    ...openBar(() => process.stderr.isTTY === true && !isPlain),
+    ...openQuestions(readLine),
   };
+}
+
+/** A terminal that knows no escape sequences. */
+export function isDumb({ TERM }: Env): boolean {
+  return TERM === "dumb";
 }
 
 export function openPaint(on: boolean): Paint {
@@ -106,23 +111,28 @@ const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX
   return readGiven(Buffer.concat(chunks), "standard input", maxBytes);
 };
 
-async function ask(question: string): Promise<boolean | null> {
-  const answer = await readLine(`${question} [y/N] `);
-  return answer === null ? null : /^y(es)?$/i.test(answer.trim());
+type ReadLine = (question: string) => Promise<string | null>;
+
+export function openQuestions(read: ReadLine): Pick<Terminal, "ask" | "choose"> {
+  return {
+    async ask(question) {
+      const answer = await read(`${question} [y/N] `);
+      return answer === null ? null : /^y(es)?$/i.test(answer.trim());
+    },
+    async choose(question, choices) {
+      const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
+      for (;;) {
+        const answer = await read(`${question}  ${offered} `);
+        if (answer === null) return null;
+        const typed = answer.trim().toLowerCase();
+        const chosen = choices.find(({ key, label }) => typed !== "" && (typed === key || label.startsWith(typed)));
+        if (chosen) return chosen.key;
+      }
+    },
+  };
 }
 
-async function choose(question: string, choices: readonly Choice[]): Promise<string | null> {
-  const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
-  for (;;) {
-    const answer = await readLine(`${question}  ${offered} `);
-    if (answer === null) return null;
-    const typed = answer.trim().toLowerCase();
-    const chosen = choices.find(({ key, label }) => typed !== "" && (typed === key || label.startsWith(typed)));
-    if (chosen) return chosen.key;
-  }
-}
-
-async function readLine(question: string): Promise<string | null> {
+async function readLine(question: string): ReturnType<ReadLine> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const leave = (_: string | undefined, { name }: { name?: string }) => void (name === "escape" && lines.close());

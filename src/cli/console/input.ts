@@ -1,7 +1,5 @@
 /** What a person types, from the keyboard to lines: the text with its completions, history and search, and questions. */
 
-import { createInterface } from "node:readline";
-import { sanitise } from "../../text/sanitise.ts";
 import { graphemes } from "../../text/wrap.ts";
 import type { Choice } from "../../verb.ts";
 import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
@@ -29,7 +27,6 @@ const START = {
 };
 
 export function openInput(options: InputOptions): Input {
-  if (options.screen.isDumb) return openPlainInput(options);
   const typing: Typing = { ...START, options, asked: [], status: [], queued: [], listeners: new Set() };
   const detach = attach(typing);
   draw(typing);
@@ -306,46 +303,4 @@ async function release<T>(typing: Typing, work: () => Promise<T>): Promise<T> {
       draw(typing);
     }
   }
-}
-
-// --- Where nothing can be redrawn: whole lines, as the terminal itself lets them be typed.
-
-function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
-  const source = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
-  const lines = source[Symbol.asyncIterator]();
-  const listeners = new Set<() => void>();
-  let isReading = false;
-  const read = async () => {
-    screen.live([PROMPT], null);
-    isReading = true;
-    const { done, value } = await lines.next();
-    isReading = false;
-    return done ? null : sanitise(value, "\t");
-  };
-  const endSignal = onSignal?.(() => {
-    // With nothing to interrupt there is nothing to wait for either.
-    if (isReading) source.close();
-    else for (const listener of [...listeners]) listener();
-  });
-  return {
-    read,
-    async question(text, choices) {
-      const list = choices.map(({ key, label }) => `  ${key}  ${label}`).join("\n");
-      screen.print(sanitise(`${text}\n${list}`));
-      const typed = (await read())?.trim().toLowerCase();
-      return choices.find(({ key }) => key.toLowerCase() === typed)?.key ?? null;
-    },
-    onInterrupt(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    status() {},
-    // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
-    suggest: (text) => screen.print(sanitise(text)),
-    release: (work) => work(),
-    close() {
-      endSignal?.();
-      source.close();
-    },
-  };
 }

@@ -10,8 +10,6 @@ interface ScreenOut {
   columns(): number;
   rows(): number;
   isColour: boolean;
-  /** A terminal that knows no escape sequences: everything is printed, nothing redrawn. */
-  isDumb?: boolean;
 }
 
 export interface Screen {
@@ -28,7 +26,6 @@ export interface Screen {
   close(): void;
   columns(): number;
   rows(): number;
-  isDumb: boolean;
 }
 
 export interface Live {
@@ -61,7 +58,7 @@ export function openScreen(out: ScreenOut): Screen {
   // Some terminals do not say their size, or say nonsense.
   const sane = (value: number, fallback: number) => (Number.isInteger(value) && value > 0 ? value : fallback);
   const size = { columns: () => sane(out.columns(), 80), rows: () => sane(out.rows(), 24) };
-  return { ...(out.isDumb ? openPlain(out) : openLive(out, size)), ...size, isDumb: out.isDumb === true };
+  return { ...openLive(out, size), ...size };
 }
 
 /** At most `rows` of them, those around one, and which is the first. */
@@ -71,19 +68,7 @@ export function rowsAround<T>(all: readonly T[], at: number, rows: number): { fi
   return { first, shown: all.slice(first, first + count) };
 }
 
-type Drawing = Omit<Screen, "columns" | "rows" | "isDumb">;
-
-/** Nothing but text: what is live is a prompt, and written once. */
-function openPlain(out: ScreenOut): Drawing {
-  const nothing = () => {};
-  return {
-    ...{ clear: nothing, pause: nothing, resume: nothing, close: nothing },
-    print: (text) => out.write(`${text.replace(SGR, "").replace(/\n$/, "")}\n`),
-    live: (lines) => out.write(lines.join("\n").replace(SGR, "")),
-  };
-}
-
-function openLive(out: ScreenOut, size: Pick<Screen, "columns" | "rows">): Drawing {
+function openLive(out: ScreenOut, size: Pick<Screen, "columns" | "rows">): Omit<Screen, "columns" | "rows"> {
   let drawn: Frame | null = null;
   let wanted: Live = { lines: [], cursor: null };
   /** What was printed while another program has the terminal; null while it is ours. */
