@@ -8,6 +8,7 @@ import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { sayPreview } from "./console/line.ts";
+import { ENDS } from "./console/turn-view.ts";
 import { isDumb, plainOf } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
@@ -77,11 +78,6 @@ function report(call: Call, result: TurnResult, sessionId: string): number {
     throw new MemdirError(code, `${message}; what was said is kept: memdir chat --resume ${sessionId} -p TEXT goes on`);
   }
   answer(call, { text, sessionId, usage, memories, ended }, [{ raw: text }]);
-  const why = {
-    length: "the answer was cut at its limit",
-    turns: "it took too many steps",
-    refused: "the model declined",
-  };
-  if (ended !== "done") warning(call, [why[ended as keyof typeof why] ?? ended]);
+  if (ended !== "done") warning(call, [ENDS[ended] ?? ended]);
   return ended === "refused" ? 3 : 0;
 }

@@ -67,12 +67,7 @@ export function usageOf(name: string, definition: Verb | Program): string {
 export type Run = (call: Call) => Promise<number>;
 
 /** What was typed, by position and by name. */
-export interface Words {
-  args: string[];
-  flag(name: string): boolean;
-  value(name: string): string | undefined;
-  values(name: string): string[];
-}
+export type Words = ReturnType<typeof readWords>;
 
 export interface Call extends Words, Pick<World, "env" | "now" | "log"> {
   json: boolean;
@@ -92,7 +87,7 @@ export const COMMON = {
 };
 
 /** Throws `usage`, with `hint` behind what is wrong. */
-export function readWords(fields: Fields, words: string[], hint = ""): Words {
+export function readWords(fields: Fields, words: string[], hint = "") {
   const options = Object.entries(fields).map(([name, { value, isList = false, short }]) => [
     name,
     { type: value === undefined ? "boolean" : "string", multiple: isList, ...(short && { short }) } as const,
@@ -106,9 +101,9 @@ export function readWords(fields: Fields, words: string[], hint = ""): Words {
     const values: Record<string, unknown> = read.values;
     return {
       args: read.positionals,
-      flag: (name) => values[name] === true,
-      value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
-      values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+      flag: (name: string) => values[name] === true,
+      value: (name: string) => (typeof values[name] === "string" ? values[name] : undefined),
+      values: (name: string) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
     };
   } catch (error) {
     throw new MemdirError("usage", `${describeMistake((error as Error).message, fields)}${hint}`, { cause: error });

@@ -94,15 +94,12 @@ function readSecret({ env, cwd }: Call, name: string): string | undefined {
   return file ? readNamedFile(`${name}_FILE`, file, cwd).toString("utf8").trim() : env[name];
 }
 
+/** None is for ever. */
 function readRetention(call: Call): Retention {
-  const days = (name: string, usual: number | null) => {
-    const given = numberOf(call, name) ?? usual;
-    return given === 0 ? null : given;
-  };
   return {
-    auditDays: days("keep-audit", RETENTION.auditDays),
-    versionDays: days("keep-versions", RETENTION.versionDays),
-    tombstoneDays: days("keep-tombstones", RETENTION.tombstoneDays),
+    auditDays: (numberOf(call, "keep-audit") ?? RETENTION.auditDays) || null,
+    versionDays: (numberOf(call, "keep-versions") ?? RETENTION.versionDays) || null,
+    tombstoneDays: (numberOf(call, "keep-tombstones") ?? RETENTION.tombstoneDays) || null,
   };
 }
 

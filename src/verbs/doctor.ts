@@ -170,15 +170,15 @@ function fewOfEach(
   lines: readonly Line[],
   { call }: Pick<Reader, "call">,
 ): Line[] {
-  const places = problems.map(({ rule }, i) => problems.slice(0, i).filter((other) => other.rule === rule).length);
-  const folded = problems.filter((_, i) => places[i]! >= SHOWN_OF_KIND).map(({ rule }) => rule);
-  const counts = [...new Set(folded)].map((rule) => `${folded.filter((each) => each === rule).length} of ${rule}`);
-  return [
-    ...lines.filter((_, i) => places[i]! < SHOWN_OF_KIND),
-    ...(folded.length === 0
-      ? []
-      : [dim(`and ${folded.length} more (${counts.join(", ")}): ${call("lint")} lists them`)]),
-  ];
+  const counts = new Map<string, number>();
+  const shown = lines.filter((_, i) => {
+    const { rule } = problems[i] as { rule: string };
+    counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return (counts.get(rule) ?? 0) <= SHOWN_OF_KIND;
+  });
+  const folded = [...counts].flatMap(([rule, n]) => (n > SHOWN_OF_KIND ? [`${n - SHOWN_OF_KIND} of ${rule}`] : []));
+  const more = lines.length - shown.length;
+  return more === 0 ? shown : [...shown, dim(`and ${more} more (${folded.join(", ")}): ${call("lint")} lists them`)];
 }
 
 export const check = verb({

@@ -154,49 +154,39 @@ interface Reviewing extends Pick<Context, "show" | "env"> {
 }
 
 /** What was decided, in order; what is put off still waits. */
-export async function review(memdir: Memdir, reviewing: Reviewing): Promise<Decided[]> {
+export async function review(memdir: Memdir, { show, choose, release, call, env }: Reviewing): Promise<Decided[]> {
   const { inbox } = openLearning(memdir);
   const ids = inbox.list().map(({ id }) => id);
   const decided: Decided[] = [];
   let all = false;
-  for (const [at, id] of ids.entries()) {
-    const question = `Keep this? (${at + 1} of ${ids.length})`;
-    const done = await decide(memdir, id, question, reviewing, all);
-    if (done === "stop") break;
-    all = done.all;
-    if (done.decided) decided.push(done.decided);
-  }
-  return decided;
-}
-
-type Done = "stop" | { decided: Decided | null; all: boolean };
-
-/** Until it is decided or put off. */
-async function decide(memdir: Memdir, id: string, question: string, reviewing: Reviewing, all: boolean): Promise<Done> {
-  const { show, choose, release, call, env } = reviewing;
-  const { inbox } = openLearning(memdir);
-  let isForced = all;
-  for (;;) {
-    const proposal = inbox.list().find((one) => one.id === id);
+  for (let at = 0; at < ids.length; ) {
+    const proposal = inbox.list().find(({ id }) => id === ids[at]);
     // It was decided elsewhere meanwhile.
-    if (!proposal) return { decided: null, all };
-    if (!isForced) show(sayProposal(await preview(memdir, proposal)));
+    if (!proposal) {
+      at++;
+      continue;
+    }
+    if (!all) show(sayProposal(await preview(memdir, proposal)));
     const offered = STEPS.filter(({ key }) => key !== "e" || (release !== null && proposal.action !== "forget"));
-    const key = isForced ? "a" : await choose(question, offered);
-    if (key === null || key === "q") return "stop";
-    if (key === "l") return { decided: null, all };
+    const key: string | null = all ? "a" : await choose(`Keep this? (${at + 1} of ${ids.length})`, offered);
+    if (key === null || key === "q") break;
     try {
+      // It is shown again as it is then.
       if (key === "e") await release?.(() => editProposal(inbox, proposal, env));
-      else {
-        const decided = await (key === "s" ? reject : accept)(memdir, proposal);
-        show(sayDecided(decided, call));
-        return { decided, all: key === "a" };
+      if (key === "e") continue;
+      if (key !== "l") {
+        const one = await (key === "s" ? reject : accept)(memdir, proposal);
+        show(sayDecided(one, call));
+        decided.push(one);
       }
+      all = key === "a";
+      at++;
     } catch (error) {
       // It still waits: another answer may do.
       if (!(error instanceof MemdirError)) throw error;
       show([{ warning: error.message }]);
-      isForced = false;
+      all = false;
     }
   }
+  return decided;
 }

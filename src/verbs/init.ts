@@ -302,41 +302,32 @@ function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonl
   };
 }
 
-const PLANNED = {
-  restored: "will be as it was before memdir",
-  removed: "will be removed: it is memdir's",
-  edited: "was changed since: only memdir's part will be removed",
-  purged: "will be removed",
-  nothing: "There is nothing to remove",
-};
-
-const REMOVED: typeof PLANNED = {
-  restored: "is as it was before memdir",
-  removed: "is removed: it was memdir's",
-  edited: "was changed since: only memdir's part was removed",
-  purged: "is removed",
-  nothing: "No agent is wired: there is nothing to undo",
-};
-
 function sayPlanned(planned: Removed): Said {
-  if ("problems" in planned) return sayParts(planned, PLANNED);
-  return planned.changes.map(({ what }) => `${what}: ${PLANNED.restored}`);
+  if ("problems" in planned) return sayParts(planned, "will be");
+  return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
 }
 
-function sayParts({ changes, problems, home, purged = [] }: Unwired, words: typeof PLANNED): Said {
+function sayParts({ changes, problems, home, purged = [] }: Unwired, be: "will be" | "is"): Said {
   const short = (path: string) => shorten(home, path);
+  const [was, partWas] = be === "is" ? ["was", "was"] : ["is", be];
+  const nothing = be === "is" ? "No agent is wired: there is nothing to undo" : "There is nothing to remove";
+  const words = {
+    restored: `${be} as it was before memdir`,
+    removed: `${be} removed: it ${was} memdir's`,
+    edited: `was changed since: only memdir's part ${partWas} removed`,
+  };
   return [
     ...changes.map(({ file, kind }) => `${short(file)} ${words[kind]}`),
-    ...purged.map(({ path, what, bytes }) => `${short(path)} (${what}; ${Math.ceil(bytes / 1024)} KB) ${words.purged}`),
+    ...purged.map(({ path, what, bytes }) => `${short(path)} (${what}; ${Math.ceil(bytes / 1024)} KB) ${be} removed`),
     ...warningsOf(problems),
-    ...(changes.length + purged.length + problems.length === 0 ? [words.nothing] : []),
+    ...(changes.length + purged.length + problems.length === 0 ? [nothing] : []),
   ];
 }
 
 function sayUnwired(removed: Unwired): Said {
   const { changes, problems, home, memories, purged } = removed;
   return [
-    ...sayParts(removed, REMOVED),
+    ...sayParts(removed, "is"),
     `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
     ...(purged && problems.length === 0
       ? [

@@ -4,20 +4,20 @@ import { cut, graphemes, graphemeWidth, widthOf } from "../../text/wrap.ts";
 import type { Key, KeyName } from "./keys.ts";
 import { type Live, rowsAround } from "./screen.ts";
 
-export interface Editor {
-  /** A large paste is one private character in it: moved over and deleted as a whole. */
-  text: string;
-  /** In units of `text`, always between two graphemes. */
-  cursor: number;
-  /** What Ctrl-Y puts back. */
-  killed: string;
-  /** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
-  pastes: readonly string[];
-}
+export type Editor = typeof EMPTY;
 
 type Table<T> = Partial<Record<KeyName, T>>;
 
-export const EMPTY: Editor = { text: "", cursor: 0, killed: "", pastes: [] };
+export const EMPTY = {
+  /** A large paste is one private character in it: moved over and deleted as a whole. */
+  text: "",
+  /** In units of `text`, always between two graphemes. */
+  cursor: 0,
+  /** What Ctrl-Y puts back. */
+  killed: "",
+  /** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
+  pastes: [] as readonly string[],
+};
 
 /** Null for a key that does not concern the text, or has nothing to do in it. */
 export function press(editor: Editor, key: Key): Editor | null {

@@ -38,23 +38,6 @@ export interface Completion {
   from: number;
 }
 
-export interface Input {
-  /** The next line that was sent, also one sent before it was asked for; null when the person leaves. One at a time. */
-  read(): Promise<string | null>;
-  /** The key of the answer; null when the person wants none of them. Questions asked at once are shown one after the other. */
-  question(text: string, choices: readonly Choice[]): Promise<string | null>;
-  /** Called on Ctrl-C while no line is asked for. Returns what ends the listening. */
-  onInterrupt(listener: () => void): () => void;
-  /** Lines above the input, such as the spinner; each is cut to the width. */
-  status(lines: readonly string[]): void;
-  /** Puts words into the input, to be changed and sent. */
-  suggest(text: string): void;
-  /** Gives the terminal to another program, such as an editor, until the work is done. */
-  release<T>(work: () => Promise<T>): Promise<T>;
-  /** Takes the input from the screen and ends raw mode; what is asked for ends. The screen stays open. */
-  close(): void;
-}
-
 export interface Typing {
   options: InputOptions;
   editor: Editor;

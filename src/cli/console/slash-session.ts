@@ -84,22 +84,30 @@ async function resumeSession(rest: string, console: Console): Promise<void> {
 }
 
 async function chooseSession({ agent, memdir, terminal, now }: Console): Promise<string | null> {
-  const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId).slice(0, 9);
-  if (rows.length === 0) {
-    terminal.print("There are no earlier sessions here.");
-    return null;
-  }
-  const label = ({ at, title, messages }: (typeof rows)[number]) =>
-    `${agoInWords(at, now())}, ${messages} messages: ${sanitise(title)}`;
-  if (terminal.interactive) {
-    const key = await terminal.choose(
-      "Which session?",
-      rows.map((row, i) => ({ key: String(i + 1), label: label(row) })),
+  const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId);
+  if (rows.length === 0) terminal.print("There are no earlier sessions here.");
+  const describe = ({ id, at, title, messages }: (typeof rows)[number]) => ({
+    id,
+    label: `${agoInWords(at, now())}, ${messages} messages: ${title}`,
+  });
+  return pick(terminal, "Which session?", rows.slice(0, MAX_PICKED).map(describe));
+}
+
+/** A digit for each. */
+const MAX_PICKED = 9;
+
+/** The id of one of them; null when the person leaves, or nobody can be asked: they are shown then. */
+async function pick(terminal: Terminal, question: string, rows: readonly { id: string; label: string }[]) {
+  const [found] = rows;
+  if (!terminal.interactive)
+    print(
+      terminal,
+      rows.map(({ id, label }) => `${id.slice(0, 8)}  ${label}`),
     );
-    return key === null ? null : (rows[Number(key) - 1]?.id ?? null);
-  }
-  terminal.print(rows.map((row) => `${row.id.slice(0, 8)}  ${label(row)}`).join("\n"));
-  return null;
+  if (!terminal.interactive || !found) return null;
+  const choices = rows.map(({ label }, at) => ({ key: String(at + 1), label }));
+  const key = await terminal.choose(question, choices);
+  return key === null ? null : (rows[Number(key) - 1]?.id ?? null);
 }
 
 /** What can go back, by the key for it. */
@@ -110,17 +118,13 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
   if (points.length === 0) return print(terminal, ["There is nothing to go back to: no prompt was given yet."]);
-  const recent = points.slice(-9);
+  const recent = points.slice(-MAX_PICKED);
   const rows = recent.map(({ label, files, at }, i) => ({
-    key: String(i + 1),
+    id: String(i + 1),
     label: `${agoInWords(at, console.now())}, ${count(files, "file")} changed since: ${cutLine(label, 60)}`,
   }));
-  const key =
-    number !== "" ? number : terminal.interactive ? await terminal.choose("Back to before which prompt?", rows) : null;
-  if (key === null) {
-    if (!terminal.interactive) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
-    return;
-  }
+  const key = number === "" ? await pick(terminal, "Back to before which prompt?", rows) : number;
+  if (key === null) return;
   const point = recent[Number(key) - 1];
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
   const chosen = what === "" ? await chooseWhat(terminal) : what;

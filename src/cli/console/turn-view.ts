@@ -115,7 +115,8 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
   };
 }
 
-const ENDS: Partial<Record<TurnResult["ended"], string>> = {
+/** Why an answer is not all that it could be. */
+export const ENDS: Partial<Record<TurnResult["ended"], string>> = {
   aborted: "stopped",
   turns: "stopped after too many steps; say “go on” to continue",
   length: "the answer was cut at its limit; say “go on” to continue",
@@ -185,16 +186,13 @@ interface Spinning {
 
 /** `⠙ Thinking… 12s · 1.2k tokens · Ctrl-C stops`; what does not fit is left out from the end. */
 export function spinnerLine({ label, elapsedMs, tokens }: Spinning, columns: number, paint: Paint) {
-  const head = `${frameAt(elapsedMs)} ${sanitiseLine(label)}`;
+  const frame = FRAMES.charAt(Math.floor(Math.max(0, elapsedMs) / FRAME_MS) % FRAMES.length);
+  const head = `${frame} ${sanitiseLine(label)}`;
   const details = [formatElapsed(elapsedMs), ...(tokens ? [`${formatTokens(tokens)} tokens`] : []), "Ctrl-C stops"];
   while (details.length > 0 && widthOf(`${head} ${details.join(" · ")}`) > columns) details.pop();
   return details.length === 0
     ? cut(paint.cyan(head), columns)
     : `${paint.cyan(head)}${paint.dim(` ${details.join(" · ")}`)}`;
-}
-
-export function frameAt(ms: number): string {
-  return FRAMES.charAt(Math.floor(Math.max(0, ms) / FRAME_MS) % FRAMES.length);
 }
 
 /** `4s`, `2m 05s`, `1h 02m`. */

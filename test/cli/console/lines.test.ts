@@ -6,7 +6,6 @@ import {
   formatBytes,
   formatElapsed,
   formatTokens,
-  frameAt,
   spinnerLine,
   toolLine,
   toolResultLine,
@@ -20,6 +19,8 @@ const colored = openPaint(true);
 const options = { columns: 60, paint: plain, cwd: "/p" };
 
 describe("spinner", () => {
+  const frameAt = (elapsedMs: number) => spinnerLine({ label: "", elapsedMs, tokens: null }, 40, plain).charAt(0);
+
   it("says what, for how long, how much, and how to stop it", () => {
     const spinning = { label: "Thinking…", elapsedMs: 12_345, tokens: 1234 };
     expect(spinnerLine(spinning, 80, plain)).toBe(
