@@ -8,29 +8,7 @@ import { SGR, widthOf, wrapText } from "../text/wrap.ts";
 import { barOf, type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
 import type { Env } from "../world.ts";
 
-export interface Terminal {
-  /** A line, or several, on standard output. */
-  print(text: string): void;
-  /** On standard error: for notices that must not disturb a reader of the output. */
-  warn(text: string): void;
-  /** The `--json` answer. */
-  json(value: unknown): void;
-  /** The whole of standard input; refused when it is more than `maxBytes`. */
-  readInput(options?: { signal?: AbortSignal; maxBytes?: number }): Promise<string>;
-  /** Whether somebody can be asked. */
-  interactive: boolean;
-  /** Undefined where the output is no terminal. */
-  columns: number | undefined;
-  color: Paint;
-  /** For long work: a bar on a terminal, nothing elsewhere. */
-  progress(what: string): (done: number, total: number) => void;
-  /** Clears the bar. */
-  endProgress(): void;
-  /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
-  ask(question: string): Promise<boolean | null>;
-  /** Asks until it is one of the keys. Null when the person leaves. */
-  choose(question: string, choices: readonly Choice[]): Promise<string | null>;
-}
+export type Terminal = ReturnType<typeof openTerminal>;
 
 /** Colours and weights: every function leaves the text as it is when colour is off. */
 export type Paint = Record<(typeof STYLES)[number], (text: string) => string> & {
@@ -41,18 +19,22 @@ export type Paint = Record<(typeof STYLES)[number], (text: string) => string> & 
 const WEIGHTS = ["bold", "dim", "italic", "underline", "strikethrough"] as const;
 const STYLES = [...WEIGHTS, "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
 
-export function openTerminal(env: Env): Terminal {
+export function openTerminal(env: Env) {
   const isPlain = Boolean(env.NO_COLOR) || isDumb(env);
   return {
-    print: (text) => void process.stdout.write(`${text}\n`),
-    warn: (text) => void process.stderr.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    /** A line, or several, on standard output. */
+    print: (text: string): void => void process.stdout.write(`${text}\n`),
+    /** On standard error: for notices that must not disturb a reader of the output. */
+    warn: (text: string): void => void process.stderr.write(`${text}\n`),
+    /** The `--json` answer. */
+    json: (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     readInput: readStandardInput,
-    // Asked late: merely looking at standard input loads half of Node's streams.
-    get interactive() {
+    /** Whether somebody can be asked. Read late: merely looking at standard input loads half of Node's streams. */
+    get interactive(): boolean {
       return process.stdin.isTTY === true && process.stdout.isTTY === true;
     },
-    get columns() {
+    /** Undefined where the output is no terminal. */
+    get columns(): number | undefined {
       return process.stdout.columns;
     },
     color: openPaint(process.stdout.isTTY === true && !isPlain),
@@ -75,14 +57,16 @@ export function openPaint(on: boolean): Paint {
 }
 
 /** On standard error, so that it never mixes with the output. */
-function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgress"> {
+function openBar(isWanted: () => boolean) {
   let isShown = false;
   return {
-    progress: (what) => (done, total) => {
+    /** For long work: a bar on a terminal, nothing elsewhere. */
+    progress: (what: string) => (done: number, total: number) => {
       if (!isWanted()) return;
       process.stderr.write(`\r${what} ${barOf(done / Math.max(1, total))} ${done}/${total}`);
       isShown = true;
     },
+    /** Clears the bar. */
     endProgress() {
       if (isShown) process.stderr.write("\r\x1b[K");
       isShown = false;
@@ -93,7 +77,9 @@ function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgr
 /** Far more than any command takes; what goes on behind it is not read. */
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX_INPUT_BYTES } = {}) => {
+/** The whole of it; refused when it is more than `maxBytes`. */
+async function readStandardInput(options: { signal?: AbortSignal; maxBytes?: number } = {}): Promise<string> {
+  const { signal, maxBytes = MAX_INPUT_BYTES } = options;
   const chunks: Buffer[] = [];
   let bytes = 0;
   const stop = () => process.stdin.destroy(signal?.reason);
@@ -109,17 +95,19 @@ const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX
     signal?.removeEventListener("abort", stop);
   }
   return readGiven(Buffer.concat(chunks), "standard input", maxBytes);
-};
+}
 
 type ReadLine = (question: string) => Promise<string | null>;
 
-export function openQuestions(read: ReadLine): Pick<Terminal, "ask" | "choose"> {
+export function openQuestions(read: ReadLine) {
   return {
-    async ask(question) {
+    /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
+    async ask(question: string) {
       const answer = await read(`${question} [y/N] `);
       return answer === null ? null : /^y(es)?$/i.test(answer.trim());
     },
-    async choose(question, choices) {
+    /** Asks until it is one of the keys. Null when the person leaves. */
+    async choose(question: string, choices: readonly Choice[]) {
       const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
       for (;;) {
         const answer = await read(`${question}  ${offered} `);

@@ -4,11 +4,13 @@ import { isAbsolute, relative } from "node:path";
 import type { Token } from "marked";
 import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
+import type { ToolCall } from "../../hooks/event.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
 import { bad, count, countMemories, dim, type Said, warn } from "../../verb.ts";
 import { type Paint, print, type Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
+import type { Status } from "./slash-memory.ts";
 
 interface ViewOptions {
   terminal: Terminal;
@@ -127,10 +129,6 @@ interface ToolLineOptions extends Pick<ViewOptions, "cwd"> {
   paint: Paint;
   columns: number;
 }
-interface ToolCall {
-  name: string;
-  input: Readonly<Record<string, unknown>>;
-}
 
 const LEAD = "  └ ";
 /** Only what is shown is looked at: inputs and results may be very long. */
@@ -177,15 +175,12 @@ const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 /** How long a frame is shown: about twelve a second look smooth and cost little. */
 export const FRAME_MS = 80;
 
-interface Spinning {
-  label: string;
-  elapsedMs: number;
-  /** Tokens the model has written so far; null while it is not known. */
-  tokens: number | null;
-}
-
 /** `⠙ Thinking… 12s · 1.2k tokens · Ctrl-C stops`; what does not fit is left out from the end. */
-export function spinnerLine({ label, elapsedMs, tokens }: Spinning, columns: number, paint: Paint) {
+export function spinnerLine(
+  { label, elapsedMs, tokens }: ReturnType<Status> & { elapsedMs: number },
+  columns: number,
+  paint: Paint,
+) {
   const frame = FRAMES.charAt(Math.floor(Math.max(0, elapsedMs) / FRAME_MS) % FRAMES.length);
   const head = `${frame} ${sanitiseLine(label)}`;
   const details = [formatElapsed(elapsedMs), ...(tokens ? [`${formatTokens(tokens)} tokens`] : []), "Ctrl-C stops"];
