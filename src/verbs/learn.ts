@@ -33,33 +33,26 @@ export const learn = verb({
     const { inbox, mode } = openLearning(memdir);
     const seen = await extractSince(memdir, { since, agent, looker: null }, context);
     const found = sumUp(seen, context);
-    const none = {
+    const resultOf = ({ sessions, stopped, left, turns, usage, warnings }: Walk) => ({
       found,
       /** What was kept, or waits for a person with the action `inbox`. */
-      saved: [] as { file: string; action: string }[],
+      saved: sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged"),
       /** Why nothing or not all was read. */
-      skipped: null as string | null,
+      skipped: stopped,
       /** Proposals that were turned down for good. */
       rejected: 0,
       /** Proposals in the inbox. */
       waiting: inbox.list().length,
-      /** Sessions that are still to be read. */
-      left: seen.left,
-      turns: 0,
-      usage: seen.usage,
-      warnings: seen.warnings,
-    };
-    if (isTrial) return none;
+      ...{ left, turns, usage, warnings },
+    });
+    if (isTrial) return resultOf(seen);
     if (found.sessions > 0 && (mode === "auto" || mode === "inbox")) {
       context.show(sayFound(found, since, memdir));
       const isWanted = found.model === null || yes || !context.ask || (await context.ask("Read them now?"));
-      if (!isWanted) return { ...none, skipped: "nothing was read" };
+      if (!isWanted) return { ...resultOf(seen), skipped: "nothing was read" };
     }
     const looker = openLooker(memdir, context, { inbox: true });
-    const walk = await extractSince(memdir, { since, agent, looker }, context);
-    const { stopped: skipped, left, turns, usage, warnings } = walk;
-    const saved = walk.sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged");
-    const read = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
+    const read = resultOf(await extractSince(memdir, { since, agent, looker }, context));
     if (!context.choose || context.signal.aborted) return read;
     return { ...read, ...(await reviewNow(memdir, context, context.choose)) };
   },
