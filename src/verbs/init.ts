@@ -236,7 +236,7 @@ export function makeUninstall(find: FindMachine) {
       const machine = find(context);
       const traces = input.purge ? findTraces(memdir, cacheFolder(machine.env)) : undefined;
       const remove = input.team
-        ? removerOf(openCheckout(memdir, machine))
+        ? (dryRun: boolean) => removeTeam(openCheckout(memdir, machine), { dryRun })
         : unwirerOf(machine, input.agent ?? [], traces);
       const planned = await remove(true);
       if (input["dry-run"]) return { ...planned, isPlanned: true };
@@ -280,10 +280,6 @@ function jsonOf(result: Removed) {
     problems,
     ...(purged && { purged: purged.map(({ path, what, bytes }) => ({ path, what, bytes })) }),
   };
-}
-
-function removerOf(checkout: TeamCheckout) {
-  return async (dryRun: boolean) => ({ changes: (await removeTeam(checkout, { dryRun })).changes });
 }
 
 type Unwired = Awaited<ReturnType<ReturnType<typeof unwirerOf>>>;

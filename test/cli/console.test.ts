@@ -293,7 +293,8 @@ describe("on a terminal", () => {
     await pty.waitFor(/\[project\] retries[\s\S]*Step 1 of 1, .*\? \[y\/N\]/);
     pty.write("y\n");
     await pty.waitFor(/undo \S+ reverts it/);
-    pty.press("ctrl-d");
+    // Its keyboard is still open.
+    pty.write("/exit\n");
     expect(await pty.exit).toBe(0);
     expect(pty.raw()).not.toContain("\x1b");
   });

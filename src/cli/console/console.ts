@@ -27,14 +27,19 @@ const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 /** On a pipe, or where nothing can be redrawn: whole lines, as the terminal itself lets them be typed. */
 export async function runLines(call: Call, memdir: Memdir): Promise<number> {
   const { interactive } = call.terminal;
-  const lines = createInterface({ input: process.stdin, terminal: false })[Symbol.asyncIterator]();
+  const source = createInterface({ input: process.stdin, terminal: false });
+  const lines = source[Symbol.asyncIterator]();
   const readLine = async (question: string) => {
     if (interactive) process.stdout.write(question);
     const { done, value } = await lines.next();
     return done ? null : sanitise(value, "\t");
   };
   async function* readLines() {
-    for (let line = await readLine(PROMPT); line !== null; line = await readLine(PROMPT)) yield line;
+    try {
+      for (let line = await readLine(PROMPT); line !== null; line = await readLine(PROMPT)) yield line;
+    } finally {
+      source.close();
+    }
   }
   const terminal = { ...call.terminal, columns: DEFAULT_COLUMNS, ...openQuestions(readLine) };
   const ask = interactive ? (request: PermissionRequest) => askPermission(terminal, request, MAX_DETAIL) : null;

@@ -98,13 +98,8 @@ const MAX_PICKED = 9;
 
 /** The id of one of them; null when the person leaves, or nobody can be asked: they are shown then. */
 async function pick(terminal: Terminal, question: string, rows: readonly { id: string; label: string }[]) {
-  const [found] = rows;
-  if (!terminal.interactive)
-    print(
-      terminal,
-      rows.map(({ id, label }) => `${id.slice(0, 8)}  ${label}`),
-    );
-  if (!terminal.interactive || !found) return null;
+  if (!terminal.interactive) for (const { id, label } of rows) print(terminal, [`${id.slice(0, 8)}  ${label}`]);
+  if (!terminal.interactive || rows.length === 0) return null;
   const choices = rows.map(({ label }, at) => ({ key: String(at + 1), label }));
   const key = await terminal.choose(question, choices);
   return key === null ? null : (rows[Number(key) - 1]?.id ?? null);
