@@ -4,12 +4,13 @@ import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
 import { whyNoAgent } from "../open-agent.ts";
+import { plainOf } from "../said.ts";
 import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { sayPreview } from "./console/line.ts";
 import { ENDS } from "./console/turn-view.ts";
-import { isDumb, plainOf } from "./terminal.ts";
+import { isDumb } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {

@@ -8,6 +8,7 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
+import { fold } from "../said.ts";
 import { MAX_MEMORY_BYTES } from "../store/store.ts";
 import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
@@ -25,7 +26,7 @@ import {
 } from "../verb.ts";
 import type { Row } from "../verbs/table.ts";
 import type { Env, World } from "../world.ts";
-import { fold, openTerminal, print, type Terminal } from "./terminal.ts";
+import { openTerminal, print, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
 

@@ -5,10 +5,11 @@ import type { Token } from "marked";
 import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import type { ToolCall } from "../../hooks/event.ts";
+import type { Paint } from "../../said.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
 import { bad, count, countMemories, dim, type Said, warn } from "../../verb.ts";
-import { type Paint, print, type Terminal } from "../terminal.ts";
+import { print, type Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 import type { Status } from "./slash-memory.ts";
 

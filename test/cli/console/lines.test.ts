@@ -10,8 +10,9 @@ import {
   toolLine,
   toolResultLine,
 } from "../../../src/cli/console/turn-view.ts";
-import { diffLines, openPaint, openTerminal, type Paint, plainOf, print } from "../../../src/cli/terminal.ts";
+import { openTerminal, print } from "../../../src/cli/terminal.ts";
 import { measureWindow, WINDOW_PARTS } from "../../../src/context/window.ts";
+import { diffLines, openPaint, type Paint, plainOf } from "../../../src/said.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
 const plain = openPaint(false);
