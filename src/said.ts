@@ -12,8 +12,7 @@ export type Paint = Record<(typeof STYLES)[number], (text: string) => string> & 
   on: boolean;
 };
 
-const WEIGHTS = ["bold", "dim", "italic", "underline", "strikethrough"] as const;
-const STYLES = [...WEIGHTS, "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+const STYLES = ["bold", "dim", "italic", "underline", "strikethrough", "red", "green", "yellow", "cyan"] as const;
 
 export function openPaint(on: boolean): Paint {
   const paintAs = (name: string) => {
