@@ -23,7 +23,7 @@ export const RANKS = [
   ["learn", "team", "context"],
   ["memdir", "team/server"],
   ["verb"],
-  ["open", "agent"],
+  ["open", "agent", "said"],
   ["open-learn"],
   ["open-agent", "open-team"],
   ["hooks", "memory-tool", "exchange", "wiring"],

@@ -143,6 +143,15 @@ export const good = (text: string): Span => ({ text, tone: "good" });
 export const bad = (text: string): Span => ({ text, tone: "bad" });
 /** Several lines that keep their breaks. */
 export const block = (text: string): Line => ({ block: text });
+/** As much as a last column needs: a bar is never broken (`cli/terminal.ts`). */
+const BAR_WIDTH = 20;
+
+/** A share of one, as a bar; the smallest is one block: a bar that cannot be seen says that there is nothing. */
+export function barOf(share: number): string {
+  const filled = share > 0 ? Math.max(1, Math.round(Math.min(1, share) * BAR_WIDTH)) : 0;
+  return "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
+}
+
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));
 
 export { count };

@@ -6,13 +6,13 @@ import type { Memdir } from "../memdir.ts";
 import { textOf } from "../model/ask.ts";
 import { openAgent } from "../open-agent.ts";
 import { type ResumedSession, readSession } from "../session/session-reader.ts";
-import { cutLine, plainLine } from "../text/sanitise.ts";
+import { cutLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { PermissionOptions } from "../tools/permission.ts";
+import { dim, type Said, warn } from "../verb.ts";
 import { agentModel } from "../verbs/model.ts";
 import { findOne } from "../verbs/sessions.ts";
 import type { Call } from "./command.ts";
-import type { Paint } from "./terminal.ts";
 
 export async function openAgentFor(call: Call, memdir: Memdir, askPermission: PermissionOptions["ask"]) {
   const { env, log } = call;
@@ -33,16 +33,15 @@ async function findFrom(call: Call, memdir: Memdir): Promise<ResumedSession | nu
 }
 
 /** What a person sees of a session that is resumed: how long it was, and how it ended. */
-export function describeSession({ id, title, messages, prompts, problems }: ResumedSession, color: Paint): string {
+export function saySession({ id, title, messages, prompts, problems }: ResumedSession): Said {
   const last = prompts.at(-1)?.text ?? "";
   const answer = messages.findLast(({ role }) => role === "assistant");
-  const lines = [
-    `resumed ${id.slice(0, 8)}${title ? `: ${plainLine(redactSecrets(title))}` : ""} ${color.dim(`(${messages.length} messages)`)}`,
-    ...(last === "" ? [] : [color.dim(`> ${cutLine(redactSecrets(last), MAX_CHARS)}`)]),
-    ...(answer ? [color.dim(cutLine(redactSecrets(textOf(answer.content)), MAX_CHARS))] : []),
-    ...problems.map((problem) => color.yellow(`note: ${plainLine(problem)}`)),
+  return [
+    [`resumed ${id.slice(0, 8)}${title ? `: ${redactSecrets(title)}` : ""} `, dim(`(${messages.length} messages)`)],
+    ...(last === "" ? [] : [dim(`> ${cutLine(redactSecrets(last), MAX_CHARS)}`)]),
+    ...(answer ? [dim(cutLine(redactSecrets(textOf(answer.content)), MAX_CHARS))] : []),
+    ...problems.map((problem) => warn(`note: ${problem}`)),
   ];
-  return lines.join("\n");
 }
 
 /** The last exchange, enough to find the thread again. */

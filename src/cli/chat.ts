@@ -4,18 +4,20 @@ import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
 import { whyNoAgent } from "../open-agent.ts";
-import { plainLine } from "../text/sanitise.ts";
+import { plainOf } from "../said.ts";
 import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
-import { previewText } from "./console/line.ts";
+import { sayPreview } from "./console/line.ts";
+import { ENDS } from "./console/turn-view.ts";
+import { isDumb } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {
   if (call.json) throw new MemdirError("usage", "--json needs a prompt: memdir chat -p TEXT --json");
   const memdir = await call.open();
-  const { runInteractive, runPiped } = await import("./console/console.ts");
-  return (call.terminal.interactive ? runInteractive : runPiped)(call, memdir);
+  const { runInteractive, runLines } = await import("./console/console.ts");
+  return (call.terminal.interactive && !isDumb(call.env) ? runInteractive : runLines)(call, memdir);
 };
 
 export const start: Run = async (call) => {
@@ -28,10 +30,10 @@ async function say(call: Call, text: string): Promise<number> {
   const { agent, offline } = await openAgentFor(call, memdir, null);
   if (offline) {
     const preview = await agent.preview(text);
-    const said = previewText(preview, memdir, call.terminal.color);
     call.terminal.warn(`memdir: ${whyNoAgent(configuredModel(call.env))}`);
     // Nothing was answered: a script must not take this for an answer.
-    return answer(call, { text: said, sessionId: null, usage: null, memories: preview.memories }, () => said, 2);
+    const said = sayPreview(preview, memdir);
+    return answer(call, { text: plainOf(said), sessionId: null, usage: null, memories: preview.memories }, said, 2);
   }
   return cancellable(async (signal) => {
     try {
@@ -60,8 +62,8 @@ async function readPrompt(call: Call): Promise<string | null> {
 function showEvent(call: Call, event: AgentEvent): void {
   if (event.type === "problem") warning(call, [event.message]);
   if (event.type === "learnt") {
-    const learnt = event.saved.map(({ file, action }) => `learnt: ${action} ${plainLine(file)}`);
-    const problem = event.problem === null ? [] : [`nothing was learnt: ${plainLine(event.problem)}`];
+    const learnt = event.saved.map(({ file, action }) => `learnt: ${action} ${file}`);
+    const problem = event.problem === null ? [] : [`nothing was learnt: ${event.problem}`];
     note(call, [...learnt, ...problem]);
   }
   if (event.type === "retry") note(call, [`${event.error.message}; trying again`]);
@@ -76,12 +78,7 @@ function report(call: Call, result: TurnResult, sessionId: string): number {
     const code = error?.kind === "auth" || error?.kind === "bad-request" ? "usage" : "model";
     throw new MemdirError(code, `${message}; what was said is kept: memdir chat --resume ${sessionId} -p TEXT goes on`);
   }
-  answer(call, { text, sessionId, usage, memories, ended }, () => text);
-  const why = {
-    length: "the answer was cut at its limit",
-    turns: "it took too many steps",
-    refused: "the model declined",
-  };
-  if (ended !== "done") warning(call, [why[ended as keyof typeof why] ?? ended]);
+  answer(call, { text, sessionId, usage, memories, ended }, [{ raw: text }]);
+  if (ended !== "done") warning(call, [ENDS[ended] ?? ended]);
   return ended === "refused" ? 3 : 0;
 }

@@ -8,6 +8,7 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
+import { fold } from "../said.ts";
 import { MAX_MEMORY_BYTES } from "../store/store.ts";
 import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
@@ -15,6 +16,7 @@ import {
   type Context,
   type Fields,
   flag,
+  notes,
   number,
   positionsOf,
   readInput,
@@ -24,7 +26,7 @@ import {
 } from "../verb.ts";
 import type { Row } from "../verbs/table.ts";
 import type { Env, World } from "../world.ts";
-import { fold, openTerminal, print, type Terminal } from "./terminal.ts";
+import { openTerminal, print, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -66,12 +68,7 @@ export function usageOf(name: string, definition: Verb | Program): string {
 export type Run = (call: Call) => Promise<number>;
 
 /** What was typed, by position and by name. */
-export interface Words {
-  args: string[];
-  flag(name: string): boolean;
-  value(name: string): string | undefined;
-  values(name: string): string[];
-}
+export type Words = ReturnType<typeof readWords>;
 
 export interface Call extends Words, Pick<World, "env" | "now" | "log"> {
   json: boolean;
@@ -91,7 +88,7 @@ export const COMMON = {
 };
 
 /** Throws `usage`, with `hint` behind what is wrong. */
-export function readWords(fields: Fields, words: string[], hint = ""): Words {
+export function readWords(fields: Fields, words: string[], hint = "") {
   const options = Object.entries(fields).map(([name, { value, isList = false, short }]) => [
     name,
     { type: value === undefined ? "boolean" : "string", multiple: isList, ...(short && { short }) } as const,
@@ -105,9 +102,9 @@ export function readWords(fields: Fields, words: string[], hint = ""): Words {
     const values: Record<string, unknown> = read.values;
     return {
       args: read.positionals,
-      flag: (name) => values[name] === true,
-      value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
-      values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+      flag: (name: string) => values[name] === true,
+      value: (name: string) => (typeof values[name] === "string" ? values[name] : undefined),
+      values: (name: string) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
     };
   } catch (error) {
     throw new MemdirError("usage", `${describeMistake((error as Error).message, fields)}${hint}`, { cause: error });
@@ -145,27 +142,20 @@ export function findArity(definition: Pick<Verb, "args">, args: readonly string[
 }
 
 /** The `--json` answer, or the same in words. Returns the exit code. */
-export function answer(
-  { json, terminal }: Pick<Call, "json" | "terminal">,
-  value: unknown,
-  say: () => string | readonly string[],
-  code = 0,
-): number {
+export function answer({ json, terminal }: Pick<Call, "json" | "terminal">, value: unknown, said: Said, code = 0) {
   if (json) terminal.json(value);
-  else for (const line of [say()].flat()) terminal.print(line);
+  else print(terminal, said);
   return code;
 }
 
 export function note({ terminal }: Pick<Call, "terminal">, notices: readonly string[]): void {
-  for (const notice of notices) terminal.warn(`memdir: note: ${notice}`);
+  print(terminal, notes(notices));
 }
 
 /** One line, however many there are: doctor has all of them. */
-export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly string[]): void {
-  const [first, ...others] = warnings;
-  if (first === undefined) return;
+export function warning({ terminal }: Pick<Call, "terminal">, [first, ...others]: readonly string[]): void {
   const more = others.length === 0 ? "" : ` (and ${others.length} more: memdir doctor shows them)`;
-  terminal.warn(`memdir: warning: ${first}${more}`);
+  if (first !== undefined) print(terminal, [{ warning: first + more }]);
 }
 
 /** As a shell says it of a program that Ctrl-C ended. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { lazily, MemdirError } from "../errors.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { type McpOptions, serveStreams } from "../mcp/server.ts";
+import { block } from "../verb.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
@@ -43,11 +44,8 @@ async function runHttp(call: Call, options: McpOptions): Promise<number> {
   const { serveHttp } = await import("../mcp/http.ts");
   const server = await serveHttp(options, { port: portOf(call) ?? 0, token, newId: randomUUID });
   // Shown once, to whoever started it; one that was given is known.
-  answer(
-    call,
-    { url: server.url, ...(given ? {} : { token }) },
-    () => `memdir mcp: ${server.url}${given ? "" : `\nAuthorization: Bearer ${token}`}`,
-  );
+  const header = given ? [] : [`Authorization: Bearer ${token}`];
+  answer(call, { url: server.url, ...(given ? {} : { token }) }, [`memdir mcp: ${server.url}`, ...header].map(block));
   await untilSignal();
   await server.close();
   return 0;

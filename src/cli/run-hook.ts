@@ -1,17 +1,13 @@
 /** `memdir hook`: a host's hook through the binary, for hosts that are told a command's name rather than a file. */
 
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject, MemdirError } from "../errors.ts";
+import { openHooks } from "../hooks/hooks.ts";
 import { readInput } from "../hooks/input.ts";
 import { findPlace } from "../project/scopes.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import type { Env } from "../world.ts";
 import type { Call, Run } from "./command.ts";
-
-/** Far above the hook's own deadline: for a disk that hangs. */
-const TIMEOUT_MS = 10_000;
 
 export const start: Run = (call) => {
   if (process.stdin.isTTY) {
@@ -26,20 +22,15 @@ export const start: Run = (call) => {
 
 /** Always 0: a rule that denies says so in its answer, and whatever fails must not cost the host its prompt. */
 export async function runHook(call: Call, read: () => unknown): Promise<number> {
-  const input = nameEvent(read, call.args[0]);
-  if (input === null) return 0;
+  const event = readEvent(read, call);
+  if (event === undefined) return 0;
   try {
-    const program = join(findInstallation(fileURLToPath(import.meta.url)), "hook.cjs");
-    const { stdout } = spawnSync(process.execPath, [program], {
-      input,
-      cwd: call.cwd,
-      env: envOf(call),
-      encoding: "utf8",
-      stdio: ["pipe", "pipe", "inherit"],
-      timeout: TIMEOUT_MS,
-      windowsHide: true,
-    });
-    if (stdout) call.terminal.print(stdout.trimEnd());
+    const env = envOf(call);
+    const dist = findInstallation(fileURLToPath(import.meta.url));
+    const answer = openHooks({ env, dist, startedIn: () => env.CLAUDE_PROJECT_DIR || call.cwd });
+    const { out, after } = await answer(event);
+    if (out !== "") call.terminal.print(out.trimEnd());
+    await after();
   } catch (error) {
     if (error instanceof MemdirError) call.terminal.warn(`memdir: ${error.message}`);
     else if (call.env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
@@ -54,13 +45,12 @@ function envOf(call: Call): Env {
   return { ...call.env, MEMDIR_MEMORY_DIR: findPlace({ cwd: call.cwd, memoryDir }, call.env).location.dir };
 }
 
-/** Null for nothing at all. The event may be named on the command line; what the host itself says counts first. */
-function nameEvent(read: () => unknown, event: string | undefined): string | null {
+/** Undefined for nothing at all; the error when it is not JSON. What the host says counts before the command line. */
+function readEvent(read: () => unknown, { args, cwd }: Call): unknown {
   try {
     const input = read();
-    if (input === undefined) return null;
-    return JSON.stringify(isObject(input) ? { hook_event_name: event, ...input } : input);
-  } catch {
-    return "no JSON"; // which the hook notes
+    return isObject(input) ? { hook_event_name: args[0], cwd, ...input } : input;
+  } catch (error) {
+    return error;
   }
 }

@@ -20,6 +20,7 @@ import {
   type Start,
   startServer,
 } from "../team/server/serve.ts";
+import { block } from "../verb.ts";
 import { readNamedFile } from "../verbs/common.ts";
 import { answer, type Call, numberOf, portOf, untilSignal } from "./command.ts";
 
@@ -93,15 +94,12 @@ function readSecret({ env, cwd }: Call, name: string): string | undefined {
   return file ? readNamedFile(`${name}_FILE`, file, cwd).toString("utf8").trim() : env[name];
 }
 
+/** None is for ever. */
 function readRetention(call: Call): Retention {
-  const days = (name: string, usual: number | null) => {
-    const given = numberOf(call, name) ?? usual;
-    return given === 0 ? null : given;
-  };
   return {
-    auditDays: days("keep-audit", RETENTION.auditDays),
-    versionDays: days("keep-versions", RETENTION.versionDays),
-    tombstoneDays: days("keep-tombstones", RETENTION.tombstoneDays),
+    auditDays: (numberOf(call, "keep-audit") ?? RETENTION.auditDays) || null,
+    versionDays: (numberOf(call, "keep-versions") ?? RETENTION.versionDays) || null,
+    tombstoneDays: (numberOf(call, "keep-tombstones") ?? RETENTION.tombstoneDays) || null,
   };
 }
 
@@ -181,11 +179,11 @@ function greet(call: Call, server: RunningServer, { name, isEmbedded }: OpenedDa
     `The admin's token is in ${tokenFile}, which only you can read; it ends after ${TOKEN_DAYS} days. Next, in a project:`,
     `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
   ];
-  answer(call, { url, port, team, database: name, tokenFile }, () => [
-    `memdir serve: ${url}, team ${team}, memories in ${name}`,
+  answer(call, { url, port, team, database: name, tokenFile }, [
+    block(`memdir serve: ${url}, team ${team}, memories in ${name}`),
     ...(call.flag("behind-tls") ? [proxy] : []),
     ...(isEmbedded ? [EMBEDDED] : []),
-    ...(tokenFile ? next : []),
+    ...(tokenFile ? next.map(block) : []),
   ]);
 }
 
@@ -198,7 +196,7 @@ async function issue(call: Call, { data }: OpenedData, folder: string): Promise<
     file: named === undefined ? join(folder, `token-${person.replace(/[^\w-]+/g, "-")}`) : resolve(call.cwd, named),
     isNamed: named !== undefined,
   });
-  return answer(call, { tokenFile: file }, () => `The token of ${person} is in ${file}, which only you can read.`);
+  return answer(call, { tokenFile: file }, [block(`The token of ${person} is in ${file}, which only you can read.`)]);
 }
 
 function checkOptions(call: Call): void {

@@ -1,97 +1,52 @@
 /** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions, and what verbs say. */
 
+import { openPaint, render } from "../said.ts";
 import { readGiven } from "../store/store.ts";
-import { commonEnds } from "../text/diff.ts";
-import { sanitise, sanitiseLine } from "../text/sanitise.ts";
-import { SGR, widthOf, wrapText } from "../text/wrap.ts";
-import { type Choice, count, type Diff, type Line, type Said, type Span, type Tone } from "../verb.ts";
+import { barOf, type Choice, type Said } from "../verb.ts";
 import type { Env } from "../world.ts";
 
-export interface Terminal {
-  /** A line, or several, on standard output. */
-  print(text: string): void;
-  /** On standard error: for notices that must not disturb a reader of the output. */
-  warn(text: string): void;
-  /** The `--json` answer. */
-  json(value: unknown): void;
-  /** The whole of standard input; refused when it is more than `maxBytes`. */
-  readInput(options?: { signal?: AbortSignal; maxBytes?: number }): Promise<string>;
-  /** Whether somebody can be asked. */
-  interactive: boolean;
-  /** Undefined where the output is no terminal. */
-  columns: number | undefined;
-  color: Paint;
-  /** For long work: a bar on a terminal, nothing elsewhere. */
-  progress(what: string): (done: number, total: number) => void;
-  /** Clears the bar. */
-  endProgress(): void;
-  /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
-  ask(question: string): Promise<boolean | null>;
-  /** Asks until it is one of the keys. Null when the person leaves. */
-  choose(question: string, choices: readonly Choice[]): Promise<string | null>;
-}
+export type Terminal = ReturnType<typeof openTerminal>;
 
-/** Colours and weights: every function leaves the text as it is when colour is off. */
-export type Paint = Record<keyof typeof STYLES, (text: string) => string> & {
-  /** Whether anything is painted: without it, texts say with characters what colour would have said. */
-  on: boolean;
-};
-
-/** The codes that begin and end each. */
-const STYLES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  italic: [3, 23],
-  underline: [4, 24],
-  strike: [9, 29],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  blue: [34, 39],
-  magenta: [35, 39],
-  cyan: [36, 39],
-} as const;
-
-export function openTerminal(env: Env): Terminal {
+export function openTerminal(env: Env) {
+  const isPlain = Boolean(env.NO_COLOR) || isDumb(env);
   return {
-    print: (text) => void process.stdout.write(`${text}\n`),
-    warn: (text) => void process.stderr.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    /** A line, or several, on standard output. */
+    print: (text: string): void => void process.stdout.write(`${text}\n`),
+    /** On standard error: for notices that must not disturb a reader of the output. */
+    warn: (text: string): void => void process.stderr.write(`${text}\n`),
+    /** The `--json` answer. */
+    json: (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     readInput: readStandardInput,
-    // Asked late: merely looking at standard input loads half of Node's streams.
-    get interactive() {
+    /** Whether somebody can be asked. Read late: merely looking at standard input loads half of Node's streams. */
+    get interactive(): boolean {
       return process.stdin.isTTY === true && process.stdout.isTTY === true;
     },
-    get columns() {
+    /** Undefined where the output is no terminal. */
+    get columns(): number | undefined {
       return process.stdout.columns;
     },
-    color: openPaint(process.stdout.isTTY === true && !env.NO_COLOR),
-    ...openBar(() => process.stderr.isTTY === true && !env.NO_COLOR),
-    ask,
-    choose,
+    color: openPaint(process.stdout.isTTY === true && !isPlain),
+    ...openBar(() => process.stderr.isTTY === true && !isPlain),
+    ...openQuestions(readLine),
   };
 }
 
-export function openPaint(on: boolean): Paint {
-  const styles = Object.entries(STYLES).map(([name, [open, close]]) => [
-    name,
-    (text: string) => (on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text),
-  ]);
-  return { ...Object.fromEntries(styles), on };
+/** A terminal that knows no escape sequences. */
+export function isDumb({ TERM }: Env): boolean {
+  return TERM === "dumb";
 }
 
-const BAR_WIDTH = 24;
-
 /** On standard error, so that it never mixes with the output. */
-function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgress"> {
+function openBar(isWanted: () => boolean) {
   let isShown = false;
   return {
-    progress: (what) => (done, total) => {
+    /** For long work: a bar on a terminal, nothing elsewhere. */
+    progress: (what: string) => (done: number, total: number) => {
       if (!isWanted()) return;
-      const filled = Math.round((done / Math.max(1, total)) * BAR_WIDTH);
-      process.stderr.write(`\r${what} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total}`);
+      process.stderr.write(`\r${what} ${barOf(done / Math.max(1, total))} ${done}/${total}`);
       isShown = true;
     },
+    /** Clears the bar. */
     endProgress() {
       if (isShown) process.stderr.write("\r\x1b[K");
       isShown = false;
@@ -102,7 +57,9 @@ function openBar(isWanted: () => boolean): Pick<Terminal, "progress" | "endProgr
 /** Far more than any command takes; what goes on behind it is not read. */
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX_INPUT_BYTES } = {}) => {
+/** The whole of it; refused when it is more than `maxBytes`. */
+async function readStandardInput(options: { signal?: AbortSignal; maxBytes?: number } = {}): Promise<string> {
+  const { signal, maxBytes = MAX_INPUT_BYTES } = options;
   const chunks: Buffer[] = [];
   let bytes = 0;
   const stop = () => process.stdin.destroy(signal?.reason);
@@ -118,25 +75,32 @@ const readStandardInput: Terminal["readInput"] = async ({ signal, maxBytes = MAX
     signal?.removeEventListener("abort", stop);
   }
   return readGiven(Buffer.concat(chunks), "standard input", maxBytes);
-};
-
-async function ask(question: string): Promise<boolean | null> {
-  const answer = await readLine(`${question} [y/N] `);
-  return answer === null ? null : /^y(es)?$/i.test(answer.trim());
 }
 
-async function choose(question: string, choices: readonly Choice[]): Promise<string | null> {
-  const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
-  for (;;) {
-    const answer = await readLine(`${question}  ${offered} `);
-    if (answer === null) return null;
-    const typed = answer.trim().toLowerCase();
-    const chosen = choices.find(({ key, label }) => typed !== "" && (typed === key || label.startsWith(typed)));
-    if (chosen) return chosen.key;
-  }
+type ReadLine = (question: string) => Promise<string | null>;
+
+export function openQuestions(read: ReadLine) {
+  return {
+    /** Anything but a clear yes is a no. Null when the person leaves: Escape, Ctrl-C, or an input that ends. */
+    async ask(question: string) {
+      const answer = await read(`${question} [y/N] `);
+      return answer === null ? null : /^y(es)?$/i.test(answer.trim());
+    },
+    /** Asks until it is one of the keys. Null when the person leaves. */
+    async choose(question: string, choices: readonly Choice[]) {
+      const offered = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
+      for (;;) {
+        const answer = await read(`${question}  ${offered} `);
+        if (answer === null) return null;
+        const typed = answer.trim().toLowerCase();
+        const chosen = choices.find(({ key, label }) => typed !== "" && (typed === key || label.startsWith(typed)));
+        if (chosen) return chosen.key;
+      }
+    },
+  };
 }
 
-async function readLine(question: string): Promise<string | null> {
+async function readLine(question: string): ReturnType<ReadLine> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const leave = (_: string | undefined, { name }: { name?: string }) => void (name === "escape" && lines.close());
@@ -153,137 +117,11 @@ async function readLine(question: string): Promise<string | null> {
   });
 }
 
-// --- Words on a terminal: what verbs say, with its colours, wrapped to the screen, and made harmless.
-
-const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
-  bold: "bold",
-  dim: "dim",
-  warn: "yellow",
-  good: "green",
-  bad: "red",
-};
-
+/** What verbs say, with the colours of the terminal and wrapped to its screen. */
 export function print(terminal: Terminal, said: Said, columns = terminal.columns || undefined): void {
   for (const line of said) {
     const { out, err } = render(line, terminal.color, columns);
     if (err !== undefined) terminal.warn(err);
     else terminal.print(out ?? "");
   }
-}
-
-function render(line: Line, color: Paint, columns: number | undefined): { out?: string; err?: string } {
-  if (typeof line === "string") return { out: fold(clean(line), columns, 0) };
-  if (isSpans(line)) return { out: fold(line.map((span) => paint(span, color)).join(""), columns, HANG) };
-  if ("text" in line) return { out: fold(paint(line, color), columns, 0) };
-  if ("block" in line) return { out: sanitise(line.block) };
-  if ("raw" in line) return { out: columns === undefined ? line.raw : sanitise(line.raw) };
-  if ("diff" in line) return { out: renderDiff(line.diff, color, columns) };
-  if ("note" in line) return { err: fold(`memdir: note: ${sanitiseLine(line.note)}`, columns, HANG) };
-  if ("warning" in line) return { err: fold(`memdir: warning: ${sanitiseLine(line.warning)}`, columns, HANG) };
-  if ("aside" in line) return { err: fold(paint(line.aside, color), columns, 0) };
-  return { out: renderRows(line.rows, line.right ?? [], color, columns) };
-}
-
-function isSpans(line: Line): line is readonly Span[] {
-  return Array.isArray(line);
-}
-
-function paint(span: Span, color: Paint): string {
-  return typeof span === "string" ? clean(span) : color[PAINTS[span.tone]](clean(span.text));
-}
-
-/** One line, with the spaces at its ends. */
-function clean(text: string): string {
-  return sanitise(text).replace(/\s*\n\s*/g, " ");
-}
-
-/** Lines made of several pieces are easier to tell apart when what is wrapped stands further in. */
-const HANG = 4;
-
-/** Colours may begin before the spaces. */
-const LEAD = new RegExp(`^((?:${SGR.source})*)( *)`);
-
-/** Broken at words; what follows a break stands under the line's own beginning. */
-export function fold(text: string, columns: number | undefined, hang: number): string {
-  if (columns === undefined || widthOf(text) <= columns) return text;
-  const [lead = "", style = "", margin = ""] = LEAD.exec(text) ?? [];
-  const room = columns - margin.length - hang;
-  if (room < 20) return wrapText(text, columns).join("\n");
-  return wrapText(style + text.slice(lead.length), room)
-    .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
-    .join("\n");
-}
-
-function renderDiff(diff: Diff, paint: Paint, columns: number | undefined): string {
-  return diffLines(diff, paint)
-    .map((line) => fold(`${" ".repeat(diff.indent ?? 4)}${line}`, columns, SIGN_WIDTH))
-    .join("\n");
-}
-
-/** Whoever decides on a change sees all of it, and every line to its end: seven hooks are about eighty lines, a memory is a page. */
-const MAX_LINES = 200;
-/** Unchanged lines kept on each side of a change, to see where it is. */
-const CONTEXT = 2;
-
-/** Lines that both texts begin or end with are context; what is between is removed (`-`) and added (`+`). */
-export function diffLines({ before, after }: Diff, paint: Paint, maxLines = MAX_LINES): string[] {
-  const [old, fresh] = [linesOf(before ?? ""), linesOf(after)];
-  const { head, tail } = commonEnds(old, fresh);
-  const removed = old.slice(head, old.length - tail);
-  const added = fresh.slice(head, fresh.length - tail);
-  if (removed.length + added.length === 0) return [paint.dim("  (no change)")];
-  const show = (sign: string, lines: string[], colour: (text: string) => string, max = lines.length) => [
-    ...lines.slice(0, max).map((line) => colour(`${sign}${line}`)),
-    ...(lines.length > max ? [paint.dim(`${sign}… ${count(lines.length - max, "more line")}`)] : []),
-  ];
-  // When there is no room for all of it, what is removed may use half.
-  return [
-    ...show("  ", old.slice(Math.max(0, head - CONTEXT), head), paint.dim),
-    ...show("- ", removed, paint.red, Math.max(maxLines - added.length, Math.floor(maxLines / 2))),
-    ...show("+ ", added, paint.green, Math.max(maxLines - removed.length, Math.ceil(maxLines / 2))),
-    ...show("  ", fresh.slice(fresh.length - tail).slice(0, CONTEXT), paint.dim),
-  ];
-}
-
-/** A break at the end belongs to the last line. */
-function linesOf(text: string): string[] {
-  return sanitise(text)
-    .replace(/\n$/, "")
-    .split("\n")
-    .slice(text === "" ? 1 : 0);
-}
-
-/** What goes on stands below the words, not below the sign. */
-const SIGN_WIDTH = 2;
-
-/** A last column that is narrower than this is put under its row instead. */
-const MIN_LAST = 20;
-const BELOW = 6;
-
-/** Cells in columns, two spaces apart; the last one wraps inside its own column. */
-function renderRows(
-  rows: readonly (readonly Span[])[],
-  right: readonly number[],
-  color: Paint,
-  columns: number | undefined,
-): string {
-  const cells = rows.map((row) => row.map((span) => paint(span, color)));
-  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ""))));
-  const lead = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  return cells
-    .map((row) => {
-      const head = row.slice(0, -1).map((cell, at) => {
-        const space = " ".repeat((widths[at] ?? 0) - widthOf(cell));
-        return `${right.includes(at) ? space + cell : cell + space}  `;
-      });
-      const last = row.at(-1) ?? "";
-      if (columns !== undefined && columns - lead < MIN_LAST && columns < lead + widthOf(last))
-        return [
-          head.join("").trimEnd(),
-          ...wrapText(last, Math.max(1, columns - BELOW)).map((line) => " ".repeat(BELOW) + line),
-        ].join("\n");
-      const [first = "", ...rest] = columns === undefined ? [last] : wrapText(last, columns - lead);
-      return [head.join("") + first, ...rest.map((line) => " ".repeat(lead) + line)].join("\n").trimEnd();
-    })
-    .join("\n");
 }

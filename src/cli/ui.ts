@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findProgram } from "../child-group.ts";
+import { block, dim } from "../verb.ts";
 import type { MeasuredStore, Page } from "../web/answer.ts";
 import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
@@ -85,9 +86,9 @@ async function runHealth(
 function greet(call: Call, page: PageServer, isWatched: boolean): string {
   const address = page.newAddress();
   const again = isWatched ? "; Enter gives a new one" : "";
-  answer(call, { url: page.url, port: page.port, address, readOnly: call.flag("read-only") }, () => [
-    `memdir ui: ${address}`,
-    call.terminal.color.dim(`The address works once, within ten minutes${again}. Ctrl-C ends the page.`),
+  answer(call, { url: page.url, port: page.port, address, readOnly: call.flag("read-only") }, [
+    block(`memdir ui: ${address}`),
+    dim(`The address works once, within ten minutes${again}. Ctrl-C ends the page.`),
   ]);
   return address;
 }

@@ -79,34 +79,30 @@ export async function examine(memdir: Memdir, context: Context, prove: Prove = p
 
 /** With `isTried` one question is asked, whatever was said today: whoever logged in again wants to know. */
 async function examineLearner(memdir: Memdir, { env, signal }: Context, isTried: boolean): Promise<Check> {
-  const name = "learning";
+  const found = (ok: boolean, detail: string, fix: string | null = null) => ({ name: "learning", ok, detail, fix });
   const wanted = memdir.config.learn.model;
-  if (wanted === null) {
-    const detail = "no model is configured (learn.model or MEMDIR_MODEL): it learns offline";
-    return { name, ok: true, detail, fix: null };
-  }
+  if (wanted === null) return found(true, "no model is configured (learn.model or MEMDIR_MODEL): it learns offline");
   const [{ openModel }, { openLearning }] = await Promise.all([import("../open-agent.ts"), import("../open-learn.ts")]);
   const model = openModel(env, wanted);
-  if ("problem" in model) return { name, ok: false, detail: "its model cannot be used", fix: model.problem };
+  if ("problem" in model) return found(false, "its model cannot be used", model.problem);
   const known = `${model.provider}/${model.name}`;
   const { ledger, directory } = openLearning(memdir);
   if (!isTried) {
     const ended = ledger.ended(model.provider);
-    return ended === null
-      ? { name, ok: true, detail: `asks ${known}; doctor --model tries it`, fix: null }
-      : { name, ok: false, detail: `${known} is asked nothing more today`, fix: ended };
+    if (ended !== null) return found(false, `${known} is asked nothing more today`, ended);
+    return found(true, `asks ${known}; doctor --model tries it`);
   }
   const system = [{ text: "You check a connection. Answer with the one word that is asked for." }];
-  const question = "Answer with the word: ready";
-  const messages = [{ role: "user" as const, content: [{ type: "text" as const, text: question }] }];
+  const content = [{ type: "text" as const, text: "Answer with the word: ready" }];
+  const messages = [{ role: "user" as const, content }];
   const answer = await model.ask({ system, messages, maxTokens: MAX_TRIAL_TOKENS, signal });
-  if (!answer.ok) return { name, ok: false, detail: `${known} does not answer`, fix: answer.error.message };
+  if (!answer.ok) return found(false, `${known} does not answer`, answer.error.message);
   const { usage } = answer;
   // A store is made by the first memory, not by a question about it.
   if (existsSync(directory.path)) {
     ledger.spend({ kind: "check", session: null, model: known, usage, produced: "an answer" });
   }
-  return { name, ok: true, detail: `${known} answers, for ${countTokens(usage)} tokens`, fix: null };
+  return found(true, `${known} answers, for ${countTokens(usage)} tokens`);
 }
 
 /** One after the other, each once, however many checks ask for it. */
@@ -170,15 +166,15 @@ function fewOfEach(
   lines: readonly Line[],
   { call }: Pick<Reader, "call">,
 ): Line[] {
-  const places = problems.map(({ rule }, i) => problems.slice(0, i).filter((other) => other.rule === rule).length);
-  const folded = problems.filter((_, i) => places[i]! >= SHOWN_OF_KIND).map(({ rule }) => rule);
-  const counts = [...new Set(folded)].map((rule) => `${folded.filter((each) => each === rule).length} of ${rule}`);
-  return [
-    ...lines.filter((_, i) => places[i]! < SHOWN_OF_KIND),
-    ...(folded.length === 0
-      ? []
-      : [dim(`and ${folded.length} more (${counts.join(", ")}): ${call("lint")} lists them`)]),
-  ];
+  const counts = new Map<string, number>();
+  const shown = lines.filter((_, i) => {
+    const { rule } = problems[i] as { rule: string };
+    counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return (counts.get(rule) ?? 0) <= SHOWN_OF_KIND;
+  });
+  const folded = [...counts].flatMap(([rule, n]) => (n > SHOWN_OF_KIND ? [`${n - SHOWN_OF_KIND} of ${rule}`] : []));
+  const more = lines.length - shown.length;
+  return more === 0 ? shown : [...shown, dim(`and ${more} more (${folded.join(", ")}): ${call("lint")} lists them`)];
 }
 
 export const check = verb({

@@ -31,7 +31,7 @@ export const extract = verb({
   },
   examples: ["extract --transcript session.jsonl"],
   writes: (input) => input["dry-run"] !== true,
-  async run(memdir, { transcript, since, agent, "dry-run": dryRun }, context): Promise<Walk | Trial | Extracted> {
+  async run(memdir, { transcript, since, agent, "dry-run": dryRun }, context) {
     if ((transcript === undefined) === (since === undefined))
       throw new MemdirError("usage", "which conversations? memdir extract --transcript FILE, or --since 7d");
     const looker = dryRun ? null : openLooker(memdir, context);
@@ -54,7 +54,7 @@ export const extract = verb({
   },
   say(result, { input }) {
     if ("sessions" in result) return sayWalk(result, input.since ?? "", input["dry-run"] === true);
-    if ("messages" in result) return [`${count(result.messages, "new message")} would be read`];
+    if (result.messages !== undefined) return [`${count(result.messages, "new message")} would be read`];
     const { saved, refused, skipped } = result;
     const isNone = saved.length === 0;
     return [
@@ -65,9 +65,6 @@ export const extract = verb({
     ];
   },
 });
-
-type Trial = Omit<Looked, "saved" | "skipped">;
-type Extracted = Pick<Read, "saved" | "skipped" | "refused" | "turns" | "usage">;
 
 // --- The sessions of this project since a time, one after the other, to go on with if it is stopped.
 

@@ -5,7 +5,19 @@ import { findTopMemory } from "../project/scopes.ts";
 import { INDEX_FILE, indexPath, peekIndex, type Store } from "../store/store.ts";
 import { type Measured, wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthFinding, type HealthKind } from "../truth/health-findings.ts";
-import { bold, type Context, countMemories, dim, flag, good, type Line, type Span, verb, warn } from "../verb.ts";
+import {
+  barOf,
+  bold,
+  type Context,
+  countMemories,
+  dim,
+  flag,
+  good,
+  type Line,
+  type Span,
+  verb,
+  warn,
+} from "../verb.ts";
 
 const LABELS: Record<HealthKind, string> = {
   secret: "secrets",
@@ -21,7 +33,6 @@ const LABELS: Record<HealthKind, string> = {
   "never-recalled": "never recalled",
 };
 
-const BAR = 30;
 /** From the first on all is well; below the second something is wrong. */
 const GOOD = 80;
 const POOR = 50;
@@ -80,9 +91,7 @@ export function sayScore({ score, memories, scope, dir, counts, points, noIndex 
   const nothing = memories === 0 ? "There are no memories here yet." : "Nothing to fix.";
   const costs = wholePoints({ score, points });
   const bars = kinds.map((kind): Span[] => {
-    // At least one block: a bar that cannot be seen says that there is nothing.
-    const filled = Math.max(1, Math.round(Math.min(1, counts[kind] / Math.max(1, memories)) * BAR));
-    const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
+    const bar = barOf(counts[kind] / Math.max(1, memories));
     const isBad = HEALTH_KINDS.indexOf(kind) <= HEALTH_KINDS.indexOf("false");
     const cost = costs[kind] ? `-${costs[kind]}` : "0";
     // The bar comes last: that is what a narrow terminal cuts.

@@ -115,7 +115,7 @@ function sayDecided({ id, done, file, undo, name }: Decided, call: Reader["call"
 }
 
 /** In the person's editor, like a memory: on a copy, checked on close. Ends when the editor does, with the proposal as it is then. */
-export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
+async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
   const { id, action, name, description, type, when, body } = proposal;
   if (action === "forget") throw new MemdirError("usage", `proposal ${id} is to forget a memory: accept or reject it`);
   const file = `${id}.md`;
@@ -137,62 +137,56 @@ export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): 
 
 // --- One by one: each is shown as a diff and kept, edited, rejected or put off.
 
-/** A choice, and what it does; `all` accepts this one and the rest. */
-export type Step = Choice & { does: "accept" | "all" | "edit" | "reject" | "later" | "stop" };
+const STEPS: readonly Choice[] = [
+  { key: "k", label: "keep" },
+  { key: "e", label: "edit" },
+  { key: "s", label: "skip: it does not come back" },
+  { key: "l", label: "later" },
+  { key: "a", label: "all: keep this and the rest" },
+  { key: "q", label: "quit" },
+];
 
-export interface Reviewing extends Pick<Context, "show"> {
+interface Reviewing extends Pick<Context, "show" | "env"> {
   choose: NonNullable<Context["choose"]>;
-  steps: readonly Step[];
-  /** Opens it in the person's editor; null where there is none. */
-  edit: ((proposal: Proposal) => Promise<unknown>) | null;
   call: Reader["call"];
+  /** Gives the terminal to the person's editor; null where there is none. */
+  release: ((work: () => Promise<unknown>) => Promise<unknown>) | null;
 }
 
 /** What was decided, in order; what is put off still waits. */
-export async function review(memdir: Memdir, reviewing: Reviewing): Promise<Decided[]> {
+export async function review(memdir: Memdir, { show, choose, release, call, env }: Reviewing): Promise<Decided[]> {
   const { inbox } = openLearning(memdir);
   const ids = inbox.list().map(({ id }) => id);
   const decided: Decided[] = [];
   let all = false;
-  for (const [at, id] of ids.entries()) {
-    const question = `Keep this? (${at + 1} of ${ids.length})`;
-    const done = await decide(memdir, id, question, reviewing, all);
-    if (done === "stop") break;
-    all = done.all;
-    if (done.decided) decided.push(done.decided);
-  }
-  return decided;
-}
-
-type Done = "stop" | { decided: Decided | null; all: boolean };
-
-/** Until it is decided or put off. */
-async function decide(memdir: Memdir, id: string, question: string, reviewing: Reviewing, all: boolean): Promise<Done> {
-  const { show, choose, edit, call, steps } = reviewing;
-  const { inbox } = openLearning(memdir);
-  let isForced = all;
-  for (;;) {
-    const proposal = inbox.list().find((one) => one.id === id);
+  for (let at = 0; at < ids.length; ) {
+    const proposal = inbox.list().find(({ id }) => id === ids[at]);
     // It was decided elsewhere meanwhile.
-    if (!proposal) return { decided: null, all };
-    if (!isForced) show(sayProposal(await preview(memdir, proposal)));
-    const offered = steps.filter(({ does }) => does !== "edit" || (edit !== null && proposal.action !== "forget"));
-    const key = isForced ? null : await choose(question, offered);
-    const does = isForced ? "all" : steps.find((step) => step.key === key)?.does;
-    if (does === undefined || does === "stop") return "stop";
-    if (does === "later") return { decided: null, all };
+    if (!proposal) {
+      at++;
+      continue;
+    }
+    if (!all) show(sayProposal(await preview(memdir, proposal)));
+    const offered = STEPS.filter(({ key }) => key !== "e" || (release !== null && proposal.action !== "forget"));
+    const key: string | null = all ? "a" : await choose(`Keep this? (${at + 1} of ${ids.length})`, offered);
+    if (key === null || key === "q") break;
     try {
-      if (does === "edit") await edit?.(proposal);
-      else {
-        const decided = await (does === "reject" ? reject : accept)(memdir, proposal);
-        show(sayDecided(decided, call));
-        return { decided, all: does === "all" };
+      // It is shown again as it is then.
+      if (key === "e") await release?.(() => editProposal(inbox, proposal, env));
+      if (key === "e") continue;
+      if (key !== "l") {
+        const one = await (key === "s" ? reject : accept)(memdir, proposal);
+        show(sayDecided(one, call));
+        decided.push(one);
       }
+      all = key === "a";
+      at++;
     } catch (error) {
       // It still waits: another answer may do.
       if (!(error instanceof MemdirError)) throw error;
       show([{ warning: error.message }]);
-      isForced = false;
+      all = false;
     }
   }
+  return decided;
 }

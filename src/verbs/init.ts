@@ -236,7 +236,7 @@ export function makeUninstall(find: FindMachine) {
       const machine = find(context);
       const traces = input.purge ? findTraces(memdir, cacheFolder(machine.env)) : undefined;
       const remove = input.team
-        ? removerOf(openCheckout(memdir, machine))
+        ? (dryRun: boolean) => removeTeam(openCheckout(memdir, machine), { dryRun })
         : unwirerOf(machine, input.agent ?? [], traces);
       const planned = await remove(true);
       if (input["dry-run"]) return { ...planned, isPlanned: true };
@@ -282,10 +282,6 @@ function jsonOf(result: Removed) {
   };
 }
 
-function removerOf(checkout: TeamCheckout) {
-  return async (dryRun: boolean) => ({ changes: (await removeTeam(checkout, { dryRun })).changes });
-}
-
 type Unwired = Awaited<ReturnType<ReturnType<typeof unwirerOf>>>;
 
 function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonly Trace[]) {
@@ -302,41 +298,32 @@ function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonl
   };
 }
 
-const PLANNED = {
-  restored: "will be as it was before memdir",
-  removed: "will be removed: it is memdir's",
-  edited: "was changed since: only memdir's part will be removed",
-  purged: "will be removed",
-  nothing: "There is nothing to remove",
-};
-
-const REMOVED: typeof PLANNED = {
-  restored: "is as it was before memdir",
-  removed: "is removed: it was memdir's",
-  edited: "was changed since: only memdir's part was removed",
-  purged: "is removed",
-  nothing: "No agent is wired: there is nothing to undo",
-};
-
 function sayPlanned(planned: Removed): Said {
-  if ("problems" in planned) return sayParts(planned, PLANNED);
-  return planned.changes.map(({ what }) => `${what}: ${PLANNED.restored}`);
+  if ("problems" in planned) return sayParts(planned, "will be");
+  return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
 }
 
-function sayParts({ changes, problems, home, purged = [] }: Unwired, words: typeof PLANNED): Said {
+function sayParts({ changes, problems, home, purged = [] }: Unwired, be: "will be" | "is"): Said {
   const short = (path: string) => shorten(home, path);
+  const [was, partWas] = be === "is" ? ["was", "was"] : ["is", be];
+  const nothing = be === "is" ? "No agent is wired: there is nothing to undo" : "There is nothing to remove";
+  const words = {
+    restored: `${be} as it was before memdir`,
+    removed: `${be} removed: it ${was} memdir's`,
+    edited: `was changed since: only memdir's part ${partWas} removed`,
+  };
   return [
     ...changes.map(({ file, kind }) => `${short(file)} ${words[kind]}`),
-    ...purged.map(({ path, what, bytes }) => `${short(path)} (${what}; ${Math.ceil(bytes / 1024)} KB) ${words.purged}`),
+    ...purged.map(({ path, what, bytes }) => `${short(path)} (${what}; ${Math.ceil(bytes / 1024)} KB) ${be} removed`),
     ...warningsOf(problems),
-    ...(changes.length + purged.length + problems.length === 0 ? [words.nothing] : []),
+    ...(changes.length + purged.length + problems.length === 0 ? [nothing] : []),
   ];
 }
 
 function sayUnwired(removed: Unwired): Said {
   const { changes, problems, home, memories, purged } = removed;
   return [
-    ...sayParts(removed, REMOVED),
+    ...sayParts(removed, "is"),
     `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
     ...(purged && problems.length === 0
       ? [

@@ -7,7 +7,7 @@ import { TRANSCRIPT_AGENTS } from "../session/transcripts.ts";
 import { bold, type Context, choice, count, countMemories, dim, flag, type Line, text, verb } from "../verb.ts";
 import { YES } from "./common.ts";
 import { extractSince, openLooker, type Walk } from "./extract.ts";
-import { editProposal, type Reviewing, review, type Step } from "./inbox.ts";
+import { review } from "./inbox.ts";
 import { grouped } from "./ledger.ts";
 import { modelFor } from "./model.ts";
 
@@ -33,33 +33,26 @@ export const learn = verb({
     const { inbox, mode } = openLearning(memdir);
     const seen = await extractSince(memdir, { since, agent, looker: null }, context);
     const found = sumUp(seen, context);
-    const none = {
+    const resultOf = ({ sessions, stopped, left, turns, usage, warnings }: Walk) => ({
       found,
       /** What was kept, or waits for a person with the action `inbox`. */
-      saved: [] as { file: string; action: string }[],
+      saved: sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged"),
       /** Why nothing or not all was read. */
-      skipped: null as string | null,
+      skipped: stopped,
       /** Proposals that were turned down for good. */
       rejected: 0,
       /** Proposals in the inbox. */
       waiting: inbox.list().length,
-      /** Sessions that are still to be read. */
-      left: seen.left,
-      turns: 0,
-      usage: seen.usage,
-      warnings: seen.warnings,
-    };
-    if (isTrial) return none;
+      ...{ left, turns, usage, warnings },
+    });
+    if (isTrial) return resultOf(seen);
     if (found.sessions > 0 && (mode === "auto" || mode === "inbox")) {
       context.show(sayFound(found, since, memdir));
       const isWanted = found.model === null || yes || !context.ask || (await context.ask("Read them now?"));
-      if (!isWanted) return { ...none, skipped: "nothing was read" };
+      if (!isWanted) return { ...resultOf(seen), skipped: "nothing was read" };
     }
     const looker = openLooker(memdir, context, { inbox: true });
-    const walk = await extractSince(memdir, { since, agent, looker }, context);
-    const { stopped: skipped, left, turns, usage, warnings } = walk;
-    const saved = walk.sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged");
-    const read = { ...none, saved, skipped, left, turns, usage, warnings, waiting: inbox.list().length };
+    const read = resultOf(await extractSince(memdir, { since, agent, looker }, context));
     if (!context.choose || context.signal.aborted) return read;
     return { ...read, ...(await reviewNow(memdir, context, context.choose)) };
   },
@@ -134,20 +127,10 @@ function sayPeriod(since: string): string {
   return `of the last ${number === "1" ? "" : `${number} `}${units[unit.toLowerCase()]}${number === "1" ? "" : "s"}`;
 }
 
-const STEPS: readonly Step[] = [
-  { key: "k", label: "keep", does: "accept" },
-  { key: "e", label: "edit", does: "edit" },
-  { key: "s", label: "skip", does: "reject" },
-  { key: "a", label: "all: keep this and the rest", does: "all" },
-  { key: "q", label: "quit", does: "stop" },
-];
-
 /** All that waits, so that a review that was left goes on. */
-async function reviewNow(memdir: Memdir, { show, env }: Context, choose: Reviewing["choose"]) {
-  const { inbox } = openLearning(memdir);
-  const edit = (proposal: Parameters<typeof editProposal>[1]) => editProposal(inbox, proposal, env);
-  const decided = await review(memdir, { choose, steps: STEPS, edit, show, call: (words) => `memdir ${words}` });
+async function reviewNow(memdir: Memdir, { show, env }: Context, choose: NonNullable<Context["choose"]>) {
+  const call = (words: string) => `memdir ${words}`;
+  const decided = await review(memdir, { choose, env, show, call, release: (work) => work() });
   const kept = decided.flatMap(({ done, file }) => (done === "rejected" ? [] : [{ file: file ?? "", action: done }]));
-  const rejected = decided.length - kept.length;
-  return { saved: kept, rejected, waiting: inbox.list().length };
+  return { saved: kept, rejected: decided.length - kept.length, waiting: openLearning(memdir).inbox.list().length };
 }

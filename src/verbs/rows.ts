@@ -1,6 +1,6 @@
 /** What a row of the table of verbs is, and the rows of those that work on the memories themselves: a program's bundle holds no others. */
 
-import { MemdirError } from "../errors.ts";
+import { checkGivenType, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type Adapter, type Context, type Input, readInput, silent, type Verb } from "../verb.ts";
 
@@ -134,10 +134,9 @@ export function bindVerbs<Rows extends readonly Named[]>(
         throw new MemdirError("usage", `"${name}" is for people at a terminal: run \`memdir ${name}\` instead`);
       const { signal: given, onProgress } = options ?? {};
       const signal = given ?? new AbortController().signal;
-      if (!(signal instanceof AbortSignal))
-        throw new MemdirError("usage", `${name}: \`signal\` must be an AbortSignal`);
-      if (onProgress !== undefined && typeof onProgress !== "function")
-        throw new MemdirError("usage", `${name}: \`onProgress\` must be a function`);
+      checkGivenType(signal instanceof AbortSignal, name, "`signal` must be an AbortSignal");
+      const isFunction = onProgress === undefined || typeof onProgress === "function";
+      checkGivenType(isFunction, name, "`onProgress` must be a function");
       signal.throwIfAborted();
       const verb = await load();
       return verb.run(memdir, readInput(verb.input, input), {

@@ -3,7 +3,8 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
-import { fieldsOf, type Line, type Said, type Span, type Verb, writes } from "../verb.ts";
+import { plainOf } from "../said.ts";
+import { fieldsOf, type Verb, writes } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
 import { contextOf, get, NAME, type Page, REF, type Route, type Sent } from "./answer.ts";
 import { ACTIVITY_ROUTES } from "./answer-activity.ts";
@@ -85,28 +86,4 @@ function readVerbInput(called: string, verb: Verb, { say, ...sent }: Sent): Inpu
     return { ...readInput({ ...others, ...(name && { name }) }, sent), ...(say === true && IN_FORMS[called]) };
   const { directory, file, ...input } = readInput({ ...others, ...REF }, sent);
   return { ...input, name: { directory, file } };
-}
-
-/** What a verb says, as plain text for a box on the page. */
-function plainOf(said: Said): string {
-  return said.map(plainLine).join("\n");
-}
-
-function plainLine(line: Line): string {
-  if (typeof line === "string" || Array.isArray(line) || "text" in (line as object)) return plainSpans(line as Span);
-  const one = line as Exclude<Line, Span | readonly Span[]>;
-  if ("block" in one) return one.block;
-  if ("raw" in one) return one.raw;
-  if ("diff" in one) return one.diff.after;
-  if ("note" in one) return `note: ${one.note}`;
-  if ("warning" in one) return `warning: ${one.warning}`;
-  if ("aside" in one) return plainSpans(one.aside);
-  return one.rows.map((row) => row.map(plainSpans).join("  ")).join("\n");
-}
-
-function plainSpans(spans: Span | readonly Span[]): string {
-  return [spans]
-    .flat()
-    .map((span) => (typeof span === "string" ? span : span.text))
-    .join("");
 }

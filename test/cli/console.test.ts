@@ -283,6 +283,22 @@ describe("on a terminal", () => {
     expect(await pty.exit).toBe(0);
   });
 
+  test("a dumb terminal gets whole lines, questions too, and no sequence at all", async () => {
+    const twins = openSandbox();
+    for (const name of ["retries", "retries again"])
+      await twins.run(["save", "--type", "project", "--name", name, "Jobs are retried three times."]);
+    const pty = openPty(process.execPath, [BINARY], { cwd: twins.cwd, env: { ...twins.env, TERM: "dumb" } });
+    await pty.waitFor(/^> /m);
+    pty.write("/show retries\n/dream\n");
+    await pty.waitFor(/\[project\] retries[\s\S]*Step 1 of 1, .*\? \[y\/N\]/);
+    pty.write("y\n");
+    await pty.waitFor(/undo \S+ reverts it/);
+    // Its keyboard is still open.
+    pty.write("/exit\n");
+    expect(await pty.exit).toBe(0);
+    expect(pty.raw()).not.toContain("\x1b");
+  });
+
   test("NO_COLOR gives no colours on a terminal", async () => {
     const pty = terminal(["list"], { NO_COLOR: "1" });
     await pty.exit;

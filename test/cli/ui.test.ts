@@ -30,7 +30,7 @@ function show(
   fs.writeFileSync(path.join(assets, "index.html"), "<!doctype html>");
   const heard = hearCall(world, given);
   heard.call.open = () => world.open({ memoryDir: heard.call.value("memory-dir") });
-  heard.call.terminal.interactive = given.interactive ?? true;
+  heard.call.terminal = { ...heard.call.terminal, interactive: given.interactive ?? true };
   const launched: string[] = [];
   let pressEnter = () => {};
   let isListening = false;

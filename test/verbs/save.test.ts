@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
-import { openPaint } from "../../src/cli/terminal.ts";
+import { openPaint } from "../../src/said.ts";
 import { SGR } from "../../src/text/wrap.ts";
 import { edit, save } from "../../src/verbs/save.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";

@@ -7,16 +7,16 @@ import { sessionsFolder } from "../../project/scopes.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionOptions, PermissionRequest } from "../../tools/permission.ts";
 import { openAgentFor } from "../agent.ts";
-import { type Call, note } from "../command.ts";
-import type { Terminal } from "../terminal.ts";
+import { type Call, cancellable, note } from "../command.ts";
+import { openQuestions, type Terminal } from "../terminal.ts";
 import { askBy, openInput } from "./input.ts";
-import type { Completion } from "./input-view.ts";
+import { type Completion, PROMPT } from "./input-view.ts";
 import { answerLine, greet } from "./line.ts";
 import { openPromptHistory } from "./prompt-history.ts";
-import { openScreen, RESET, rowsAround } from "./screen.ts";
+import { openScreen, RESET } from "./screen.ts";
 import { completeLine } from "./slash-commands.ts";
 import type { Console, Status } from "./slash-memory.ts";
-import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, printFolded, spinnerLine } from "./turn-view.ts";
+import { DEFAULT_COLUMNS, FRAME_MS, openTurnView, spinnerLine } from "./turn-view.ts";
 
 /** Where the console is: what differs between a terminal and a pipe. */
 type Place = Pick<Console, "terminal" | "release" | "suggest" | "working">;
@@ -24,12 +24,32 @@ type Place = Pick<Console, "terminal" | "release" | "suggest" | "working">;
 const ENDING = "finishing what is being learnt, Ctrl-C leaves at once";
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
-export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
-  const { terminal } = call;
-  const { answerAll } = await openConversation(call, memdir, null);
-  return answerAll(createInterface({ input: process.stdin, terminal: false }), {
-    ...{ terminal: { ...terminal, columns: DEFAULT_COLUMNS }, release: null, suggest: () => {} },
-    working: (_, work) => work(new AbortController().signal),
+/** On a pipe, or where nothing can be redrawn: whole lines, as the terminal itself lets them be typed. */
+export async function runLines(call: Call, memdir: Memdir): Promise<number> {
+  const { interactive } = call.terminal;
+  const source = createInterface({ input: process.stdin, terminal: false });
+  const lines = source[Symbol.asyncIterator]();
+  const readLine = async (question: string) => {
+    if (interactive) process.stdout.write(question);
+    const { done, value } = await lines.next();
+    return done ? null : sanitise(value, "\t");
+  };
+  async function* readLines() {
+    try {
+      for (let line = await readLine(PROMPT); line !== null; line = await readLine(PROMPT)) yield line;
+    } finally {
+      source.close();
+    }
+  }
+  const terminal = { ...call.terminal, columns: DEFAULT_COLUMNS, ...openQuestions(readLine) };
+  const ask = interactive ? (request: PermissionRequest) => askPermission(terminal, request, MAX_DETAIL) : null;
+  const { answerAll } = await openConversation(call, memdir, ask);
+  return answerAll(readLines(), {
+    terminal,
+    release: interactive ? (work) => work() : null,
+    // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
+    suggest: (text) => interactive && terminal.print(sanitise(text)),
+    working: (_, work) => (interactive ? cancellable(work) : work(new AbortController().signal)),
   });
 }
 
@@ -37,7 +57,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   // Asked before the terminal is taken: what is wrong with a session or a model is said plainly.
   let stage: Stage | null = null;
   const { agent, answerAll } = await openConversation(call, memdir, (request) =>
-    stage ? askPermission(stage, request) : Promise.resolve("deny"),
+    stage ? askPermission(stage.terminal, request, Math.floor(stage.screen.rows() / 2)) : Promise.resolve("deny"),
   );
   const folder = sessionsFolder(memdir.config, memdir.location.project);
   const history = openPromptHistory(join(folder, "prompts.jsonl"), call);
@@ -59,7 +79,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
       void readNames();
     }
   }
-  const restore = () => void (!screen.isDumb && process.stdout.write(RESET));
+  const restore = () => void process.stdout.write(RESET);
   // What was said is on disk already; the terminal is given back as it was, and commands that run end with us.
   const stops = [
     listen(process, "exit", restore),
@@ -138,17 +158,19 @@ async function spinDuring<T>(
   }
 }
 
-async function askPermission({ screen, input, terminal }: Stage, { summary, detail, kind }: PermissionRequest) {
+/** Half the screen at most: the question must be seen with it. */
+const MAX_DETAIL = 12;
+
+async function askPermission(terminal: Terminal, { summary, detail, kind }: PermissionRequest, maxLines: number) {
   const { yellow, dim } = terminal.color;
-  screen.print(`${yellow("?")} ${sanitise(summary)}`);
+  terminal.print(`${yellow("?")} ${sanitise(summary)}`);
   if (detail !== undefined) {
-    // Half the screen at most: the question must be seen with it.
     const lines = sanitise(detail).split("\n");
-    const { shown } = rowsAround(lines, 0, Math.max(6, Math.floor(screen.rows() / 2)));
+    const shown = lines.slice(0, Math.max(6, maxLines));
     const more = lines.length - shown.length;
-    screen.print(dim([...shown, ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")));
+    terminal.print(dim([...shown, ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")));
   }
-  const key = await input.question(`Allow ${sanitise(kind)}?`, [
+  const key = await terminal.choose(`Allow ${sanitise(kind)}?`, [
     { key: "y", label: "yes, in this session" },
     { key: "a", label: "always in this project" },
     { key: "n", label: "no" },
@@ -168,7 +190,6 @@ function openStage(
     columns: () => stdout.columns,
     rows: () => stdout.rows,
     isColour: paint.on,
-    isDumb: call.env.TERM === "dumb",
   });
   const input = openInput({
     ...{ stdin, screen, paint, history, placeholder: "say something, or /help" },
@@ -190,7 +211,7 @@ function openStage(
     get columns() {
       return screen.columns();
     },
-    warn: (text) => printFolded({ print: (lines) => print(paint.yellow(lines)), columns: screen.columns() }, text),
+    warn: (text) => print(paint.yellow(text)),
     progress: () => () => {},
     choose: input.question,
     ask: askBy(input.question),

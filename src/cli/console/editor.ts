@@ -1,23 +1,23 @@
 /** The line editor as a value: a text with a cursor, what a key makes of it, and how it is laid out in columns. Knows no terminal. */
 
-import { cut, graphemes, graphemeWidth } from "../../text/wrap.ts";
+import { cut, graphemes, graphemeWidth, widthOf } from "../../text/wrap.ts";
 import type { Key, KeyName } from "./keys.ts";
 import { type Live, rowsAround } from "./screen.ts";
 
-export interface Editor {
-  /** A large paste is one private character in it: moved over and deleted as a whole. */
-  text: string;
-  /** In units of `text`, always between two graphemes. */
-  cursor: number;
-  /** What Ctrl-Y puts back. */
-  killed: string;
-  /** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
-  pastes: readonly string[];
-}
+export type Editor = typeof EMPTY;
 
 type Table<T> = Partial<Record<KeyName, T>>;
 
-export const EMPTY: Editor = { text: "", cursor: 0, killed: "", pastes: [] };
+export const EMPTY = {
+  /** A large paste is one private character in it: moved over and deleted as a whole. */
+  text: "",
+  /** In units of `text`, always between two graphemes. */
+  cursor: 0,
+  /** What Ctrl-Y puts back. */
+  killed: "",
+  /** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
+  pastes: [] as readonly string[],
+};
 
 /** Null for a key that does not concern the text, or has nothing to do in it. */
 export function press(editor: Editor, key: Key): Editor | null {
@@ -181,7 +181,7 @@ export function layEditor(editor: Editor, { columns, prompt, maxRows, dim }: Lay
   for (const grapheme of graphemes(editor.text)) {
     const isPaste = grapheme.search(MARKS) >= 0;
     const shown = isPaste ? cut(echoOf({ ...editor, text: grapheme }), room) : grapheme.replace("\t", "    ");
-    const size = isPaste || grapheme === "\t" ? shown.length : graphemeWidth(grapheme);
+    const size = isPaste || grapheme === "\t" ? widthOf(shown) : graphemeWidth(grapheme);
     if (grapheme !== "\n" && width + size > room) breakRow();
     // Not "equal": a mark that came late may have grown into the grapheme that the cursor stood behind.
     if (at >= editor.cursor) cursor ??= { row: rows.length - 1, column: lead.length + width };

@@ -1,9 +1,9 @@
 /** What the input knows while somebody types, and the live lines at the bottom that show it: status, queue, text or question, menu. */
 
+import type { Paint } from "../../said.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, pad, widthOf, wrapText } from "../../text/wrap.ts";
 import type { Choice } from "../../verb.ts";
-import type { Paint } from "../terminal.ts";
 import { type Editor, layEditor } from "./editor.ts";
 import { type Live, rowsAround, type Screen } from "./screen.ts";
 
@@ -36,23 +36,6 @@ export interface Completion {
   /** What it puts in place of the text between `from` and the cursor. */
   insert: string;
   from: number;
-}
-
-export interface Input {
-  /** The next line that was sent, also one sent before it was asked for; null when the person leaves. One at a time. */
-  read(): Promise<string | null>;
-  /** The key of the answer; null when the person wants none of them. Questions asked at once are shown one after the other. */
-  question(text: string, choices: readonly Choice[]): Promise<string | null>;
-  /** Called on Ctrl-C while no line is asked for. Returns what ends the listening. */
-  onInterrupt(listener: () => void): () => void;
-  /** Lines above the input, such as the spinner; each is cut to the width. */
-  status(lines: readonly string[]): void;
-  /** Puts words into the input, to be changed and sent. */
-  suggest(text: string): void;
-  /** Gives the terminal to another program, such as an editor, until the work is done. */
-  release<T>(work: () => Promise<T>): Promise<T>;
-  /** Takes the input from the screen and ends raw mode; what is asked for ends. The screen stays open. */
-  close(): void;
 }
 
 export interface Typing {

@@ -1,11 +1,10 @@
 /** What a person types, from the keyboard to lines: the text with its completions, history and search, and questions. */
 
-import { createInterface } from "node:readline";
-import { sanitise } from "../../text/sanitise.ts";
 import { graphemes } from "../../text/wrap.ts";
 import type { Choice } from "../../verb.ts";
+import type { Terminal } from "../terminal.ts";
 import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
-import { type Completion, type Input, type InputOptions, PROMPT, type Typing, viewInput } from "./input-view.ts";
+import { type Completion, type InputOptions, PROMPT, type Typing, viewInput } from "./input-view.ts";
 import { type Key, type KeyName, openKeys } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
 
@@ -28,39 +27,45 @@ const START = {
   released: false,
 };
 
-export function openInput(options: InputOptions): Input {
-  if (options.screen.isDumb) return openPlainInput(options);
+export function openInput(options: InputOptions) {
   const typing: Typing = { ...START, options, asked: [], status: [], queued: [], listeners: new Set() };
   const detach = attach(typing);
   draw(typing);
   return {
+    /** The next line that was sent, also one sent before it was asked for; null when the person leaves. One at a time. */
     read: () =>
-      new Promise((resolve) => {
+      new Promise<string | null>((resolve) => {
         typing.reading = resolve;
         const waiting = typing.queued.shift();
         if (waiting) send(typing, waiting);
         else if (typing.ended) end(typing);
         draw(typing);
       }),
-    question: (text, choices) =>
-      new Promise((resolve) => {
+    /** The key of the answer; null when the person wants none of them. Questions asked at once are shown one after the other. */
+    question: (text: string, choices: readonly Choice[]) =>
+      new Promise<string | null>((resolve) => {
         if (typing.ended) return resolve(null);
         typing.asked.push({ text, choices, selected: -1, resolve });
         draw(typing);
       }),
-    onInterrupt(listener) {
+    /** Called on Ctrl-C while no line is asked for. Returns what ends the listening. */
+    onInterrupt(listener: () => void) {
       typing.listeners.add(listener);
       return () => void typing.listeners.delete(listener);
     },
-    status(lines) {
+    /** Lines above the input, such as the spinner; each is cut to the width. */
+    status(lines: readonly string[]) {
       typing.status = lines;
       draw(typing);
     },
-    suggest(text) {
+    /** Puts words into the input, to be changed and sent. */
+    suggest(text: string) {
       fill(typing, text);
       draw(typing);
     },
-    release: (work) => release(typing, work),
+    /** Gives the terminal to another program, such as an editor, until the work is done. */
+    release: <T>(work: () => Promise<T>) => release(typing, work),
+    /** Takes the input from the screen and ends raw mode; what is asked for ends. The screen stays open. */
     close() {
       detach();
       setLeaving(typing, false);
@@ -72,7 +77,7 @@ export function openInput(options: InputOptions): Input {
 }
 
 /** A question with yes or no; null when the person wants neither. */
-export function askBy(question: Input["question"]) {
+export function askBy(question: Terminal["choose"]) {
   const choices = [
     { key: "y", label: "yes" },
     { key: "n", label: "no" },
@@ -306,46 +311,4 @@ async function release<T>(typing: Typing, work: () => Promise<T>): Promise<T> {
       draw(typing);
     }
   }
-}
-
-// --- Where nothing can be redrawn: whole lines, as the terminal itself lets them be typed.
-
-function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
-  const source = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
-  const lines = source[Symbol.asyncIterator]();
-  const listeners = new Set<() => void>();
-  let isReading = false;
-  const read = async () => {
-    screen.live([PROMPT], null);
-    isReading = true;
-    const { done, value } = await lines.next();
-    isReading = false;
-    return done ? null : sanitise(value, "\t");
-  };
-  const endSignal = onSignal?.(() => {
-    // With nothing to interrupt there is nothing to wait for either.
-    if (isReading) source.close();
-    else for (const listener of [...listeners]) listener();
-  });
-  return {
-    read,
-    async question(text, choices) {
-      const list = choices.map(({ key, label }) => `  ${key}  ${label}`).join("\n");
-      screen.print(sanitise(`${text}\n${list}`));
-      const typed = (await read())?.trim().toLowerCase();
-      return choices.find(({ key }) => key.toLowerCase() === typed)?.key ?? null;
-    },
-    onInterrupt(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    status() {},
-    // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
-    suggest: (text) => screen.print(sanitise(text)),
-    release: (work) => work(),
-    close() {
-      endSignal?.();
-      source.close();
-    },
-  };
 }

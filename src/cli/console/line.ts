@@ -5,17 +5,16 @@ import { MemdirError } from "../../errors.ts";
 import { type Said, understandSaid } from "../../learn/said.ts";
 import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
+import { fold } from "../../said.ts";
 import type { ResumedSession } from "../../session/session-reader.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
-import { sanitise } from "../../text/sanitise.ts";
-import { count, dim } from "../../verb.ts";
+import { bold, count, dim, type Said as Lines, warn } from "../../verb.ts";
 import { saySaved } from "../../verbs/save.ts";
-import { describeSession } from "../agent.ts";
-import { type Paint, print, type Terminal } from "../terminal.ts";
+import { saySession } from "../agent.ts";
+import { print, type Terminal } from "../terminal.ts";
 import { runSlash } from "./slash-commands.ts";
 import type { Console } from "./slash-memory.ts";
 import { forgetSaid, saveSaid } from "./slash-memory.ts";
-import { printFolded } from "./turn-view.ts";
 
 /** A line that fails is reported, and the console goes on. */
 export async function answerLine(line: string, console: Console, talk: (words: string) => Promise<void>) {
@@ -37,9 +36,8 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
-    terminal.warn(
-      `memdir: ${error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1")}`,
-    );
+    const message = error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1");
+    terminal.warn(fold(`memdir: ${message}`, terminal.columns, 4));
     return "failed";
   }
 }
@@ -53,7 +51,7 @@ async function answerOffline(text: string, console: Console): Promise<void> {
   const said = await understandSaid(text, console.now(), { embed });
   if (verb !== "") return saveRequest(rest, said, console);
   // Before anything new is kept: it is what is known now that would be shown.
-  printFolded(console.terminal, previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
+  print(console.terminal, sayPreview(await console.agent.preview(text), console.memdir));
   const kept = said.filter(({ act, isUnsure }) => act !== "forget" && !isUnsure);
   for (const one of kept) await keep(one, console);
   if (kept.length === 0 && !text.trimEnd().endsWith("?"))
@@ -79,21 +77,21 @@ async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console
   });
 }
 
-export function previewText({ memories, leftOut, instructions }: Preview, memdir: Memdir, color: Paint): string {
-  const short = (path: string) => sanitise(path.replace(`${memdir.config.home}/`, "~/"));
-  const lines = ["No model is configured for chat. A model would be shown:"];
-  for (const { path, size } of instructions) {
-    lines.push(`  instructions  ${short(path)} ${color.dim(`${size} characters`)}`);
-  }
-  for (const { name, description, why } of memories) {
-    const said = description === "" ? "" : ` — ${description}`;
-    lines.push(`  memory        ${color.bold(sanitise(name))}${sanitise(said)}`);
-    if (why.length > 0) lines.push(color.dim(`                ${sanitise(why.join("; "))}`));
-  }
-  for (const name of leftOut) lines.push(color.dim(`  no room for   ${sanitise(name)}`));
-  if (memories.length === 0) lines.push("  no memory: none fits these words");
-  if (instructions.length === 0) lines.push("  no instructions: there is no CLAUDE.md here");
-  return lines.join("\n");
+export function sayPreview({ memories, leftOut, instructions }: Preview, { config }: Memdir): Lines {
+  const short = (path: string) => path.replace(`${config.home}/`, "~/");
+  return [
+    "No model is configured for chat. A model would be shown:",
+    ...instructions.map(({ path, size }) => [`  instructions  ${short(path)} `, dim(`${size} characters`)]),
+    ...memories.flatMap(
+      ({ name, description, why }): Lines => [
+        ["  memory        ", bold(name), description === "" ? "" : ` — ${description}`],
+        ...(why.length > 0 ? [dim(`                ${why.join("; ")}`)] : []),
+      ],
+    ),
+    ...leftOut.map((name) => dim(`  no room for   ${name}`)),
+    ...(memories.length === 0 ? ["  no memory: none fits these words"] : []),
+    ...(instructions.length === 0 ? ["  no instructions: there is no CLAUDE.md here"] : []),
+  ];
 }
 
 export async function greet(
@@ -102,38 +100,35 @@ export async function greet(
   terminal: Terminal,
   from: ResumedSession | null = null,
 ): Promise<void> {
-  const { bold, dim, yellow } = terminal.color;
-  const say = (text: string) => printFolded(terminal, text);
+  const { color } = terminal;
   const { rows, skipped } = await memdir.survey();
   const view = await memdir.index();
   const { maxLines, maxChars } = memdir.config.index;
   // A path stays whole, so that it can be copied.
-  terminal.print(`${bold("memdir")} on ${memdir.location.project.root}`);
-  terminal.print(dim(`  directory  ${memdir.location.dir}`));
+  terminal.print(`${color.bold("memdir")} on ${memdir.location.project.root}`);
+  terminal.print(color.dim(`  directory  ${memdir.location.dir}`));
   const none = "none, so this is the offline console (MEMDIR_MODEL names one)";
-  say(dim(`  model      ${model.name === "" ? none : `${model.provider}/${model.name}`}`));
-  if (rows.length === 0) {
-    say("No memories saved yet.");
-    say(`Type ${bold("remember that …")} to save the first one, or ${bold("/help")}.`);
-  } else {
-    say(dim(`  memories   ${countByType(rows, terminal.color)}`));
-    say(dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`));
-  }
+  const begin: Lines = [
+    "No memories saved yet.",
+    ["Type ", bold("remember that …"), " to save the first one, or ", bold("/help"), "."],
+  ];
+  const types = MEMORY_TYPES.map((type) => [rows.filter((row) => row.type === type).length, type] as const);
+  const counts = types.flatMap(([found, type]) => (found > 0 ? [`${found} ${type}`] : []));
+  const known: Lines = [
+    [dim("  memories   "), bold(String(rows.length)), dim(`: ${counts.join(", ")}`)],
+    dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`),
+  ];
   const broken = rows.filter((row) => row.problems.length > 0).length;
-  if (broken > 0) say(yellow(`  ${broken} with problems: memdir lint`));
   const odd = skipped.filter(({ isPlain }) => !isPlain).length;
-  if (odd > 0) say(yellow(`  ${count(odd, "entry", "entries")} skipped: memdir doctor`));
-  if (view.warning) say(yellow(`  ${view.warning.message}`));
   const waiting = openLearning(memdir).inbox.list().length;
-  if (waiting > 0) say(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
-  if (rows.length > 0) say(dim("  /help lists what you can type"));
-  if (from) say(describeSession(from, terminal.color));
-}
-
-function countByType(rows: readonly { type: string }[], color: Paint): string {
-  const parts = MEMORY_TYPES.flatMap((type) => {
-    const found = rows.filter((row) => row.type === type).length;
-    return found > 0 ? [`${found} ${type}`] : [];
-  });
-  return `${color.bold(String(rows.length))}: ${parts.join(", ")}`;
+  print(terminal, [
+    dim(`  model      ${model.name === "" ? none : `${model.provider}/${model.name}`}`),
+    ...(rows.length === 0 ? begin : known),
+    ...(broken > 0 ? [warn(`  ${broken} with problems: memdir lint`)] : []),
+    ...(odd > 0 ? [warn(`  ${count(odd, "entry", "entries")} skipped: memdir doctor`)] : []),
+    ...(view.warning ? [warn(`  ${view.warning.message}`)] : []),
+    ...(waiting > 0 ? [warn(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`)] : []),
+    ...(rows.length > 0 ? [dim("  /help lists what you can type")] : []),
+    ...(from ? saySession(from) : []),
+  ]);
 }

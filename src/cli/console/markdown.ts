@@ -1,9 +1,9 @@
 /** Markdown as it streams in, to text for the terminal: each block as soon as it is complete, code line by line. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
+import { openPaint, type Paint } from "../../said.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import { pad, widthOf, wrapText } from "../../text/wrap.ts";
-import { openPaint, type Paint } from "../terminal.ts";
 
 export interface MarkdownOptions {
   /** Asked for every block: the terminal may change its size meanwhile. */
@@ -30,8 +30,8 @@ export function openMarkdown({ columns, color, lexer }: MarkdownOptions) {
   let unfinished = "";
   let block: string[] = [];
   let held = 0;
-  /** The code fence that is open; one inside a list belongs to its block, and its blank lines do not end that. */
-  let fence: { indent: number; closing: RegExp; isInner: boolean } | null = null;
+  /** The code fence that is open outside a list. */
+  let fence: { indent: number; closing: RegExp } | null = null;
   let isFirst = true;
 
   const gap = () => {
@@ -53,7 +53,6 @@ export function openMarkdown({ columns, color, lexer }: MarkdownOptions) {
     const text = block.join("\n");
     block = [];
     held = 0;
-    if (fence?.isInner) fence = null;
     const lines = text.trim() === "" ? [] : render(text);
     return lines.length === 0 ? "" : `${gap()}${lines.join("\n")}\n`;
   };
@@ -66,23 +65,22 @@ export function openMarkdown({ columns, color, lexer }: MarkdownOptions) {
   const take = (line: string): string => {
     const isList = ITEM.test(block[0] ?? "");
     if (fence) {
-      const { indent, isInner } = fence;
+      const code = line.replace(new RegExp(`^ {0,${fence.indent}}`), "");
       const isEnd = fence.closing.test(line);
       if (isEnd) fence = null;
-      if (isInner) return hold(line);
-      const code = line.replace(new RegExp(`^ {0,${indent}}`), "");
       return isEnd ? "" : `${codeLine(code, paint)}\n`;
     }
+    // What is indented belongs to the list, code too.
+    if (isList && line.startsWith("  ")) return hold(line);
     const [, { length: indent } = "", marks = "", info = ""] = FENCE.exec(line) ?? [];
-    const isInner = isList && line.startsWith("  ");
-    if (marks !== "" && (isInner || indent < 4)) {
-      const before = isInner ? hold(line) : `${flush()}${gap()}`;
-      fence = { indent, closing: new RegExp(`^ *${marks[0]}{${marks.length},} *$`), isInner };
-      return isInner || info.trim() === "" ? before : `${before}  ${paint.dim(info.trim())}\n`;
+    if (marks !== "" && indent < 4) {
+      const before = `${flush()}${gap()}`;
+      fence = { indent, closing: new RegExp(`^ *${marks[0]}{${marks.length},} *$`) };
+      return info.trim() === "" ? before : `${before}  ${paint.dim(info.trim())}\n`;
     }
     if (line.trim() === "") return isList ? hold(line) : flush();
     // A list goes on over blank lines as long as what follows belongs to it.
-    const isOutside = isList && block.at(-1)?.trim() === "" && !line.startsWith("  ") && !ITEM.test(line);
+    const isOutside = isList && block.at(-1)?.trim() === "" && !ITEM.test(line);
     const isHeading = HEADING.test(line) && !(isList && line.startsWith(" "));
     const before = isOutside || isHeading ? flush() : "";
     return `${before}${hold(line)}${isHeading ? flush() : ""}`;
@@ -221,7 +219,7 @@ function renderSpan(token: MarkedToken, paint: Paint): string {
   }
 }
 
-const WEIGHTS = { strong: "bold", em: "italic", del: "strike" } as const;
+const WEIGHTS = { strong: "bold", em: "italic", del: "strikethrough" } as const;
 
 /** The few entities that people write; all others stay. */
 function decode(text: string): string {

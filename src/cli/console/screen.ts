@@ -10,26 +10,9 @@ interface ScreenOut {
   columns(): number;
   rows(): number;
   isColour: boolean;
-  /** A terminal that knows no escape sequences: everything is printed, nothing redrawn. */
-  isDumb?: boolean;
 }
 
-export interface Screen {
-  /** Lines above the live ones; a missing break at the end is added. */
-  print(text: string): void;
-  /** What is below the output from now on, and where the cursor is in it (null: hidden). Lines too long are cut. */
-  live(lines: Live["lines"], cursor: Live["cursor"]): void;
-  /** Clears the terminal and draws what is live again at its top. */
-  clear(): void;
-  /** Gives the terminal to another program until `resume`: nothing is drawn, what is printed meanwhile comes then. */
-  pause(): void;
-  resume(): void;
-  /** Takes the live lines away and gives the terminal back as it was; what is printed later comes plainly. May be called twice. */
-  close(): void;
-  columns(): number;
-  rows(): number;
-  isDumb: boolean;
-}
+export type Screen = ReturnType<typeof openScreen>;
 
 export interface Live {
   lines: readonly string[];
@@ -57,11 +40,11 @@ const WRAP_ON = "\x1b[?7h";
 /** What gives a terminal back as it was, whatever state a crash left it in: plain text, no paste marks, a cursor. */
 export const RESET = `\x1b[0m\x1b[?2004l${WRAP_ON}${FRAME_END}${SHOW_CURSOR}`;
 
-export function openScreen(out: ScreenOut): Screen {
+export function openScreen(out: ScreenOut) {
   // Some terminals do not say their size, or say nonsense.
   const sane = (value: number, fallback: number) => (Number.isInteger(value) && value > 0 ? value : fallback);
   const size = { columns: () => sane(out.columns(), 80), rows: () => sane(out.rows(), 24) };
-  return { ...(out.isDumb ? openPlain(out) : openLive(out, size)), ...size, isDumb: out.isDumb === true };
+  return { ...openLive(out, size), ...size };
 }
 
 /** At most `rows` of them, those around one, and which is the first. */
@@ -71,19 +54,7 @@ export function rowsAround<T>(all: readonly T[], at: number, rows: number): { fi
   return { first, shown: all.slice(first, first + count) };
 }
 
-type Drawing = Omit<Screen, "columns" | "rows" | "isDumb">;
-
-/** Nothing but text: what is live is a prompt, and written once. */
-function openPlain(out: ScreenOut): Drawing {
-  const nothing = () => {};
-  return {
-    ...{ clear: nothing, pause: nothing, resume: nothing, close: nothing },
-    print: (text) => out.write(`${text.replace(SGR, "").replace(/\n$/, "")}\n`),
-    live: (lines) => out.write(lines.join("\n").replace(SGR, "")),
-  };
-}
-
-function openLive(out: ScreenOut, size: Pick<Screen, "columns" | "rows">): Drawing {
+function openLive(out: ScreenOut, size: Pick<ScreenOut, "columns" | "rows">) {
   let drawn: Frame | null = null;
   let wanted: Live = { lines: [], cursor: null };
   /** What was printed while another program has the terminal; null while it is ours. */
@@ -112,17 +83,21 @@ function openLive(out: ScreenOut, size: Pick<Screen, "columns" | "rows">): Drawi
   };
   out.write(PASTE_ON);
   return {
-    print: (text) => draw(`${colour(text).replace(/\n$/, "").replace(/\r?\n/g, "\r\n")}\r\n`),
-    live(lines, cursor) {
+    /** Lines above the live ones; a missing break at the end is added. */
+    print: (text: string) => draw(`${colour(text).replace(/\n$/, "").replace(/\r?\n/g, "\r\n")}\r\n`),
+    /** What is below the output from now on, and where the cursor is in it (null: hidden). Lines too long are cut. */
+    live(lines: Live["lines"], cursor: Live["cursor"]) {
       wanted = { lines, cursor };
       draw();
     },
+    /** Clears the terminal and draws what is live again at its top. */
     clear() {
       if (closed || delayed !== null) return;
       drawn = null;
       out.write("\x1b[H\x1b[2J");
       draw();
     },
+    /** Gives the terminal to another program until `resume`: nothing is drawn, what is printed meanwhile comes then. */
     pause() {
       if (closed || delayed !== null) return;
       out.write(`${erase()}${RESET}`);
@@ -135,6 +110,7 @@ function openLive(out: ScreenOut, size: Pick<Screen, "columns" | "rows">): Drawi
       out.write(PASTE_ON);
       draw(text);
     },
+    /** Takes the live lines away and gives the terminal back as it was; what is printed later comes plainly. May be called twice. */
     close() {
       if (!closed) out.write(`${erase()}${delayed ?? ""}${RESET}`);
       delayed = null;

@@ -1,12 +1,11 @@
 /** The table of slash commands, those about learning among them, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
-import type { Proposal } from "../../learn/proposal.ts";
 import { costOf } from "../../model/cost.ts";
 import { openLearning } from "../../open-learn.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
 import { bold, dim } from "../../verb.ts";
-import { editProposal, review, type Step, sayWaiting } from "../../verbs/inbox.ts";
+import { review, sayWaiting } from "../../verbs/inbox.ts";
 import { costText, grouped, readToday, sayToday } from "../../verbs/ledger.ts";
 import { VERBS } from "../../verbs/table.ts";
 import { print } from "../terminal.ts";
@@ -63,23 +62,9 @@ async function showCost(_: string, console: Console): Promise<void> {
 
 async function walk(console: Console): Promise<void> {
   const { memdir, release, env, terminal } = console;
-  const { choose } = terminal;
-  const { inbox } = openLearning(memdir);
-  const edit = release && ((proposal: Proposal) => release(() => editProposal(inbox, proposal, env)));
-  await review(memdir, { choose, steps: STEPS, edit: edit ?? null, show: (said) => print(terminal, said), call });
-  print(terminal, sayWaiting(inbox.list().length, call));
-}
-
-const STEPS: readonly Step[] = [
-  { key: "a", label: "accept it", does: "accept" },
-  { key: "e", label: "edit it first", does: "edit" },
-  { key: "r", label: "reject: it does not come back", does: "reject" },
-  { key: "l", label: "later", does: "later" },
-  { key: "s", label: "stop here", does: "stop" },
-];
-
-function call(words: string): string {
-  return `/${words}`;
+  const call = (words: string) => `/${words}`;
+  await review(memdir, { choose: terminal.choose, release, env, show: (said) => print(terminal, said), call });
+  print(terminal, sayWaiting(openLearning(memdir).inbox.list().length, call));
 }
 
 const LEAVE = { help: "Leave; Ctrl-D works too", run: async () => "leave" as const };

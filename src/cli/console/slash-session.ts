@@ -1,4 +1,4 @@
-/** Slash commands about the session: what fills the model's context window, as a chart, how to shorten it, and how to go back. */
+/** Slash commands about the session: what fills the model's context window, how to shorten it, and how to go back. */
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -10,15 +10,14 @@ import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
 import { cutLine, sanitise } from "../../text/sanitise.ts";
-import { cut, pad, widthOf } from "../../text/wrap.ts";
-import { count, dim } from "../../verb.ts";
+import { cut } from "../../text/wrap.ts";
+import { barOf, bold, count, dim, type Said } from "../../verb.ts";
 import { sayRewound } from "../../verbs/rewind.ts";
 import { agoInWords, findOne, placesOf } from "../../verbs/sessions.ts";
-import { describeSession } from "../agent.ts";
-import { type Paint, print, type Terminal } from "../terminal.ts";
-
+import { saySession } from "../agent.ts";
+import { print, type Terminal } from "../terminal.ts";
 import type { Console, SlashCommand } from "./slash-memory.ts";
-import { formatBytes, formatTokens, printFolded } from "./turn-view.ts";
+import { formatBytes, formatTokens } from "./turn-view.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", help: "Show what fills the model's context window", run: showContext },
@@ -51,7 +50,7 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
 
 async function showContext(_: string, { agent, terminal }: Console): Promise<void> {
   const view = await agent.window();
-  terminal.print(drawWindow(view, { columns: terminal.columns ?? MAX_COLUMNS, color: terminal.color }));
+  print(terminal, sayWindow(view));
   if (!view.isCounted) print(terminal, [dim("tokens are estimated: the model has not counted them yet")]);
 }
 
@@ -81,26 +80,29 @@ async function resumeSession(rest: string, console: Console): Promise<void> {
   if (id === null) return;
   const session = await readSession((await findOne(memdir, id, "/resume")).path);
   await agent.resume(session);
-  printFolded(terminal, describeSession(session, terminal.color));
+  print(terminal, saySession(session));
 }
 
 async function chooseSession({ agent, memdir, terminal, now }: Console): Promise<string | null> {
-  const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId).slice(0, 9);
-  if (rows.length === 0) {
-    terminal.print("There are no earlier sessions here.");
-    return null;
-  }
-  const label = ({ at, title, messages }: (typeof rows)[number]) =>
-    `${agoInWords(at, now())}, ${messages} messages: ${sanitise(title)}`;
-  if (terminal.interactive) {
-    const key = await terminal.choose(
-      "Which session?",
-      rows.map((row, i) => ({ key: String(i + 1), label: label(row) })),
-    );
-    return key === null ? null : (rows[Number(key) - 1]?.id ?? null);
-  }
-  terminal.print(rows.map((row) => `${row.id.slice(0, 8)}  ${label(row)}`).join("\n"));
-  return null;
+  const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId);
+  if (rows.length === 0) terminal.print("There are no earlier sessions here.");
+  const describe = ({ id, at, title, messages }: (typeof rows)[number]) => ({
+    id,
+    label: `${agoInWords(at, now())}, ${messages} messages: ${title}`,
+  });
+  return pick(terminal, "Which session?", rows.slice(0, MAX_PICKED).map(describe));
+}
+
+/** A digit for each. */
+const MAX_PICKED = 9;
+
+/** The id of one of them; null when the person leaves, or nobody can be asked: they are shown then. */
+async function pick(terminal: Terminal, question: string, rows: readonly { id: string; label: string }[]) {
+  if (!terminal.interactive) for (const { id, label } of rows) print(terminal, [`${id.slice(0, 8)}  ${label}`]);
+  if (!terminal.interactive || rows.length === 0) return null;
+  const choices = rows.map(({ label }, at) => ({ key: String(at + 1), label }));
+  const key = await terminal.choose(question, choices);
+  return key === null ? null : (rows[Number(key) - 1]?.id ?? null);
 }
 
 /** What can go back, by the key for it. */
@@ -111,17 +113,13 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
   if (points.length === 0) return print(terminal, ["There is nothing to go back to: no prompt was given yet."]);
-  const recent = points.slice(-9);
+  const recent = points.slice(-MAX_PICKED);
   const rows = recent.map(({ label, files, at }, i) => ({
-    key: String(i + 1),
+    id: String(i + 1),
     label: `${agoInWords(at, console.now())}, ${count(files, "file")} changed since: ${cutLine(label, 60)}`,
   }));
-  const key =
-    number !== "" ? number : terminal.interactive ? await terminal.choose("Back to before which prompt?", rows) : null;
-  if (key === null) {
-    if (!terminal.interactive) terminal.print(rows.map(({ key: n, label }) => `${n}  ${label}`).join("\n"));
-    return;
-  }
+  const key = number === "" ? await pick(terminal, "Back to before which prompt?", rows) : number;
+  if (key === null) return;
   const point = recent[Number(key) - 1];
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
   const chosen = what === "" ? await chooseWhat(terminal) : what;
@@ -168,58 +166,23 @@ function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-/** Below, nothing can be told from a bar; above, eyes get lost between a name and its number. */
-const MIN_COLUMNS = 20;
-const MAX_COLUMNS = 120;
-const MIN_BAR = 4;
-const MAX_BAR = 40;
-const FREE = "·";
-/** Told apart by shape, so that it works without colour; the parts after the last begin again. */
-const FILLS = ["█", "▓", "▒", "░", "▚", "▤", "▥", "▨", "▦", "▧", "▩", "▞"] as const;
+/** With it the figures fit 40 columns. */
+const MAX_NAME = 16;
 
-/** Lines joined by breaks, none wider than `columns`. Unless the provider counted the tokens, they are marked as approximate. */
-export function drawWindow(view: WindowView, options: { columns: number; color: Paint }): string {
-  const columns = Math.max(MIN_COLUMNS, Math.min(options.columns, MAX_COLUMNS));
-  const { color } = options;
-  const { windowTokens, totalTokens, freeTokens, isCounted } = view;
-  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
-  const parts = view.parts.map((part, at) => ({
-    ...part,
-    fill: FILLS[at % FILLS.length] ?? FREE,
-    tint: tints[at % tints.length] ?? color.dim,
-  }));
-  const share = Math.max(0, 1 - view.share);
-  const free = { name: "free", bytes: null, tokens: freeTokens, share, fill: FREE, tint: color.dim };
+/** Each part with its size and share; unless the provider counted the tokens, they are marked as approximate. */
+export function sayWindow({ parts, windowTokens, totalTokens, freeTokens, share, isCounted }: WindowView): Said {
   const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
-  const rows = [...parts, free].map((part) => {
-    const tokens = `${isCounted ? "" : "~"}${formatTokens(part.tokens)}`;
-    return { ...part, cells: [part.bytes === null ? "" : formatBytes(part.bytes), tokens, percent(part.share)] };
-  });
-  const cellWidths = [0, 1, 2].map((cell) => Math.max(...rows.map((row) => widthOf(row.cells[cell] ?? ""))));
-  const numbers = cellWidths.reduce((sum, width) => sum + width + 1, 0);
-  const longest = Math.max(...rows.map((row) => widthOf(row.name)));
-  const nameWidth = Math.max(4, Math.min(longest, columns - numbers - 2 - MIN_BAR - 1));
-  const barWidth = Math.max(0, Math.min(MAX_BAR, columns - numbers - 2 - nameWidth - 1));
-  // The largest fills its bar: in a narrow terminal shares of the window could not be told apart.
-  const largest = Math.max(...rows.map((row) => row.share));
-  const lines = rows.map(({ name, share, fill, tint, cells }) => {
-    const filled = share > 0 ? Math.min(barWidth, Math.max(1, Math.round((share / largest) * barWidth))) : 0;
-    const bar = `${tint(fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
-    const figures = cells.map((cell, at) => ` ${pad(cell, cellWidths[at] ?? 0, "right")}`).join("");
-    return cut(`${tint(fill)} ${pad(cut(name, nameWidth), nameWidth)} ${bar}${figures}`, columns);
-  });
-  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(view.share)})`;
-  // Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free.
-  const whole = Math.max(windowTokens, totalTokens);
-  const shown = parts.filter(({ tokens }) => tokens > 0);
-  let stacked = "";
-  let left = columns;
-  for (const [at, { tokens, fill, tint }] of shown.entries()) {
-    const wanted = Math.max(1, Math.round((tokens / whole) * columns));
-    const width = Math.max(0, Math.min(wanted, left - (shown.length - at - 1)));
-    stacked += tint(fill.repeat(width));
-    left -= width;
-  }
-  stacked += color.dim(FREE.repeat(Math.max(0, left)));
-  return [cut(color.bold(summary), columns), stacked, ...lines].join("\n");
+  const free = { name: "free", bytes: null, tokens: freeTokens, share: Math.max(0, 1 - share) };
+  const all = [...parts, free];
+  // The largest fills its bar: shares of the window could not be told apart.
+  const largest = Math.max(...all.map((part) => part.share));
+  const rows = all.map(({ name, bytes, tokens, share }) => [
+    cut(name, MAX_NAME),
+    bytes === null ? "" : formatBytes(bytes),
+    `${isCounted ? "" : "~"}${formatTokens(tokens)}`,
+    percent(share),
+    barOf(largest === 0 ? 0 : share / largest),
+  ]);
+  const summary = `${formatTokens(totalTokens)} of ${formatTokens(windowTokens)} tokens (${percent(share)})`;
+  return [bold(summary), { rows, right: [1, 2, 3] }];
 }

@@ -4,11 +4,14 @@ import { isAbsolute, relative } from "node:path";
 import type { Token } from "marked";
 import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
+import type { ToolCall } from "../../hooks/event.ts";
+import type { Paint } from "../../said.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, widthOf } from "../../text/wrap.ts";
-import { count, countMemories } from "../../verb.ts";
-import { fold, type Paint, type Terminal } from "../terminal.ts";
+import { bad, count, countMemories, dim, type Said, warn } from "../../verb.ts";
+import { print, type Terminal } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
+import type { Status } from "./slash-memory.ts";
 
 interface ViewOptions {
   terminal: Terminal;
@@ -20,16 +23,10 @@ interface ViewOptions {
 /** For output whose width is not known. */
 export const DEFAULT_COLUMNS = 100;
 
-/** Lines that are painted already, broken at words. Not for Markdown: its code stays whole, so that it can be copied. */
-export function printFolded({ print, columns }: Pick<Terminal, "print" | "columns">, text: string): void {
-  const lines = text.split("\n").map((line) => fold(line, columns || undefined, 4));
-  print(lines.join("\n"));
-}
-
 type Shows = { [T in AgentEvent["type"]]: (event: Extract<AgentEvent, { type: T }>) => void };
 
 export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
-  const { print, color: paint } = terminal;
+  const { color: paint } = terminal;
   // Asked for each time: a terminal may change its size.
   const columns = () => terminal.columns ?? DEFAULT_COLUMNS;
   const markdown = openMarkdown({ columns, color: paint.on, lexer });
@@ -38,13 +35,14 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
   /** What runs now, by the id of the call. */
   const running = new Map<string, string>();
   let waiting = "";
-  const stream = (text: string) => void (text !== "" && print(text.replace(/\n$/, "")));
+  // Its code stays whole, so that it can be copied.
+  const stream = (text: string) => void (text !== "" && terminal.print(text.replace(/\n$/, "")));
   const flush = () => stream(markdown.end());
-  const say = (text: string) => {
+  const say = (...lines: Said) => {
     flush();
-    printFolded({ print, columns: columns() }, text);
+    print(terminal, lines, columns());
   };
-  const note = (text: string) => say(paint.dim(cut(sanitiseLine(text), Math.max(20, columns()))));
+  const note = (text: string) => say(dim(cut(sanitiseLine(text), Math.max(20, columns()))));
 
   const shows: Shows = {
     text({ delta }) {
@@ -64,7 +62,8 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
     "tool-end"({ call, result }) {
       running.delete(call.id);
       const options = { columns: columns(), paint, cwd };
-      say(`${toolLine(call, options)}\n${toolResultLine(result, options)}`);
+      flush();
+      terminal.print(`${toolLine(call, options)}\n${toolResultLine(result, options)}`);
     },
     usage({ usage }) {
       tokens += usage.output;
@@ -99,15 +98,15 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
         note(`${name} is done after ${count(event.turns, "step")}`);
       }
     },
-    problem: ({ message }) => say(paint.yellow(sanitiseLine(message))),
+    problem: ({ message }) => say([warn(message)]),
   };
 
   return {
     // Each kind has the function for it: the compiler checks the table, and cannot follow the look-up.
     show: (event: AgentEvent) => (shows[event.type] as (event: AgentEvent) => void)(event),
     end({ ended, error }: TurnResult): void {
-      if (error && ended === "error") say(paint.red(sanitiseLine(error.message)));
-      else if (ENDS[ended]) say(paint.yellow(ENDS[ended]));
+      if (error && ended === "error") say([bad(error.message)]);
+      else if (ENDS[ended]) say(warn(ENDS[ended]));
       else flush();
     },
     /** For the line with the spinner: what is going on, and how many tokens were written. */
@@ -119,7 +118,8 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
   };
 }
 
-const ENDS: Partial<Record<TurnResult["ended"], string>> = {
+/** Why an answer is not all that it could be. */
+export const ENDS: Partial<Record<TurnResult["ended"], string>> = {
   aborted: "stopped",
   turns: "stopped after too many steps; say “go on” to continue",
   length: "the answer was cut at its limit; say “go on” to continue",
@@ -129,10 +129,6 @@ const ENDS: Partial<Record<TurnResult["ended"], string>> = {
 interface ToolLineOptions extends Pick<ViewOptions, "cwd"> {
   paint: Paint;
   columns: number;
-}
-interface ToolCall {
-  name: string;
-  input: Readonly<Record<string, unknown>>;
 }
 
 const LEAD = "  └ ";
@@ -180,25 +176,19 @@ const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 /** How long a frame is shown: about twelve a second look smooth and cost little. */
 export const FRAME_MS = 80;
 
-interface Spinning {
-  label: string;
-  elapsedMs: number;
-  /** Tokens the model has written so far; null while it is not known. */
-  tokens: number | null;
-}
-
 /** `⠙ Thinking… 12s · 1.2k tokens · Ctrl-C stops`; what does not fit is left out from the end. */
-export function spinnerLine({ label, elapsedMs, tokens }: Spinning, columns: number, paint: Paint) {
-  const head = `${frameAt(elapsedMs)} ${sanitiseLine(label)}`;
+export function spinnerLine(
+  { label, elapsedMs, tokens }: ReturnType<Status> & { elapsedMs: number },
+  columns: number,
+  paint: Paint,
+) {
+  const frame = FRAMES.charAt(Math.floor(Math.max(0, elapsedMs) / FRAME_MS) % FRAMES.length);
+  const head = `${frame} ${sanitiseLine(label)}`;
   const details = [formatElapsed(elapsedMs), ...(tokens ? [`${formatTokens(tokens)} tokens`] : []), "Ctrl-C stops"];
   while (details.length > 0 && widthOf(`${head} ${details.join(" · ")}`) > columns) details.pop();
   return details.length === 0
     ? cut(paint.cyan(head), columns)
     : `${paint.cyan(head)}${paint.dim(` ${details.join(" · ")}`)}`;
-}
-
-export function frameAt(ms: number): string {
-  return FRAMES.charAt(Math.floor(Math.max(0, ms) / FRAME_MS) % FRAMES.length);
 }
 
 /** `4s`, `2m 05s`, `1h 02m`. */

@@ -168,6 +168,7 @@ describe("editor", () => {
         .map((text): Key => ({ type: "text", text })),
       fc.constantFrom("x\n".repeat(20), "y\tz").map((text): Key => ({ type: "paste", text })),
     );
+    const paste: Key = { type: "paste", text: "x\n".repeat(20) };
     fc.assert(
       fc.property(fc.array(key, { maxLength: 60 }), fc.integer({ min: 5, max: 50 }), (keys, columns) => {
         let editor = EMPTY;
@@ -179,6 +180,7 @@ describe("editor", () => {
         expect(cursor.row).toBeLessThan(lines.length);
         expect(cursor.column).toBeLessThan(columns);
       }),
+      { examples: [[[paste, { type: "text", text: "\u200d" }], 29]] },
     );
   });
 });

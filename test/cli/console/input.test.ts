@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openInput } from "../../../src/cli/console/input.ts";
 import type { Completion } from "../../../src/cli/console/input-view.ts";
 import { openScreen } from "../../../src/cli/console/screen.ts";
-import { openPaint } from "../../../src/cli/terminal.ts";
+import { openPaint } from "../../../src/said.ts";
 import { openGrid } from "../../pty.ts";
 
 interface Options {
@@ -12,10 +12,9 @@ interface Options {
   rows?: number;
   prompts?: string[];
   completions?: (text: string, cursor: number) => Completion[];
-  isDumb?: boolean;
 }
 
-function open({ columns = 40, rows = 12, prompts = [], completions = () => [], isDumb }: Options = {}) {
+function open({ columns = 40, rows = 12, prompts = [], completions = () => [] }: Options = {}) {
   const grid = openGrid(columns, rows);
   const raw: boolean[] = [];
   let written = "";
@@ -31,7 +30,6 @@ function open({ columns = 40, rows = 12, prompts = [], completions = () => [], i
     columns: () => columns,
     rows: () => rows,
     isColour: false,
-    isDumb,
   });
   const input = openInput({
     stdin,
@@ -289,28 +287,5 @@ describe("input", () => {
     ).rejects.toThrow("it failed");
     expect(raw).toEqual([true, false, true]);
     expect(seen()).toEqual(["meanwhile", "busy", "> abc"]);
-  });
-
-  it("reads whole lines on a dumb terminal", async () => {
-    const { input, type, written, stdin, signal } = open({ isDumb: true });
-    type("one\r\ntwo");
-    expect(await input.read()).toEqual("one");
-    const line = input.read();
-    type(" more\x1b[2J\n");
-    expect(await line).toEqual("two more");
-    const answer = input.question("Sure?", [{ key: "y", label: "yes" }]);
-    type("Y\n");
-    expect(await answer).toBe("y");
-    let stopped = false;
-    input.onInterrupt(() => {
-      stopped = true;
-    });
-    signal();
-    expect(stopped).toBe(true);
-    type("last");
-    stdin.emit("end");
-    expect(await input.read()).toEqual("last");
-    expect(await input.read()).toBe(null);
-    expect(written()).not.toContain("\x1b");
   });
 });

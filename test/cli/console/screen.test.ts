@@ -4,7 +4,7 @@ import { openScreen, RESET } from "../../../src/cli/console/screen.ts";
 import { SGR } from "../../../src/text/wrap.ts";
 import { openGrid } from "../../pty.ts";
 
-function open(columns = 40, rows = 10, options: { isColour?: boolean; isDumb?: boolean } = {}) {
+function open(columns = 40, rows = 10, options: { isColour?: boolean } = {}) {
   const size = { columns, rows };
   const grid = openGrid(columns, rows);
   let raw = "";
@@ -16,7 +16,6 @@ function open(columns = 40, rows = 10, options: { isColour?: boolean; isDumb?: b
     columns: () => size.columns,
     rows: () => size.rows,
     isColour: options.isColour ?? true,
-    isDumb: options.isDumb,
   });
   const resize = (to: { columns: number; rows: number }) => {
     Object.assign(size, to);
@@ -126,16 +125,6 @@ describe("screen", () => {
     expect(seen()).toEqual(["red", "status", ">"]);
     screen.close();
     expect(raw().replaceAll("\x1b[0m", "").match(SGR)).toBe(null);
-  });
-
-  it("prints plainly on a dumb terminal", () => {
-    const { screen, raw } = open(40, 10, { isDumb: true });
-    screen.print("\x1b[1mone\x1b[22m");
-    screen.print("two\n");
-    screen.live(["\x1b[2m> \x1b[22m"], null);
-    screen.clear();
-    screen.close();
-    expect(raw()).toBe("one\ntwo\n> ");
   });
 
   it("clears", () => {

@@ -32,7 +32,7 @@ describe("/inbox", () => {
     await add(seat, { at: "2026-03-01T00:00:00.000Z" });
     await add(seat, { at: "2026-03-02T00:00:00.000Z", file, name: "queue", action: "update", body: "Two queues." });
     const later = await add(seat, { at: "2026-03-03T00:00:00.000Z", name: "third", body: "Third." });
-    const said = await seat.type("/inbox", "a", "r", "l");
+    const said = await seat.type("/inbox", "k", "s", "l");
     expect(seat.asked.map(({ question }) => question)).toEqual([1, 2, 3].map((n) => `Keep this? (${n} of 3)`));
     expect(said).toMatch(
       /^\S+ new retries\n {2}concluded by an agent, by extraction, 2026-03-01, session s1: the user/,
@@ -48,7 +48,7 @@ describe("/inbox", () => {
     expect(seat.world.exists("project_retries.md")).toBe(false);
   });
 
-  test.each([["s"], [null]])("%j ends the walk, and everything waits on", async (key) => {
+  test.each([["q"], [null]])("%j ends the walk, and everything waits on", async (key) => {
     const seat = await sitDown();
     await add(seat);
     await add(seat, { body: "Other." });
@@ -61,7 +61,7 @@ describe("/inbox", () => {
     const seat = await sitDown();
     await add(seat);
     editor(seat.world, 'sed -i.bak "s/three/five/" "$1"');
-    const said = await seat.type("/inbox", "e", "a");
+    const said = await seat.type("/inbox", "e", "k");
     expect(said).toContain("+ Jobs are retried five times.");
     expect(said.endsWith("the inbox is empty")).toBe(true);
     expect(seat.world.read("project_retries.md")).toContain("five times");
@@ -87,11 +87,11 @@ describe("/inbox", () => {
   test("what cannot be accepted is told and can be rejected; a memory that goes is not edited", async () => {
     const seat = await sitDown();
     await add(seat, { action: "update", file: "project_gone.md" });
-    expect(await seat.type("/inbox", "a", "r")).toMatch(/there is no memory project_gone\.md; .*\n[\s\S]*rejected/);
+    expect(await seat.type("/inbox", "k", "s")).toMatch(/there is no memory project_gone\.md; .*\n[\s\S]*rejected/);
     const { file } = await seat.memdir.save({ type: "user", name: "tabs", body: "Likes tabs." });
     await add(seat, { action: "forget", file, name: "tabs", type: "user", body: "" });
-    const said = await seat.type("/inbox", "a");
-    expect(seat.asked.at(-1)?.choices.map(({ key }) => key)).toEqual(["a", "r", "l", "s"]);
+    const said = await seat.type("/inbox", "k");
+    expect(seat.asked.at(-1)?.choices.map(({ key }) => key)).toEqual(["k", "s", "l", "a", "q"]);
     expect(said).toMatch(/forgotten user_tabs\.md; \/undo \S+ reverts it/);
     expect(seat.world.exists(file)).toBe(false);
   });
@@ -107,11 +107,11 @@ describe("/inbox", () => {
       async () => {
         await inbox.reject(second);
         await inbox.amend(first, { body: "Planted while the question stood." });
-        return "a";
+        return "k";
       },
       async () => {
         await inbox.reject(waiting(seat)[0]?.id as string);
-        return "a";
+        return "k";
       },
     );
     expect(said).not.toContain("Second.");
@@ -168,7 +168,7 @@ describe("/inbox", () => {
     const gone = { action: "update", file: `${EVIL}.md` } as const;
     await add(seat, { name: EVIL, body: `Two ${EVIL}`, ...gone, ...more, at: "2026-03-02T00:00:00.000Z" });
     await add(seat, { name: EVIL, body: `Three ${EVIL}`, ...more });
-    const said = await seat.type("/inbox", "a", "a", "r", "r");
+    const said = await seat.type("/inbox", "k", "k", "s", "s");
     expect(said).toContain("there is no memory");
     expect(said).not.toMatch(HARMFUL);
     const id = await add(seat, { name: EVIL, body: `Four ${EVIL}`, ...gone, ...more });
@@ -180,7 +180,7 @@ describe("/inbox", () => {
     const seat = await sitDown({ columns: 40 });
     const words = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
     await add(seat, { name: "n".repeat(100), body: `${words} + and more`, reason: words, session: "s".repeat(90) });
-    const said = await seat.type("/inbox", "a");
+    const said = await seat.type("/inbox", "k");
     for (const line of said.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(40);
     for (const word of words.split(" ")) expect(said.split(word).length).toBeGreaterThan(2);
     expect(said.split("\n").filter((line) => /^ {2}\+ word/.test(line))).toHaveLength(1);
@@ -192,7 +192,7 @@ describe("/inbox", () => {
     seat.world.write(".memdir/inbox/x.json", "{");
     const planted = propose({ id: "abc", name: "by hand", body: "By hand." });
     seat.world.write(".memdir/inbox/abc.json", JSON.stringify(planted));
-    expect(await seat.type("/inbox", "r")).toContain("the inbox is empty");
+    expect(await seat.type("/inbox", "s")).toContain("the inbox is empty");
   });
 });
 

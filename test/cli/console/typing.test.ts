@@ -259,23 +259,13 @@ describe.skipIf(process.platform === "win32")("typing on a terminal", () => {
     expect(all.filter((line) => /^- item/.test(line))).toEqual(Array.from({ length: 40 }, (_, i) => `- item ${i}`));
   });
 
-  it("has no colour with NO_COLOR, and no sequence at all on a dumb terminal", async () => {
+  it("has no colour with NO_COLOR", async () => {
     const plain = await start({ env: { NO_COLOR: "1" } });
     plain.write("/stream\r");
     await plain.waitFor(/item 39/);
     plain.press("ctrl-d");
     await plain.exit;
     expect(plain.raw().replaceAll("\x1b[0m", "")).not.toMatch(/\[[\d;]*m/);
-    const dumb = await start({ env: { TERM: "dumb" } });
-    dumb.write("hello\n");
-    await dumb.waitFor(/read "hello"/);
-    dumb.write("/ask\n");
-    await dumb.waitFor(/ {2}y {2}yes, once/);
-    dumb.write("y\n");
-    await dumb.waitFor(/answer: y/);
-    dumb.press("ctrl-d");
-    expect(await dumb.exit).toBe(0);
-    expect(dumb.raw()).not.toContain("\x1b");
   });
 
   it("gives the terminal back after a crash, and to another program for a while", async () => {
