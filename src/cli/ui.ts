@@ -2,11 +2,12 @@
 
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findProgram } from "../child-group.ts";
+import { MemdirError } from "../errors.ts";
 import type { MeasuredStore, Page } from "../web/answer.ts";
-import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
 import type { Env } from "../world.ts";
 import { answer, type Call, portOf, untilSignal } from "./command.ts";
@@ -30,7 +31,9 @@ export interface PageOptions {
 export async function start(call: Call, options: PageOptions = {}): Promise<number> {
   const { env, now, log, terminal } = call;
   const port = portOf(call) ?? 0;
-  const assets = loadAssets(options.assets ?? findAssets());
+  const assets = options.assets ?? findAssets();
+  const first = join(assets, "index.html");
+  if (!existsSync(first)) throw new MemdirError("broken", `${first} is missing; reinstall memdir`);
   const memdir = await call.open({ by: "ui" });
   const readOnly = call.flag("read-only");
   const scope = call.value("scope");
