@@ -9,13 +9,13 @@ import { localDay } from "../text/local-day.ts";
 import { wholePoints } from "../truth/health.ts";
 import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
 import { ledger } from "../verbs/ledger.ts";
-import { contextOf, get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
+import { contextOf, get, type KnownRow, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
 import { readHealth } from "./health.ts";
 import { readQueue } from "./review-queue.ts";
-import { keyOf, type MemoryRow } from "./shapes.ts";
+import { keyOf } from "./shapes.ts";
 
 export const HOME_ROUTES = [
   get("/api/home", { since: TIME }, viewHome),
@@ -67,7 +67,7 @@ async function viewChanged(page: Page, since: string | undefined) {
 const MAX_MOST = 5;
 
 /** What fills a model's context at the start, in the order in which it is sent, of one kind the largest first; and what recall adds most often. */
-async function viewGiven(page: Page, rows: readonly MemoryRow[], signal: AbortSignal) {
+async function viewGiven(page: Page, rows: readonly KnownRow[], signal: AbortSignal) {
   const { memdir } = page;
   const { instructions, memory } = await readContext(page, [], signal);
   const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
