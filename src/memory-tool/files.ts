@@ -32,18 +32,25 @@ export async function createFile(directory: Store, given: unknown, text: string,
     const item = findFreeItem(here, given);
     if (item.kind !== null) throw new MemdirError("conflict", `File ${item.shown} already exists`);
     refuseOverflow(item);
+    refuseSecrets(item.shown, "", "the path");
+    checkText(item, text, "", maxBytes);
     return item;
   };
-  // Checked before taking the lock, which would create the directory for nothing.
-  const item = find(directory);
-  refuseSecrets(item.shown, "", "the path");
-  checkText(item, text, "", maxBytes);
-  await directory.change(async (directory) => {
-    const { file } = find(directory);
-    if (file === INDEX_FILE) await changeIndex(directory, () => text);
-    else await writeText(directory, file, text, null);
+  return changeFound(directory, find, async (directory, item) => {
+    if (item.file === INDEX_FILE) await changeIndex(directory, () => text);
+    else await writeText(directory, item.file, text, null);
+    return item;
   });
-  return item;
+}
+
+/** Looked for before the lock is taken, which would create the directory for nothing, and again under it. */
+function changeFound<T, R>(
+  directory: Store,
+  find: (here: Store) => T,
+  work: (here: Writer, found: T) => Promise<R>,
+): Promise<R> {
+  find(directory);
+  return directory.change((here) => work(here, find(here)));
 }
 
 /** Applies `edit` to the current text; no other writer can come between reading and writing. */
@@ -53,9 +60,8 @@ export async function editFile<T extends { text: string }>(
   maxBytes: number,
   edit: (text: string, item: Item) => T,
 ): Promise<T> {
-  findEditable(directory, given);
-  return directory.change(async (directory) => {
-    const item = findEditable(directory, given);
+  const find = (here: Store) => findEditable(here, given);
+  return changeFound(directory, find, async (directory, item) => {
     const before = readText(item);
     const edited = edit(before, item);
     checkText(item, edited.text, before, maxBytes);
@@ -130,9 +136,7 @@ export async function deleteFiles(directory: Store, given: unknown): Promise<Ite
     refuseIndex(item, "deleted");
     return item;
   };
-  find(directory);
-  return directory.change(async (directory) => {
-    const item = find(directory);
+  return changeFound(directory, find, async (directory, item) => {
     const { files, folders } = gather(directory, item);
     const memories = files.filter(isMemoryFile);
     for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
@@ -146,11 +150,10 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
   const find = (here: Store) => {
     const items = { from: findItem(here, from, "old_path"), to: findFreeItem(here, to, "new_path") };
     checkMove(items.from, items.to);
+    refuseSecrets(items.to.shown, "", "the path");
     return items;
   };
-  refuseSecrets(find(directory).to.shown, "", "the path");
-  return directory.change(async (directory) => {
-    const items = find(directory);
+  return changeFound(directory, find, async (directory, items) => {
     const { files, folders } = gather(directory, items.from);
     const target = (file: string) => items.to.file + file.slice(items.from.file.length);
     const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));

@@ -61,10 +61,7 @@ export const SETTINGS_ROUTES = [
 export async function viewSettings(page: Page) {
   const { learn, userFile } = page.memdir.config;
   return {
-    learn: Object.fromEntries(OFFERED.map((name) => [name, learn[name]])) as Pick<
-      typeof learn,
-      (typeof OFFERED)[number]
-    >,
+    learn,
     /** Where they are kept. */
     userFile,
     stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
