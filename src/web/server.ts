@@ -215,19 +215,16 @@ function parseObject(bytes: Uint8Array): Sent | null {
   return isObject(value) ? value : null;
 }
 
-const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {
+/** Anything else failed on this machine or beyond. */
+const STATUS: Partial<Record<ErrorCode, 400 | 403 | 404 | 409>> = {
   usage: 400,
   secret: 400,
+  outside: 403,
+  untrusted: 403,
   "not-found": 404,
   ambiguous: 409,
   conflict: 409,
   broken: 409,
-  outside: 403,
-  untrusted: 403,
-  network: 500,
-  model: 500,
-  disk: 500,
-  lock: 500,
 };
 
 /** Our own errors are worded for people, with details for programs; others are only logged. */
@@ -237,7 +234,7 @@ function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: P
     return { status: 500, body: problem("internal", message) };
   }
   const more = isObject(error.details) ? error.details : {};
-  return { status: STATUS[error.code], body: { ...more, ...problem(error.code, error.message) } };
+  return { status: STATUS[error.code] ?? 500, body: { ...more, ...problem(error.code, error.message) } };
 }
 
 function problem(code: string, message: string): Problem {
