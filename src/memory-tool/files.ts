@@ -12,7 +12,6 @@ import { changeIndex } from "../memory/edit.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   type Change,
-  describeRule,
   INDEX_FILE,
   isMemoryFile,
   OVERFLOW_FILE,
@@ -96,7 +95,7 @@ export function readText(item: Item): string {
 async function writeText(directory: Writer, file: string, text: string, before: string | null): Promise<void> {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
-  if (isMemoryFile(file)) await writeMemory(directory, file, text, { action, reason: "", anyForm: true });
+  if (isMemoryFile(file)) await writeMemory(directory, file, text, { ...BY_MODEL, action, anyForm: true });
   else if (text !== before) await change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
@@ -108,13 +107,12 @@ function stamp(directory: Store, file: string, before: string, text: string): st
   return editFields(text, { modified: directory.now().toISOString() });
 }
 
-function checkText({ file, shown }: Item, text: string, before: string, maxBytes: number): void {
+function checkText({ shown }: Item, text: string, before: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
     const limit = formatSize(maxBytes);
     throw new MemdirError("usage", `File ${shown} would be ${formatSize(bytes)}, but the limit is ${limit}: split it`);
   }
-  refuseRule({ file, data: before }, { file, data: text }, shown);
   refuseSecrets(text, before, shown);
 }
 
@@ -138,8 +136,6 @@ export async function deleteFiles(directory: Store, given: unknown): Promise<Ite
   };
   return changeFound(directory, find, async (directory, item) => {
     const { files, folders } = gather(directory, item);
-    const memories = files.filter(isMemoryFile);
-    for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
     await change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
     removeFolders(directory, folders);
     return item;
@@ -157,7 +153,6 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
     const { files, folders } = gather(directory, items.from);
     const target = (file: string) => items.to.file + file.slice(items.from.file.length);
     const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));
-    for (const { file, to, data } of moved) refuseRule({ file, data }, { file: to, data }, `${ROOT}/${file}`);
     makeFolder(directory, dirname(items.to.file));
     if (files.length === 0) {
       renameSync(items.from.path, items.to.path);
@@ -235,8 +230,11 @@ function removeFolders(directory: Store, folders: readonly string[]): void {
   }
 }
 
+/** What the user has said stays, such as a rule that is enforced. */
+const BY_MODEL = { reason: "", trust: "inferred" } as const;
+
 async function change(directory: Writer, what: Omit<Change, "reason">): Promise<void> {
-  if (what.writes.size > 0) await directory.apply({ ...what, reason: "" });
+  if (what.writes.size > 0) await directory.apply({ ...what, ...BY_MODEL });
 }
 
 /** Folders that the model asks for are as private as the memory directory itself. */
@@ -254,22 +252,6 @@ function refuseSecrets(text: string, before: string, where: string): void {
     `Nothing was written: ${where} contains what looks like a secret (${found.join(", ")}). Leave its value out and note where it is stored instead`,
     { details: found },
   );
-}
-
-/** A file and what it holds; null for none. */
-type Held = { file: string; data: string | Buffer } | null;
-
-/** An enforced rule belongs to the user: a model can neither create, change nor remove one. */
-function refuseRule(before: Held, after: Held, shown: string): void {
-  if (ruleOf(before) === ruleOf(after)) return;
-  throw new MemdirError(
-    "usage",
-    `Nothing was changed: ${shown} has an enforced rule (\`enforce\`), which only the user can create, change or remove`,
-  );
-}
-
-function ruleOf(held: Held): string | null {
-  return held && isMemoryFile(held.file) ? describeRule(held.file, held.data) : null;
 }
 
 export interface TextEdit {
