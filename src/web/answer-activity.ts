@@ -6,15 +6,15 @@ import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import { isSessionHere, sessionPlaces } from "../project/scopes.ts";
+import { isSessionHere } from "../project/scopes.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
-import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
+import type { SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import { type Entry, findJournal, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { sessions } from "../verbs/sessions.ts";
+import { findOne, sessions } from "../verbs/sessions.ts";
 import { clip, contextOf, get, mainOf, NAME, type Page, TIME, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
 import type { TimelineEvent } from "./shapes.ts";
@@ -261,14 +261,11 @@ function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = nul
   return { id, at, title, messages, excerpt, recalls: 0, learnt: 0 };
 }
 
-/** A session of this project. */
-export async function findHere({ memdir: { config, location } }: Page, id: string): Promise<Listed> {
-  const found = await findSession(sessionPlaces(config, location.project), id);
-  const shown = JSON.stringify(id.slice(0, 40));
-  if (found && "ambiguous" in found)
-    throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
-  if (found && isSessionHere(found, config, location.project)) return found;
-  throw new MemdirError("not-found", `there is no session ${shown} in this project`);
+/** A session of this project, whose folder may be another one's as well. */
+export async function findHere({ memdir }: Page, id: string): Promise<Listed> {
+  const found = await findOne(memdir, id, "Activity");
+  if (isSessionHere(found, memdir.config, memdir.location.project)) return found;
+  throw new MemdirError("not-found", `the session ${found.id} is another project's`);
 }
 
 /** What the session was shown, at which of its prompts, and what was learnt from it. */
