@@ -8,6 +8,7 @@ import { builtinModules, createRequire } from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import zlib from "node:zlib";
 
 const ENTRIES = {
   cli: "src/cli/main.ts",
@@ -200,6 +201,7 @@ async function bundle() {
     outputFiles.map((file) => [path.relative(dist, file.path).replace(/^(hook.*)\.js$/, "$1.cjs"), file.text]),
   );
   for (const file of files) if (/^(run\.js|later\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
+  for (const [name, text] of files.filter(([name]) => name.startsWith("web/"))) files.push(...packed(name, text));
   for (const name of ASSETS) files.push([name, fs.readFileSync(path.join(root, "assets", name))]);
   const cli = files.find(([name]) => name === "cli.js");
   if (cli && !String(cli[1]).startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
@@ -296,6 +298,15 @@ async function buildPage() {
     .catch((error) => {
       throw new Error(esbuild.formatMessagesSync(error.errors ?? [], { kind: "error" }).join("\n") || error.message);
     });
+}
+
+/** As browsers take it, made here once instead of at every start of the page. */
+function packed(name, text) {
+  const params = { [zlib.constants.BROTLI_PARAM_QUALITY]: 9 }; // the highest takes seconds for a few percent
+  return [
+    [`${name}.br`, zlib.brotliCompressSync(text, { params })],
+    [`${name}.gz`, zlib.gzipSync(text, { level: 9 })],
+  ];
 }
 
 /**

@@ -101,6 +101,25 @@ function isProgram(file: string): boolean {
   return attempt(() => accessSync(file, constants.X_OK) === undefined && statSync(file).isFile(), false);
 }
 
+/** Starts a program that nobody waits for, and that may live longer than we do. Its name, null where it cannot be started. */
+export function launchProgram(env: Env, name: string, args: readonly string[]): string | null {
+  const program = findProgram(env, name);
+  if (program === null) return null;
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  return attempt(() => {
+    const child = spawn(program.file, args, { env: program.env, stdio: "ignore", detached: true, windowsHide: true });
+    child.on("error", () => {});
+    child.unref();
+    return basename(program.file);
+  }, null);
+}
+
+/** What opens a file or an address for a person. Null without a screen: it would start a browser for terminals, behind our back. */
+export function findOpener(env: Env, platform: string = process.platform): "open" | "xdg-open" | null {
+  if (platform === "darwin") return "open";
+  return env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME ? "xdg-open" : null;
+}
+
 /** Runs a program to its end, in a group of its own. Never rejects. */
 export function runChild<Why extends string = never>(
   program: string,

@@ -1,13 +1,14 @@
 /** `memdir ui`: the page in the browser, for as long as the command runs. */
 
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { findProgram } from "../child-group.ts";
+import { findOpener, launchProgram } from "../child-group.ts";
+import { MemdirError } from "../errors.ts";
 import { block, dim } from "../verb.ts";
 import type { MeasuredStore, Page } from "../web/answer.ts";
-import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
 import type { Env } from "../world.ts";
 import { answer, type Call, portOf, untilSignal } from "./command.ts";
@@ -21,7 +22,7 @@ export interface PageOptions {
   /** memdir itself, for work in another process; with `assets` and without this there is none. */
   program?: string;
   /** Starts a program that nobody waits for. */
-  launch?: (program: string, args: readonly string[]) => void;
+  launch?: (program: string, args: readonly string[]) => unknown;
   /** Calls back for every line that the person enters; gives a way to stop listening. */
   onLine?: (heard: () => void) => () => void;
   /** Resolves when the page should end. */
@@ -31,7 +32,9 @@ export interface PageOptions {
 export async function start(call: Call, options: PageOptions = {}): Promise<number> {
   const { env, now, log, terminal } = call;
   const port = portOf(call) ?? 0;
-  const assets = loadAssets(options.assets ?? findAssets());
+  const assets = options.assets ?? findAssets();
+  const first = join(assets, "index.html");
+  if (!existsSync(first)) throw new MemdirError("broken", `${first} is missing; reinstall memdir`);
   const memdir = await call.open({ by: "ui" });
   const readOnly = call.flag("read-only");
   const scope = call.value("scope");
@@ -93,29 +96,14 @@ function greet(call: Call, page: PageServer, isWatched: boolean): string {
   return address;
 }
 
-/** Only where a person sits in front of a screen. */
+/** Only where a person sits in front of a screen. That it cannot be started is no failure: the address is shown. */
 function openBrowser({ env }: Call, options: PageOptions, address: string): void {
-  const { platform = process.platform, launch: start = launch(env) } = options;
-  // Without a screen it would start a browser for terminals, behind our back.
-  const hasScreen = env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME;
+  const { platform = process.platform, launch = (name, args) => launchProgram(env, name, args) } = options;
   if (env.CI) return;
-  if (platform === "darwin") start("open", [address]);
-  else if (platform === "win32") start("cmd", ["/c", "start", "", address]);
-  else if (hasScreen) start("xdg-open", [address]);
+  const opener = findOpener(env, platform);
+  if (platform === "win32") launch("cmd", ["/c", "start", "", address]);
+  else if (opener) launch(opener, [address]);
 }
-
-/** Its output is not ours, and it may live longer than we do. That it cannot be started is no failure: the address is shown. */
-const launch = (env: Env) => (name: string, args: readonly string[]) => {
-  const program = findProgram(env, name);
-  if (program === null) return;
-  try {
-    const child = spawn(program.file, args, { env: program.env, stdio: "ignore", detached: true, windowsHide: true });
-    child.on("error", () => {});
-    child.unref();
-  } catch {
-    // As above.
-  }
-};
 
 function onLine(heard: () => void): () => void {
   const listen = (chunk: Buffer) => {

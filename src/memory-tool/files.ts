@@ -12,7 +12,6 @@ import { changeIndex } from "../memory/edit.ts";
 import { writeMemory } from "../memory/save.ts";
 import {
   type Change,
-  describeRule,
   INDEX_FILE,
   isMemoryFile,
   OVERFLOW_FILE,
@@ -32,18 +31,25 @@ export async function createFile(directory: Store, given: unknown, text: string,
     const item = findFreeItem(here, given);
     if (item.kind !== null) throw new MemdirError("conflict", `File ${item.shown} already exists`);
     refuseOverflow(item);
+    refuseSecrets(item.shown, "", "the path");
+    checkText(item, text, "", maxBytes);
     return item;
   };
-  // Checked before taking the lock, which would create the directory for nothing.
-  const item = find(directory);
-  refuseSecrets(item.shown, "", "the path");
-  checkText(item, text, "", maxBytes);
-  await directory.change(async (directory) => {
-    const { file } = find(directory);
-    if (file === INDEX_FILE) await changeIndex(directory, () => text);
-    else await writeText(directory, file, text, null);
+  return changeFound(directory, find, async (directory, item) => {
+    if (item.file === INDEX_FILE) await changeIndex(directory, () => text);
+    else await writeText(directory, item.file, text, null);
+    return item;
   });
-  return item;
+}
+
+/** Looked for before the lock is taken, which would create the directory for nothing, and again under it. */
+function changeFound<T, R>(
+  directory: Store,
+  find: (here: Store) => T,
+  work: (here: Writer, found: T) => Promise<R>,
+): Promise<R> {
+  find(directory);
+  return directory.change((here) => work(here, find(here)));
 }
 
 /** Applies `edit` to the current text; no other writer can come between reading and writing. */
@@ -53,9 +59,8 @@ export async function editFile<T extends { text: string }>(
   maxBytes: number,
   edit: (text: string, item: Item) => T,
 ): Promise<T> {
-  findEditable(directory, given);
-  return directory.change(async (directory) => {
-    const item = findEditable(directory, given);
+  const find = (here: Store) => findEditable(here, given);
+  return changeFound(directory, find, async (directory, item) => {
     const before = readText(item);
     const edited = edit(before, item);
     checkText(item, edited.text, before, maxBytes);
@@ -90,7 +95,7 @@ export function readText(item: Item): string {
 async function writeText(directory: Writer, file: string, text: string, before: string | null): Promise<void> {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
-  if (isMemoryFile(file)) await writeMemory(directory, file, text, { action, reason: "", anyForm: true });
+  if (isMemoryFile(file)) await writeMemory(directory, file, text, { ...BY_MODEL, action, anyForm: true });
   else if (text !== before) await change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
@@ -102,13 +107,12 @@ function stamp(directory: Store, file: string, before: string, text: string): st
   return editFields(text, { modified: directory.now().toISOString() });
 }
 
-function checkText({ file, shown }: Item, text: string, before: string, maxBytes: number): void {
+function checkText({ shown }: Item, text: string, before: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
     const limit = formatSize(maxBytes);
     throw new MemdirError("usage", `File ${shown} would be ${formatSize(bytes)}, but the limit is ${limit}: split it`);
   }
-  refuseRule({ file, data: before }, { file, data: text }, shown);
   refuseSecrets(text, before, shown);
 }
 
@@ -130,12 +134,8 @@ export async function deleteFiles(directory: Store, given: unknown): Promise<Ite
     refuseIndex(item, "deleted");
     return item;
   };
-  find(directory);
-  return directory.change(async (directory) => {
-    const item = find(directory);
+  return changeFound(directory, find, async (directory, item) => {
     const { files, folders } = gather(directory, item);
-    const memories = files.filter(isMemoryFile);
-    for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
     await change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
     removeFolders(directory, folders);
     return item;
@@ -146,15 +146,13 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
   const find = (here: Store) => {
     const items = { from: findItem(here, from, "old_path"), to: findFreeItem(here, to, "new_path") };
     checkMove(items.from, items.to);
+    refuseSecrets(items.to.shown, "", "the path");
     return items;
   };
-  refuseSecrets(find(directory).to.shown, "", "the path");
-  return directory.change(async (directory) => {
-    const items = find(directory);
+  return changeFound(directory, find, async (directory, items) => {
     const { files, folders } = gather(directory, items.from);
     const target = (file: string) => items.to.file + file.slice(items.from.file.length);
     const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));
-    for (const { file, to, data } of moved) refuseRule({ file, data }, { file: to, data }, `${ROOT}/${file}`);
     makeFolder(directory, dirname(items.to.file));
     if (files.length === 0) {
       renameSync(items.from.path, items.to.path);
@@ -232,8 +230,11 @@ function removeFolders(directory: Store, folders: readonly string[]): void {
   }
 }
 
+/** What the user has said stays, such as a rule that is enforced. */
+const BY_MODEL = { reason: "", trust: "inferred" } as const;
+
 async function change(directory: Writer, what: Omit<Change, "reason">): Promise<void> {
-  if (what.writes.size > 0) await directory.apply({ ...what, reason: "" });
+  if (what.writes.size > 0) await directory.apply({ ...what, ...BY_MODEL });
 }
 
 /** Folders that the model asks for are as private as the memory directory itself. */
@@ -251,22 +252,6 @@ function refuseSecrets(text: string, before: string, where: string): void {
     `Nothing was written: ${where} contains what looks like a secret (${found.join(", ")}). Leave its value out and note where it is stored instead`,
     { details: found },
   );
-}
-
-/** A file and what it holds; null for none. */
-type Held = { file: string; data: string | Buffer } | null;
-
-/** An enforced rule belongs to the user: a model can neither create, change nor remove one. */
-function refuseRule(before: Held, after: Held, shown: string): void {
-  if (ruleOf(before) === ruleOf(after)) return;
-  throw new MemdirError(
-    "usage",
-    `Nothing was changed: ${shown} has an enforced rule (\`enforce\`), which only the user can create, change or remove`,
-  );
-}
-
-function ruleOf(held: Held): string | null {
-  return held && isMemoryFile(held.file) ? describeRule(held.file, held.data) : null;
 }
 
 export interface TextEdit {

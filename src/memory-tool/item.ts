@@ -2,7 +2,7 @@
 
 import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
+import { findInside, findNameProblem, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { MAX_DEPTH, type Store } from "../store/store.ts";
 
@@ -100,7 +100,7 @@ function isAlias(file: string): boolean {
 /** Null when nothing is there; throws when it is a link, or one on the way leads out. */
 function statInside(directory: Store, file: string): Stats | null {
   try {
-    return lstatSync(resolveInside(directory.path, file), { throwIfNoEntry: false }) ?? null;
+    return findInside(directory.path, file).stat ?? null;
   } catch (error) {
     const code = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? "";
     // A file is where a folder would be, or the name is longer than any can be.

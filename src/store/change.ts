@@ -228,14 +228,17 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
 
 /** Whatever a writer checked before: nothing becomes a memory without passing the gate. */
 function admitAll(
-  { writes, trust = "user", anyForm = false }: Change,
+  { writes, trust = "user", anyForm = false, renames }: Change,
   befores: ReadonlyMap<string, Buffer | null>,
 ): void {
   if (trust === null) return;
+  const moved = [...(renames ?? [])].filter(([from, to]) => isMemoryFile(from) && isMemoryFile(to));
+  const origins = new Map(moved.map(([from, to]) => [to, from]));
   for (const [file, text] of writes) {
-    const before = befores.get(file) ?? null;
-    if (text !== null && before === null) refuseDepth(file);
-    if (isMemoryFile(file)) admit({ file, text, before }, { trust, anyForm });
+    if (text !== null && !befores.get(file)) refuseDepth(file);
+    // What moves is judged where it comes to.
+    if (!isMemoryFile(file) || moved.some(([from]) => from === file)) continue;
+    admit({ file, text, before: befores.get(origins.get(file) ?? file) ?? null }, { trust, anyForm });
   }
 }
 

@@ -166,7 +166,7 @@ function chooseFirst(findings: HealthFinding[], counts: Counts, memories: Health
   });
 }
 
-function adviceFor(kind: HealthKind, count: number, file: string, canPrune: boolean) {
+export function adviceFor(kind: HealthKind, count: number, file: string, canPrune = false) {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;

@@ -3,7 +3,7 @@
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { type Entry, readImage, type Store } from "../store/store.ts";
+import { type Entry, findUndone, readImage, type Store } from "../store/store.ts";
 import { openParts } from "./history.ts";
 import { addTo } from "./tree.ts";
 
@@ -114,11 +114,4 @@ function openJournal(directory: Store): Written {
     }
     return null;
   };
-}
-
-/** Undone, and the undoing not undone in turn. */
-export function findUndone(entries: readonly Entry[]): Set<string> {
-  const undone = new Set<string>();
-  for (const { id, undoes } of entries.toReversed()) if (undoes && !undone.has(id)) undone.add(undoes);
-  return undone;
 }

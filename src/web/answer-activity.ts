@@ -6,15 +6,15 @@ import { SPENT_KINDS, type SpentKind, startOfDay } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import { isSessionHere, sessionPlaces } from "../project/scopes.ts";
+import { isSessionHere } from "../project/scopes.ts";
 import { readSurfaceLog, type SurfacedMemory } from "../recall/surface-log.ts";
-import { findSession, type SessionRow as Listed } from "../session/sessions.ts";
+import type { SessionRow as Listed } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
-import { type Entry, findBytes, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
+import { type Entry, findJournal, isMemoryFile, lastUndoable, readJournals, type Store } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { sessions } from "../verbs/sessions.ts";
+import { findOne, sessions } from "../verbs/sessions.ts";
 import { clip, contextOf, get, mainOf, NAME, type Page, TIME, titleOf } from "./answer.ts";
 import { answerMemories, type FindTitle, findTitles } from "./answer-memories.ts";
 import type { TimelineEvent } from "./shapes.ts";
@@ -24,8 +24,6 @@ const MAX_DAYS = 183;
 /** Only the first files of a large import are named. */
 const MAX_MEMORIES = 12;
 const MAX_SAYS = 400;
-/** Events of one moment stay on one page, up to this many. */
-const MAX_AT_ONCE = 1_000;
 
 /** More than people scroll through. */
 const MAX_LISTED = 500;
@@ -50,8 +48,13 @@ export const ACTIVITY_ROUTES = [
 
 /** What `undo` without an id would undo; null if there is nothing. */
 export async function findLastChange(page: Page) {
-  const entry = lastUndoable(readJournals(page.memdir.directories));
-  return entry && { id: entry.id, at: entry.at, by: entry.by, says: sayChange(page, await findTitles(page), entry) };
+  const { directories } = page.memdir;
+  const entry = lastUndoable(readJournals(directories));
+  if (!entry) return null;
+  const { id, at, by } = entry;
+  const place = directories.indexOf(findJournal(directories, id).directory);
+  const { says, memories } = changeOf(entry, place, await findTitles(page));
+  return { id, at, by, says: memories.length === 1 ? `${says} “${memories[0]?.name}”` : says };
 }
 
 /** `before` as ISO: only what came before it. */
@@ -61,10 +64,7 @@ export async function viewTimeline(
 ) {
   const all = (await readEvents(page)).sort((a, b) => b.ms - a.ms);
   const earlier = before === undefined ? all : all.filter(({ ms }) => ms < Date.parse(before));
-  let end = Math.min(limit, MAX_EVENTS, earlier.length);
-  // The next page begins before the last moment of this one.
-  const most = Math.min(earlier.length, end + MAX_AT_ONCE);
-  while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
+  const end = Math.min(limit, MAX_EVENTS);
   return {
     events: earlier.slice(0, end).map(({ event }) => event),
     /** Counts by day over the last half year, oldest first. */
@@ -128,34 +128,25 @@ const DONE: Readonly<Record<Entry["action"], string>> = {
   index: "Rebuilt the index",
 };
 
-/** A change in words, by the names of its memories. */
-function sayChange({ memdir }: Page, find: FindTitle, { action, files }: Entry): string {
-  const names = files.map(({ file }) => file).filter(isMemoryFile);
-  const [first] = names;
-  const done = DONE[action] ?? action;
-  if (first === undefined) return done;
-  if (names.length > 1) return `${done} ${names.length} memories`;
-  const at = memdir.directories.findIndex((directory) => findBytes(directory, first) !== null);
-  return `${done} “${find(Math.max(0, at), first).name}”`;
-}
-
 function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
-  return memdir.directories.flatMap((directory, at) =>
+  return memdir.directories.flatMap((directory, place) =>
     entriesOf(directory).map((entry): TimelineEvent => {
-      const { action, by, reason } = entry;
-      const files = [...new Set(entry.files.map(({ file }) => file))].filter(isMemoryFile);
-      const where = at === 0 ? "" : `, ${directory.scope}`;
-      const count = files.length < 2 ? "" : ` ${files.length} memories`;
+      const { at, action, by, reason } = entry;
+      const where = place === 0 ? "" : `, ${directory.scope}`;
       const why = reason === "" ? "" : `: ${reason}`;
-      return {
-        at: entry.at,
-        kind: action === "dream" || action === "sync" ? action : "change",
-        says: `${DONE[action] ?? action}${count}`,
-        by: `${by}${where}${why}`,
-        memories: files.slice(0, MAX_MEMORIES).map((file) => find(at, file)),
-      };
+      const kind = action === "dream" || action === "sync" ? action : "change";
+      return { at, kind, by: `${by}${where}${why}`, ...changeOf(entry, place, find) };
     }),
   );
+}
+
+/** A change in words, and its memories. */
+function changeOf({ action, files: changed }: Entry, place: number, find: FindTitle) {
+  const files = [...new Set(changed.map(({ file }) => file))].filter(isMemoryFile);
+  return {
+    says: `${DONE[action] ?? action}${files.length < 2 ? "" : ` ${files.length} memories`}`,
+    memories: files.slice(0, MAX_MEMORIES).map((file) => find(place, file)),
+  };
 }
 
 /** One journal that cannot be read does not hide the others. */
@@ -270,14 +261,11 @@ function rowOf({ id, at, title, messages }: Listed, excerpt: string | null = nul
   return { id, at, title, messages, excerpt, recalls: 0, learnt: 0 };
 }
 
-/** A session of this project. */
-export async function findHere({ memdir: { config, location } }: Page, id: string): Promise<Listed> {
-  const found = await findSession(sessionPlaces(config, location.project), id);
-  const shown = JSON.stringify(id.slice(0, 40));
-  if (found && "ambiguous" in found)
-    throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
-  if (found && isSessionHere(found, config, location.project)) return found;
-  throw new MemdirError("not-found", `there is no session ${shown} in this project`);
+/** A session of this project, whose folder may be another one's as well. */
+export async function findHere({ memdir }: Page, id: string): Promise<Listed> {
+  const found = await findOne(memdir, id, "Activity");
+  if (isSessionHere(found, memdir.config, memdir.location.project)) return found;
+  throw new MemdirError("not-found", `the session ${found.id} is another project's`);
 }
 
 /** What the session was shown, at which of its prompts, and what was learnt from it. */

@@ -6,16 +6,16 @@ import { approximateTokens } from "../model/cost.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { openListing } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { wholePoints } from "../truth/health.ts";
-import { HEALTH_KINDS, type HealthKind } from "../truth/health-findings.ts";
+import { adviceFor, wholePoints } from "../truth/health.ts";
+import { HEALTH_KINDS } from "../truth/health-findings.ts";
 import { ledger } from "../verbs/ledger.ts";
-import { contextOf, get, mainOf, type Page, TIME, titleOf } from "./answer.ts";
+import { capitalise, contextOf, get, type KnownRow, mainOf, type Page, TIME, titleOf } from "./answer.ts";
 import { daysUntil, readEvents } from "./answer-activity.ts";
 import { answerMemories } from "./answer-memories.ts";
 import { readContext } from "./answer-recall.ts";
 import { readHealth } from "./health.ts";
 import { readQueue } from "./review-queue.ts";
-import { keyOf, type MemoryRow } from "./shapes.ts";
+import { keyOf } from "./shapes.ts";
 
 export const HOME_ROUTES = [
   get("/api/home", { since: TIME }, viewHome),
@@ -67,7 +67,7 @@ async function viewChanged(page: Page, since: string | undefined) {
 const MAX_MOST = 5;
 
 /** What fills a model's context at the start, in the order in which it is sent, of one kind the largest first; and what recall adds most often. */
-async function viewGiven(page: Page, rows: readonly MemoryRow[], signal: AbortSignal) {
+async function viewGiven(page: Page, rows: readonly KnownRow[], signal: AbortSignal) {
   const { memdir } = page;
   const { instructions, memory } = await readContext(page, [], signal);
   const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
@@ -116,29 +116,16 @@ export async function viewHealth(page: Page) {
     const keys = [...new Set(these.map(keyOf))];
     if (keys.length === 0) return [];
     const memories = keys.flatMap((key) => byKey.get(key) ?? []);
+    const { text } = adviceFor(kind, keys.length, these[0]?.file ?? "");
     return [
       {
-        ...{ kind, count: keys.length, points: points[kind] ?? 0, says: SAYS[kind][keys.length === 1 ? 0 : 1] },
+        ...{ kind, count: keys.length, points: points[kind] ?? 0, says: capitalise(text) },
         memories: memories.slice(0, MAX_NAMED).map(titleOf),
       },
     ];
   });
   return { score: last.score, memories: last.memories, parts: parts.sort((a, b) => b.points - a.points), isComplete };
 }
-
-const SAYS: Record<HealthKind, [one: string, many: string]> = {
-  secret: ["contains a secret", "contain a secret"],
-  unreadable: ["cannot be read", "cannot be read"],
-  false: ["names something that has changed", "name something that has changed"],
-  duplicate: ["says the same as another", "say the same as another"],
-  expired: ["is about a day that has passed", "are about a day that has passed"],
-  "near-duplicate": ["says nearly the same as another", "say nearly the same as another"],
-  restated: ["repeats your instruction files", "repeat your instruction files"],
-  oversized: ["is too long: one fact is easier to find", "are too long: one fact each is easier to find"],
-  unlinked: ["is not in the index", "are not in the index"],
-  "dead-link": ["links to a memory that does not exist", "link to a memory that does not exist"],
-  "never-recalled": ["was never recalled", "were never recalled"],
-};
 
 /** Of background work in this month, as the ledger counts it. */
 async function viewCost(page: Page, signal: AbortSignal) {

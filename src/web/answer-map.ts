@@ -20,18 +20,13 @@ export async function viewMap(page: Page) {
   const { entries, edges } = openLinkage(page.memdir);
   const joined = joinEdges(edges);
   const compared = chooseCompared(entries, joined);
-  const near = await findNear(compared.map((at) => entries[at] as Linked));
-  const pairs = new Set(joined.map(({ a, b }) => pairOf(a, b)));
-  for (const { a, b, share } of near) {
-    const [from, to] = [compared[a] as number, compared[b] as number];
-    if (!pairs.has(pairOf(from, to))) joined.push({ a: from, b: to, kind: "near", share });
-  }
-  const degrees = new Map<number, number>();
-  for (const at of joined.flatMap(({ a, b }) => [a, b])) degrees.set(at, (degrees.get(at) ?? 0) + 1);
-  const connected = [...degrees].sort(([a, x], [b, y]) => y - x || a - b).map(([at]) => at);
+  const pairs = new Set(joined.map(pairOf));
+  const near = (await findNear(entries, compared)).filter((edge) => !pairs.has(pairOf(edge)));
+  const all = [...joined, ...near];
+  const connected = mostFirst(countEach(all.flatMap(({ a, b }) => [a, b])));
   const shown = connected.slice(0, MAX_NODES);
   const places = new Map(shown.map((at, place) => [at, place]));
-  const drawn = joined.flatMap(({ a, b, ...edge }) => {
+  const drawn = all.flatMap(({ a, b, ...edge }) => {
     const [from, to] = [places.get(a), places.get(b)];
     return from === undefined || to === undefined ? [] : [{ a: from, b: to, ...edge }];
   });
@@ -74,8 +69,18 @@ function joinEdges(edges: readonly Edge[]): MapEdge[] {
   return [...joined.values()];
 }
 
-function pairOf(a: number, b: number): string {
+function pairOf({ a, b }: MapEdge): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
+}
+
+function countEach<T>(all: readonly T[]): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const each of all) counts.set(each, (counts.get(each) ?? 0) + 1);
+  return counts;
+}
+
+function mostFirst(counts: ReadonlyMap<number, number>): number[] {
+  return [...counts].sort(([a, x], [b, y]) => y - x || a - b).map(([each]) => each);
 }
 
 function chooseCompared(entries: readonly Linked[], joined: readonly MapEdge[]): number[] {
@@ -102,13 +107,11 @@ function findClusters(count: number, edges: readonly MapEdge[]): number[] {
         const to = label[other] as number;
         votes.set(to, (votes.get(to) ?? 0) + share);
       }
-      const [best] = [...votes].sort(([a, x], [b, y]) => y - x || a - b);
-      if (best) label[at] = best[0];
+      const [best] = mostFirst(votes);
+      if (best !== undefined) label[at] = best;
     });
   }
-  const sizes = new Map<number, number>();
-  for (const each of label) sizes.set(each, (sizes.get(each) ?? 0) + 1);
-  const order = [...sizes].sort(([a, x], [b, y]) => y - x || a - b).map(([each]) => each);
+  const order = mostFirst(countEach(label));
   return label.map((each) => order.indexOf(each));
 }
 
@@ -120,14 +123,12 @@ function nameClusters(nodes: readonly { name: string; description: string }[], c
   const words = nodes.map(
     ({ name, description }) => new Set(`${name} ${description}`.toLowerCase().match(/[\p{L}\d]{3,}/gu)),
   );
-  const everywhere = new Map<string, number>();
-  for (const word of words.flatMap((each) => [...each])) everywhere.set(word, (everywhere.get(word) ?? 0) + 1);
+  const everywhere = countEach(words.flatMap((each) => [...each]));
   const count = Math.max(-1, ...clusters) + 1;
   return Array.from({ length: count }, (_, cluster) => {
     const members = words.filter((_, at) => clusters[at] === cluster);
     if (members.length < LEAST_NAMED) return "";
-    const inside = new Map<string, number>();
-    for (const word of members.flatMap((each) => [...each])) inside.set(word, (inside.get(word) ?? 0) + 1);
+    const inside = countEach(members.flatMap((each) => [...each]));
     const weigh = ([word, times]: [string, number]) => (times * times) / (everywhere.get(word) ?? 1);
     const best = [...inside]
       .filter(([, times]) => times > 1)
@@ -173,9 +174,6 @@ export function linksOf({ entries, edges, find }: Linkage, ref: Ref) {
   return { to: [...to.values()], from: [...sources].flatMap((from) => entries[from] ?? []).map(titleOf) };
 }
 
-/** Positions, `a` before `b`. */
-type Near = Omit<MapEdge, "kind">;
-
 /** More lines than this make the picture unreadable. */
 const NEIGHBOURS = 3;
 /** Of MiniLM's cosines: below it two notes have nothing in common but the project. */
@@ -188,17 +186,18 @@ const COMMON_LEAST = 12;
 const ROWS_AT_ONCE = 100;
 
 /** At most three for each memory, each pair once: by meaning where it is known, else by the rare words that they share. */
-async function findNear(entries: readonly Pick<RowEntry, "ranking">[]): Promise<Near[]> {
+async function findNear(all: readonly Linked[], compared: readonly number[]): Promise<MapEdge[]> {
+  const entries = compared.map((at) => all[at] as Linked);
   const known = entries.map(({ ranking }) => ranking.vectors.find(({ isCue }) => !isCue) ?? null);
   const isByMeaning = known.filter((vector) => vector !== null).length > entries.length / 2;
   const scoresAt = isByMeaning ? openSimilarities(known) : openShared(entries);
   const least = isByMeaning ? NEAR_BY_MEANING : NEAR_BY_WORDS;
-  const best = new Map<string, Near>();
+  const best = new Map<string, MapEdge>();
   for (let at = 0; at < entries.length; at++) {
     if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldTurn();
     for (const { to, share } of topOf(at, scoresAt(at), least)) {
-      const [a, b] = at < to ? [at, to] : [to, at];
-      best.set(`${a} ${b}`, { a, b, share: Math.min(1, share) });
+      const [a, b] = [Math.min(at, to), Math.max(at, to)].map((each) => compared[each]) as [number, number];
+      best.set(`${a} ${b}`, { a, b, kind: "near", share: Math.min(1, share) });
     }
   }
   return [...best.values()];

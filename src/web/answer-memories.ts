@@ -1,29 +1,19 @@
 /** Memories as rows: found by words and by meaning, filtered, sorted, a page at a time; and what is done to several at once. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/fence.ts";
 import { openBreath } from "../disk/turns.ts";
 import { choice, flag, list, number, required, text } from "../input.ts";
 import { findByRef } from "../memory/memories.ts";
 import { openRecallSession } from "../recall/injection.ts";
 import { findLine, fold, openSearchTexts, type Searchable, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import {
-  type FullRow,
-  peekRows,
-  type Row,
-  readAuthors,
-  readRows,
-  type Store,
-  signEntry,
-  stemOf,
-} from "../store/store.ts";
+import { type FullRow, peekRows, readAuthors, readRows, type Store, signEntry, stemOf } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { countMemories } from "../verb.ts";
 import { get, type Known, type KnownRow, mainOf, type Page, post, refOf, workBeside } from "./answer.ts";
 import { countFacets, orderRows, readAsked } from "./memory-order.ts";
-import { FILTERS, keyOf, type MemoryList, type MemoryRow, type MemoryTitle, type Ref } from "./shapes.ts";
+import { FILTERS, keyOf, type ListedMemory, type MemoryList, type MemoryTitle, type Ref } from "./shapes.ts";
 
 /** Two screens. */
 const DEFAULT_ROWS = 60;
@@ -102,13 +92,7 @@ async function readAll(page: Page): Promise<Known> {
     page.memdir.directories.map(async (directory, at) => {
       const [{ rows, skipped }, toRow] = await Promise.all([readRows(directory), openRows(page, directory, at)]);
       return {
-        rows: rows.map((row) =>
-          Object.assign(toRow(row), {
-            ...{ when: row.when, mtimeMs: row.mtimeMs, unreadable: row.unreadable },
-            ...{ age: row.age, typeExplicit: row.typeExplicit },
-            session: row.header.source?.session ?? null,
-          }),
-        ),
+        rows: rows.map(toRow),
         skipped: skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason })),
       };
     }),
@@ -141,15 +125,27 @@ function peekNewest(page: Page, limit: number): MemoryList | null {
   const total = peeked.reduce((sum, each) => sum + (each?.total ?? 0), 0);
   if (total <= MANY) return null;
   kept.isPeeked = true;
-  const shown = peeked.flatMap((each, at) => each?.rows.map((row) => plainRow(page, row, at)) ?? []);
+  const shown = peeked.flatMap((each, at) => {
+    const unknown = { directory: at, verdict: null, recalled: 0, author: null, isReadOnly: mayNotChange(page, at) };
+    return each?.rows.map((row) => ({ ...row, ...unknown })) ?? [];
+  });
   const facets = countFacets([], { filters: {} });
   const rows = orderRows(shown, { filters: {}, sort: "age", isReversed: false }).slice(0, limit);
-  return { rows: rows.map((row) => listed(row, "")), total, found: total, facets, skipped: [], isEarly: true };
+  return { rows: rows.map((row) => listed(row)), total, found: total, facets, skipped: [], isEarly: true };
 }
 
-function listed({ bytes: _, problems: __, path: ___, ...row }: MemoryRow, line: string): MemoryList["rows"][0] {
-  const { when, mtimeMs, unreadable, age, typeExplicit, session, ...shown } = row as Partial<KnownRow> & typeof row;
-  return line === "" ? shown : { ...shown, line };
+function mayNotChange({ readOnly, memdir }: Page, at: number): boolean {
+  return readOnly || memdir.directories[at]?.readOnly === true;
+}
+
+/** Only what a list shows. */
+export function listed(row: Omit<KnownRow, "mtimeMs" | "session">, line = ""): ListedMemory {
+  const { directory, file, name, scope, type, description, modified, pinned, verdict, recalled, author } = row;
+  return {
+    ...{ directory, file, name, scope, type, description, modified, pinned, verdict, recalled, author },
+    ...{ cues: row.when.length, isReadOnly: row.isReadOnly },
+    ...(line !== "" && { line }),
+  };
 }
 
 /** Recall is hardly ever sure about more. */
@@ -225,41 +221,27 @@ function lineOf(page: Page, row: KnownRow, asked: string): string {
 }
 
 /** Facts about a directory's memories that are not in their files are read once for all of them. */
-export async function openRows(page: Page, directory: Store, at: number): Promise<(row: Row) => MemoryRow> {
+export async function openRows(page: Page, directory: Store, at: number): Promise<(row: FullRow) => KnownRow> {
   const verdicts = readVerdicts(directory.path);
   const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
   const authors = await authorsOf(page, directory);
-  return (row) => ({
-    ...plainRow(page, row, at),
+  const isReadOnly = mayNotChange(page, at);
+  return ({ header, rule: _, day: __, ...row }) => ({
+    ...row,
+    ...{ directory: at, isReadOnly, session: header.source?.session ?? null },
     verdict: verdictOf(verdicts, row),
     recalled: count(row.scope, row.file),
     author: authors.get(row.file)?.author || null,
   });
 }
 
-function plainRow({ readOnly, memdir }: Page, row: Row, at: number): MemoryRow {
-  const { file, name, scope, type, description, modified, ageDays, bytes, pinned, problems, path } = row;
-  return {
-    ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems, path },
-    ...{ cues: row.when.length, verdict: null, recalled: 0, author: null },
-    isReadOnly: readOnly || memdir.directories[at]?.readOnly === true,
-  };
-}
-
 /** Only shared memories have authors; the others are the user's own. */
-export async function authorsOf(page: Page, directory: Store): ReturnType<typeof readAuthors> {
-  if (directory.scope !== "team") return new Map();
-  try {
-    return await readAuthors(directory, page.env);
-  } catch (error) {
-    page.log(`the authors are unknown: ${(error as Error).message}`);
-    return new Map();
-  }
+export async function authorsOf({ env }: Page, directory: Store): ReturnType<typeof readAuthors> {
+  return directory.scope === "team" ? readAuthors(directory, env) : new Map();
 }
 
-function verdictOf(verdicts: Verdicts, { file, path, bytes, mtimeMs }: Row & Partial<FullRow>): MemoryRow["verdict"] {
-  if (!verdicts.has(file)) return null;
-  const kept = findVerdict(verdicts, file, { bytes, mtimeMs: mtimeMs ?? statOrNull(path)?.mtimeMs ?? 0 });
+function verdictOf(verdicts: Verdicts, row: Pick<FullRow, "file" | "bytes" | "mtimeMs">): KnownRow["verdict"] {
+  const kept = findVerdict(verdicts, row.file, row);
   if (!kept) return null;
   const state = kept.verdict === "doubtful" ? worstOf(kept.says) : kept.verdict === "holds" ? "holds" : "no claims";
   return { state, says: formatVerdict(kept) };
@@ -275,7 +257,7 @@ function worstOf(says: string): "gone" | "expired" | "moved" {
 const MAX_RECHECKED = 20;
 
 /** Memories that were checked before and have changed since: the list must say what the memory itself would. */
-function recheckSoon(page: Page, rows: readonly (Ref & Pick<MemoryRow, "verdict" | "isReadOnly">)[]): void {
+function recheckSoon(page: Page, rows: readonly KnownRow[]): void {
   const { kept, memdir, readOnly } = page;
   if (readOnly || kept.version === null) return;
   const known = memdir.directories.map((directory) => readVerdicts(directory.path));

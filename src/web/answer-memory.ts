@@ -7,12 +7,15 @@ import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import {
   type FileChange,
+  type FullRow,
   findBytes,
+  findUndone,
   type Memory,
   parseMemory,
   type Row,
   readBytes,
   readImage,
+  readRows,
   type Store,
   signEntry,
   unreadable,
@@ -21,13 +24,12 @@ import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { hashOf, sha256 } from "../text/hash.ts";
 import { isShown } from "../truth/claim.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
-import { findUndone } from "../truth/written.ts";
 import { clip, diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
 import { findHere } from "./answer-activity.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
-import { authorsOf, openRows } from "./answer-memories.ts";
+import { authorsOf, listed, openRows } from "./answer-memories.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
-import type { ClaimRow, DiffLine, MemoryRow, Ref } from "./shapes.ts";
+import type { ClaimRow, DiffLine, ListedMemory, Ref } from "./shapes.ts";
 import { inWords } from "./text-parts.ts";
 
 /** The newest: more than the log of a few months has of one memory. */
@@ -41,15 +43,18 @@ export async function viewMemory(page: Page, ref: Ref) {
   const text = readText(directory, file);
   const memory: Memory = text === null ? { ...unreadable(file, ""), body: "", metadata: {} } : parseMemory(file, text);
   const examined = await examine(page, ref);
-  const { rows } = await directory.rows();
-  const row = rows.find((each) => each.file === file) as Row;
-  const shown = (await openRows(page, directory, ref.directory))(row);
-  const isKnown = examined === null || isDoubtful(shown.verdict) === (examined.verdict === "doubtful");
-  // The list says the same from now on.
-  if (!isKnown && !page.readOnly) await memdir.verify(ref);
+  const { rows } = await readRows(directory);
+  const found = rows.find((each) => each.file === file) as FullRow;
+  const look = async () => (await openRows(page, directory, ref.directory))(found);
+  let row = await look();
+  if (examined && isDoubtful(row.verdict) !== (examined.verdict === "doubtful") && !page.readOnly) {
+    // The list says the same from now on.
+    await memdir.verify(ref);
+    row = await look();
+  }
   const linkage = openLinkage(memdir);
   return {
-    row: isKnown ? shown : (await openRows(page, directory, ref.directory))(row),
+    row: { ...listed(row), bytes: row.bytes, path: row.path, problems: row.problems },
     /** In the order of the file, without those that are shown as something else. */
     fields: parseDocument(text ?? "")
       .fields.flatMap(({ key, value }) => flatten(key, value))
@@ -67,7 +72,7 @@ export async function viewMemory(page: Page, ref: Ref) {
 }
 
 /** Null while nothing is known about the text as it is. */
-function isDoubtful(verdict: MemoryRow["verdict"]): boolean | null {
+function isDoubtful(verdict: ListedMemory["verdict"]): boolean | null {
   return verdict && ["gone", "expired", "moved"].includes(verdict.state);
 }
 
@@ -133,7 +138,7 @@ export function claimRows(examined: Examined | null): ClaimRow[] {
   ];
 }
 
-async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memory) {
+async function provenanceOf(page: Page, directory: Store, row: Pick<Row, "file" | "path">, memory: Memory) {
   const written = (await authorsOf(page, directory)).get(row.file);
   const { source, created, modified, verified } = memory;
   const known = {

@@ -25,7 +25,7 @@ import { openLinkage } from "./answer-map.ts";
 import { findTitles } from "./answer-memories.ts";
 import { claimRows, examine } from "./answer-memory.ts";
 import type { FindLinked } from "./markdown-tree.ts";
-import { changeSkipped, findWaiting, placeOf, readQueue, type Waiting } from "./review-queue.ts";
+import { changeSkipped, findWaiting, placeOf, readQueue, type Waiting, withNames } from "./review-queue.ts";
 import type { ChangedAnswer, MemoryTitle, Ref, ReviewDetail, ReviewItem } from "./shapes.ts";
 import { compareTexts } from "./text-parts.ts";
 
@@ -179,7 +179,7 @@ async function detail(page: Page, waiting: Waiting): Promise<ReviewDetail> {
     });
     return {
       ...none,
-      reason: step.op.kind === "reindex" ? sayIndex(step.op.dead) : await withNames(page, step.op.reason),
+      reason: step.op.kind === "reindex" ? sayIndex(step.op.dead) : withNames(step.op.reason, await findTitles(page)),
       origin: originOf(page, item.memory),
       changes: await Promise.all(changes),
     };
@@ -202,12 +202,6 @@ async function detail(page: Page, waiting: Waiting): Promise<ReviewDetail> {
 function sayIndex(dead: readonly string[]): string {
   if (dead.length === 0) return "The lines of the index are put in order; no memory changes.";
   return `Lines of files that are gone leave the index: ${dead.join(", ")}.`;
-}
-
-/** Steps of a dream name files; a person knows memories by their names. */
-async function withNames(page: Page, reason: string): Promise<string> {
-  const find = await findTitles(page);
-  return reason.replace(/[\w.-]+\.md\b/g, (file) => find(0, file).name);
 }
 
 const NO_CUES =

@@ -1,9 +1,8 @@
 /** What surrounds the memories: settings, agents, other projects, the team, and a memory's file in an editor. */
 
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { findProgram } from "../child-group.ts";
+import { findOpener, launchProgram } from "../child-group.ts";
 import { type Config, SETTINGS, type Setting } from "../config.ts";
 import { statOrNull } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
@@ -61,10 +60,7 @@ export const SETTINGS_ROUTES = [
 export async function viewSettings(page: Page) {
   const { learn, userFile } = page.memdir.config;
   return {
-    learn: Object.fromEntries(OFFERED.map((name) => [name, learn[name]])) as Pick<
-      typeof learn,
-      (typeof OFFERED)[number]
-    >,
+    learn,
     /** Where they are kept. */
     userFile,
     stores: page.memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
@@ -141,20 +137,11 @@ function openInEditor(env: Page["env"], path: string): string | null {
   const own = [env.VISUAL, env.EDITOR].find(
     (command) => command && WINDOWED.test(basename(command.split(" ")[0] ?? "")),
   );
-  const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? null : "xdg-open";
-  const hasScreen = process.platform === "darwin" || env.DISPLAY || env.WAYLAND_DISPLAY;
-  const [name, ...args] = own?.split(/\s+/) ?? (opener && hasScreen ? [opener] : []);
-  const program = name === undefined ? null : findProgram(env, name);
-  if (program === null) return null;
+  const opener = process.platform === "win32" ? null : findOpener(env);
+  const [name, ...args] = own?.split(/\s+/) ?? (opener ? [opener] : []);
+  if (name === undefined) return null;
   // "--wait" is for callers that read the file afterwards.
-  const child = spawn(program.file, [...args.filter((each) => !/^-(?:-wait|w)$/.test(each)), path], {
-    stdio: "ignore",
-    detached: true,
-    env: program.env,
-  });
-  child.on("error", () => {});
-  child.unref();
-  return basename(program.file);
+  return launchProgram(env, name, [...args.filter((each) => !/^-(?:-wait|w)$/.test(each)), path]);
 }
 
 /** A server that the project has joined comes before the folder in the repository. */

@@ -14,7 +14,7 @@ import type { HealthFinding } from "../truth/health-findings.ts";
 import { type Context, silent } from "../verb.ts";
 import { TYPE } from "../verbs/common.ts";
 import type { World } from "../world.ts";
-import type { DiffLine, LiveEvent, MemoryList, MemoryRow, MemoryTitle, Ref } from "./shapes.ts";
+import type { DiffLine, ListedMemory, LiveEvent, MemoryList, MemoryTitle, Ref } from "./shapes.ts";
 
 /** The Memdir that the page shows. */
 export interface Page extends Pick<World, "env" | "now" | "log"> {
@@ -71,9 +71,9 @@ export interface Known {
   skipped: MemoryList["skipped"];
 }
 
-/** With what a search needs. */
-export type KnownRow = MemoryRow &
-  Pick<FullRow, "when" | "mtimeMs" | "unreadable" | "age" | "typeExplicit"> & {
+/** A row of the store with what is known besides. */
+export type KnownRow = Omit<FullRow, "header" | "rule" | "day"> &
+  Pick<ListedMemory, "directory" | "verdict" | "recalled" | "author" | "isReadOnly"> & {
     /** In which it was learnt. */
     session: string | null;
   };

@@ -69,7 +69,7 @@ const BUILD: { [Type in MarkedToken["type"]]?: Build<Extract<MarkedToken, { type
   em: (...at) => [{ kind: "em", children: inside(...at) }],
   del: (...at) => [{ kind: "del", children: inside(...at) }],
   list: ({ ordered, items }, ...at) => [
-    { kind: ordered ? "ol" : "ul", children: items.map((item) => itemOf(item, ...at)) },
+    { kind: ordered ? "ol" : "ul", children: items.map((item) => ({ kind: "li", children: inside(item, ...at) })) },
   ],
   table: (...at) => [tableOf(...at)],
   link: linkOf,
@@ -119,13 +119,6 @@ function trim(nodes: MarkdownNode[]): MarkdownNode[] {
   const end = nodes.at(-1)?.kind === "br" ? nodes.slice(0, -1) : nodes;
   const [first, ...rest] = end;
   return first?.kind === "text" ? [{ ...first, text: first.text?.replace(/^\s*:?\s+/, "") ?? "" }, ...rest] : end;
-}
-
-function itemOf(item: Tokens.ListItem, building: Building, depth: number): MarkdownNode {
-  const children = nodesOf(item.tokens, building, depth);
-  const hasTask = JSON.stringify(children.slice(0, 1)).includes('"task"');
-  const task: MarkdownNode[] = item.task && !hasTask ? [{ kind: "task", checked: item.checked === true }] : [];
-  return { kind: "li", children: [...task, ...children] };
 }
 
 function tableOf(table: Tokens.Table, building: Building, depth: number): MarkdownNode {

@@ -1,5 +1,6 @@
 /** Which memories a list shows, in which order, and what its filters would show: pure functions over rows. */
-import { AGES, FILTERS, type Filter, type MemoryList, type MemoryRow, SORTS, type Sort } from "./shapes.ts";
+import type { KnownRow } from "./answer.ts";
+import { AGES, FILTERS, type Filter, type MemoryList, SORTS, type Sort } from "./shapes.ts";
 
 export interface Asked {
   /** Empty: any value. */
@@ -9,8 +10,8 @@ export interface Asked {
 }
 
 type Ordered = Pick<
-  MemoryRow,
-  "name" | "type" | "scope" | "verdict" | "ageDays" | "modified" | "cues" | "recalled" | "author"
+  KnownRow,
+  "name" | "type" | "scope" | "verdict" | "ageDays" | "modified" | "when" | "recalled" | "author"
 >;
 
 const UNCHECKED = "unchecked";
@@ -59,7 +60,7 @@ const VALUES: Record<Filter, (row: Ordered) => string> = {
   scope: ({ scope }) => scope,
   verdict: ({ verdict }) => verdict?.state ?? UNCHECKED,
   age: ({ ageDays }) => AGES.find(({ days }) => ageDays < days)?.label ?? "older",
-  cues: ({ cues }) => (cues === 0 ? "without cues" : "with cues"),
+  cues: ({ when }) => (when.length === 0 ? "without cues" : "with cues"),
   author: ({ author }) => author ?? "you",
 };
 
@@ -77,7 +78,7 @@ function sortFacet(name: Filter, counts: ReadonlyMap<string, number>): { value: 
 /** What a person looks for comes first: doubts, many cues, often recalled, young. */
 const COMPARE: Record<Exclude<Sort, "rank">, (a: Ordered, b: Ordered) => number> = {
   age: (a, b) => (a.modified < b.modified ? 1 : a.modified > b.modified ? -1 : 0),
-  cues: (a, b) => b.cues - a.cues,
+  cues: (a, b) => b.when.length - a.when.length,
   recalled: (a, b) => b.recalled - a.recalled,
   verdict: (a, b) => doubt(a) - doubt(b),
   name: (a, b) => a.name.localeCompare(b.name),

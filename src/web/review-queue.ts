@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { lastPlan } from "../learn/dream.ts";
-import { changesOf, hashOf, namedFiles, type Op } from "../learn/dream-plan.ts";
+import { changesOf, describeOp, hashOf, namedFiles, type Op } from "../learn/dream-plan.ts";
 import { choosePoor } from "../learn/enrich.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import { openLearning } from "../open-learn.ts";
@@ -129,22 +129,16 @@ function steps(page: Page, rows: readonly KnownRow[], find: FindTitle): Waiting[
     const item = itemOf(page, {
       ...{ id: idOf("dream", op), kind: "dream", type, memory },
       title: changed === undefined ? "The index" : find(0, changed).name,
-      says: describe(op, (file) => find(0, file).name),
+      says: capitalise(withNames(describeOp(op), find)),
       verbs: memory ? ["accept", "skip", "pin", "edit"] : ["accept", "skip"],
     });
     return [{ ...item, step: { op, base: plan.base } }];
   });
 }
 
-function describe(op: Op, nameOf: (file: string) => string): string {
-  if (op.kind === "merge") {
-    const others = op.files.filter((file) => file !== op.into).map(nameOf);
-    return `Merge ${others.join(", ")} into ${nameOf(op.into)}`;
-  }
-  if (op.kind === "create") return `Write ${nameOf(op.file)}`;
-  if (op.kind === "rewrite") return `Rewrite: ${op.reason}`;
-  if (op.kind === "reindex") return `Tidy the index: ${op.reason}`;
-  return op.successor ? `Forget: ${nameOf(op.successor)} replaces it` : `Forget: ${op.reason}`;
+/** Steps of a dream name files; a person knows memories by their names. */
+export function withNames(text: string, find: FindTitle): string {
+  return text.replace(/(?!MEMORY\.)[^\s,;:()"'`]+\.md\b/g, (file) => find(0, file).name);
 }
 
 function findings(page: Page, rows: readonly KnownRow[]): Waiting[] {

@@ -5,12 +5,13 @@ import { createServer } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { serveStatic } from "@hono/node-server/serve-static";
+import { type Context, Hono, type Next } from "hono";
+import { etag } from "hono/etag";
 import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
 import type { Watching } from "../memory/watch.ts";
 import { listenOn, readBody } from "../team/http.ts";
 import { openPage, type Page, post, type Route, type Sent, TEXT } from "./answer.ts";
-import type { Assets } from "./assets.ts";
 import { type Guard, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive } from "./live.ts";
@@ -18,7 +19,8 @@ import { findVerbRoute, ROUTES } from "./routes.ts";
 import type { Problem } from "./shapes.ts";
 
 export interface PageOptions extends Omit<Page, "generation" | "kept" | "tell" | "watch"> {
-  assets: Assets;
+  /** The folder of the page's own files, and packed as browsers take them. */
+  assets: string;
   /** 0 for any that is free. */
   port: number;
   /** 256 random bits. */
@@ -94,7 +96,7 @@ function makeSecret(): string {
 
 type Env = { Variables: { session: string } };
 
-function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: readonly Route[]): Hono<Env> {
+function makeApp(page: Page, guard: Guard, assets: string, live: Live, routes: readonly Route[]): Hono<Env> {
   const app = new Hono<Env>();
 
   app.use("*", async (c, next) => {
@@ -119,7 +121,8 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
     app.all(path, (c) => c.json(problem("method", `this path accepts only ${allow}`), 405, { allow }));
   }
   app.all("/api/*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
-  app.get("*", (c) => serveAsset(c, assets));
+  app.use("*", etag(), letAskAgain, serveStatic({ root: assets, precompressed: true }));
+  app.get("*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
   app.notFound((c) => c.json(problem("method", "this path accepts only GET and HEAD"), 405, { allow: "GET, HEAD" }));
   app.onError((error, c) => {
     const { status, body } = explain(error);
@@ -198,18 +201,10 @@ function stream(c: Context<Env>, live: Live): Response {
   return events ? c.body(events, 200, headers) : c.body(null, 204);
 }
 
-async function serveAsset(c: Context<Env>, assets: Assets): Promise<Response> {
-  const asset = assets.get(c.req.path);
-  if (!asset) return c.json(problem("not-found", "there is nothing at this path"), 404);
-  const headers = { etag: asset.etag, "cache-control": "private, no-cache", vary: "accept-encoding" };
-  if (c.req.header("if-none-match") === asset.etag) return c.body(null, 304, headers);
-  const { bytes, encoding } = await asset.pack(c.req.header("accept-encoding") ?? "");
-  return c.body(new Uint8Array(bytes), 200, {
-    ...headers,
-    "content-type": asset.type,
-    "content-length": String(bytes.length),
-    ...(encoding && { "content-encoding": encoding }),
-  });
+/** The browser keeps the page's own files, and asks each time whether they have changed. */
+async function letAskAgain(c: Context, next: Next): Promise<void> {
+  c.header("cache-control", "private, no-cache");
+  await next();
 }
 
 /** Strictly UTF-8, an object or nothing; null for anything else. */
@@ -220,19 +215,16 @@ function parseObject(bytes: Uint8Array): Sent | null {
   return isObject(value) ? value : null;
 }
 
-const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {
+/** Anything else failed on this machine or beyond. */
+const STATUS: Partial<Record<ErrorCode, 400 | 403 | 404 | 409>> = {
   usage: 400,
   secret: 400,
+  outside: 403,
+  untrusted: 403,
   "not-found": 404,
   ambiguous: 409,
   conflict: 409,
   broken: 409,
-  outside: 403,
-  untrusted: 403,
-  network: 500,
-  model: 500,
-  disk: 500,
-  lock: 500,
 };
 
 /** Our own errors are worded for people, with details for programs; others are only logged. */
@@ -242,7 +234,7 @@ function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: P
     return { status: 500, body: problem("internal", message) };
   }
   const more = isObject(error.details) ? error.details : {};
-  return { status: STATUS[error.code], body: { ...more, ...problem(error.code, error.message) } };
+  return { status: STATUS[error.code] ?? 500, body: { ...more, ...problem(error.code, error.message) } };
 }
 
 function problem(code: string, message: string): Problem {

@@ -25,19 +25,16 @@ export function keyOf({ directory, file }: Ref): string {
 /** The worst of what a memory claims: it names something that is gone, a day that has passed, something that moved; or it claims nothing. */
 export type VerdictState = "gone" | "expired" | "moved" | "holds" | "no claims";
 
-export interface MemoryRow extends Ref {
+/** A memory as lists show it. */
+export interface ListedMemory extends Ref {
   name: string;
   scope: string;
   type: (typeof MEMORY_TYPES)[number];
   description: string;
   /** ISO; what the age counts from. */
   modified: string;
-  ageDays: number;
-  bytes: number;
   cues: number;
   pinned: boolean;
-  /** Where the file is. */
-  path: string;
   /** The last result of checking its claims, with the reason; null if they were never checked as they are now. */
   verdict: { state: VerdictState; says: string } | null;
   /** How often it was shown since the log began. */
@@ -45,7 +42,8 @@ export interface MemoryRow extends Ref {
   /** Team memories only. */
   author: string | null;
   isReadOnly: boolean;
-  problems: string[];
+  /** The line of the text that matches a search, where name and description do not. */
+  line?: string;
 }
 
 export interface MemoryTitle extends Ref {
@@ -74,9 +72,6 @@ export interface MemoryList {
   /** The newest as they were last seen, before every file was looked at: ask again for the rest. */
   isEarly?: true;
 }
-
-/** Only what a list shows; `line` is the line of the text that matches a search, where name and description do not. */
-export type ListedMemory = Omit<MemoryRow, "bytes" | "problems" | "path"> & { line?: string };
 
 /** Markdown as a tree that the page turns into elements, so that no text of a memory ever becomes HTML. */
 export interface MarkdownNode {

@@ -3,6 +3,7 @@
 import { CONFLICT_FIELD } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
+import { overlap } from "../text/likeness.ts";
 import { buildMarkdownTree, type FindLinked } from "./markdown-tree.ts";
 import type { TextPart } from "./shapes.ts";
 
@@ -71,7 +72,7 @@ function pairBlocks(before: readonly string[], after: readonly string[]): Pair[]
     };
     for (const old of removed) {
       const own = isPaired ? wordsOf(old) : null;
-      const at = own === null ? -1 : words.findIndex((each, nth) => nth >= next && likeness(own, each) >= ALIKE);
+      const at = own === null ? -1 : words.findIndex((each, nth) => nth >= next && overlap(own, each) >= ALIKE);
       addUpTo(at);
       pairs.push({ before: old, after: at < 0 ? null : (added[next++] as string) });
     }
@@ -90,16 +91,11 @@ function pairBlocks(before: readonly string[], after: readonly string[]): Pair[]
   return pairs;
 }
 
-/** Of their words in common: below it two paragraphs are about different things. */
-const ALIKE = 0.3;
+/** Words in common of all their words: below it two paragraphs are about different things. */
+const ALIKE = 0.2;
 
 /** Two hundred blocks that became as many others: with more, nobody looks for what became of each. */
 const MAX_COMPARED = 40_000;
-
-function likeness(one: ReadonlySet<string>, two: ReadonlySet<string>): number {
-  const shared = [...one].filter((word) => two.has(word)).length;
-  return shared / Math.max(1, Math.min(one.size, two.size));
-}
 
 function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));

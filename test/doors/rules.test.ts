@@ -165,12 +165,26 @@ describe("a model cannot disarm a rule", () => {
     ];
     for (const [at, attempt] of refused.entries())
       expect({ at, message: (await errorOf(attempt())).message }).toMatchObject({
-        message: expect.stringContaining("only the user can create"),
+        message: expect.stringMatching(/rule that is enforced.*only the user/),
       });
     expect(world.read("rule.md")).toBe(FORCE);
     expect(world.files()).toEqual(["notes/x.txt", "rule.md"]);
     await tool.str_replace({ path: "/memories/rule.md", old_str: "Never.", new_str: "Never, since May." });
     await tool.rename({ old_path: "/memories/rule.md", new_path: "/memories/renamed.md" });
     expect(denies(world, "Bash", { command: "git push -f" })).toBe(true);
+  });
+
+  it("nor write as the user's word through the memory tool what a document says", async () => {
+    const world = makeWorld();
+    const tool = openMemoryTool(await world.open());
+    const text = (type: string) =>
+      `---\nname: tabs\ndescription: d\ntype: ${type}\nsource: document\n---\n\nUse tabs.\n`;
+    const refused = await errorOf(tool.create({ path: "/memories/tabs.md", file_text: text("feedback") }));
+    expect(refused).toMatchObject({
+      code: "untrusted",
+      message: expect.stringContaining("only the user can say that"),
+    });
+    await tool.create({ path: "/memories/tabs.md", file_text: text("reference") });
+    expect(world.files()).toContain("tabs.md");
   });
 });

@@ -46,7 +46,7 @@ describe("the package", () => {
 
   it("holds nothing else than dist, the plugin, deploy files, examples, docs and the texts about it", () => {
     const allowed =
-      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-[a-z]+)?\.cjs|dist\/web\/[\w.-]+\.(html|css|js)|dist\/(minilm-tuning\.bin|glossary\.txt)|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|deploy\/[\w.]+|docs\/.+|examples\/[\w-]+\.mjs|plugin\/.+|\.claude-plugin\/marketplace\.json|[A-Z]+(\.md)?|package\.json)$/;
+      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-[a-z]+)?\.cjs|dist\/web\/[\w.-]+\.(html|css|js)(\.br|\.gz)?|dist\/(minilm-tuning\.bin|glossary\.txt)|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|deploy\/[\w.]+|docs\/.+|examples\/[\w-]+\.mjs|plugin\/.+|\.claude-plugin\/marketplace\.json|[A-Z]+(\.md)?|package\.json)$/;
     expect(files.map((each) => each.path).filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -116,7 +116,7 @@ it("every step of a dream is accepted or skipped by itself, and each can be undo
   const merges = async () => (await ofKind(page, "dream")).filter(({ says }) => says.startsWith("Merge"));
   const steps = await merges();
   expect(steps.length).toBe(2);
-  expect(steps[0]!.says).toMatch(/^Merge \w+ into \w+$/);
+  expect(steps[0]!.says).toMatch(/^Merge \w+, \w+ into \w+: /);
   const shown = await detailOf(page, steps[0]!);
   expect(shown.changes.map(({ effect }) => effect).sort()).toEqual(["removed", "same"]);
   const before = world.files().map((file) => [file, world.read(file)] as const);

@@ -1,22 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { AGES, type ListedMemory, SORTS, type VerdictState } from "../../src/web/api.ts";
+import { AGES, SORTS, type VerdictState } from "../../src/web/api.ts";
 import { countFacets, orderRows, readAsked } from "../../src/web/memory-order.ts";
 
-function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
+type Ordered = Parameters<typeof countFacets>[0][number];
+
+function row(name: string, more: Partial<Ordered> = {}): Ordered {
   return {
-    directory: 0,
-    file: `${name}.md`,
     name,
     scope: "project",
     type: "project",
-    description: "",
     modified: "2026-01-01T00:00:00.000Z",
     ageDays: 0,
-    cues: 0,
-    pinned: false,
+    when: [],
     verdict: null,
     recalled: 0,
-    isReadOnly: false,
     author: null,
     ...more,
   };
@@ -24,7 +21,7 @@ function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
 
 const asked = (query: string, isRanked = query.includes("q=")) =>
   readAsked(Object.fromEntries(new URLSearchParams(query)), isRanked);
-const names = (rows: ListedMemory[], query: string) => orderRows(rows, asked(query)).map(({ name }) => name);
+const names = (rows: Ordered[], query: string) => orderRows(rows, asked(query)).map(({ name }) => name);
 const says = (state: VerdictState) => ({ verdict: { state, says: "" } });
 
 describe("what the address asks for", () => {
@@ -43,14 +40,14 @@ describe("order", () => {
   const rows = [
     row("b", {
       modified: "2026-01-03T00:00:00.000Z",
-      cues: 2,
+      when: ["x", "y"],
       recalled: 1,
       type: "user",
       scope: "user",
       ...says("holds"),
     }),
-    row("a", { modified: "2026-01-02T00:00:00.000Z", cues: 5, recalled: 0, ...says("gone") }),
-    row("c", { modified: "2026-01-04T00:00:00.000Z", cues: 2, recalled: 9, type: "feedback" }),
+    row("a", { modified: "2026-01-02T00:00:00.000Z", when: ["x", "y", "z"], recalled: 0, ...says("gone") }),
+    row("c", { modified: "2026-01-04T00:00:00.000Z", when: ["x", "y"], recalled: 9, type: "feedback" }),
   ];
 
   it.each([

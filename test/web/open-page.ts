@@ -2,9 +2,8 @@
 
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
-import { openPage, type Page } from "../../src/web/answer.ts";
+import { type KnownRow, openPage, type Page } from "../../src/web/answer.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
-import type { MemoryRow } from "../../src/web/api.ts";
 import { findVerbRoute, ROUTES } from "../../src/web/routes.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
@@ -60,7 +59,7 @@ export async function call(
   return sentBack;
 }
 
-export async function rowOf(page: Page, name: string): Promise<MemoryRow> {
+export async function rowOf(page: Page, name: string): Promise<KnownRow> {
   const row = (await answerMemories(page)).rows.find((each) => each.name === name);
   if (!row) throw new Error(`there is no memory ${name}`);
   return row;

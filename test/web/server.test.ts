@@ -2,16 +2,13 @@ import { EventEmitter } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import type { Route } from "../../src/web/answer.ts";
-import { loadAssets } from "../../src/web/assets.ts";
 import { ROUTES } from "../../src/web/routes.ts";
-import { makeTemporary } from "../temporary.ts";
 import { until } from "../until.ts";
 import { errorOf, makeWorld, note } from "../world.ts";
-import { ASSETS, startStub, tell } from "./stub-page.ts";
+import { makeAssets, startStub, tell } from "./stub-page.ts";
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -53,7 +50,7 @@ it("answers routes with JSON, HEAD without a body, and says which methods there 
   expect(wrong).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, PUT, DELETE" } });
   expect(await call({ path: "/api/live", method: "HEAD" })).toMatchObject({ status: 200, text: "" });
   expect((await call({ path: "/", method: "POST", body: "{}" })).status).toBe(405);
-  for (const lost of ["/index.html", "/../package.json", "/%2e%2e/package.json", "/page.css", "//page.js/"]) {
+  for (const lost of ["/../package.json", "/%2e%2e/package.json", "/page.css", "//page.js/"]) {
     expect([lost, (await call({ path: lost })).status]).toEqual([lost, 404]);
   }
 });
@@ -181,37 +178,29 @@ it("tells our own errors in words and with a fitting status, and nothing of othe
   expect(logged.join()).toContain("secret-path is undefined");
 });
 
-it("packs its files as the browser takes them, and sends what is known only once", async () => {
-  const { page, enter } = await startStub();
-  const cookie = await enter();
-  const asset = ASSETS.get("/page.js");
-  const raw = async (headers: Record<string, string>) => {
-    const response = await fetch(`${page.url}/page.js`, { headers: { cookie, ...headers } });
-    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
-  };
-  const { response } = await raw({});
-  const etag = response.headers.get("etag") ?? "";
-  expect(etag).toMatch(/^"[\w-]{22}"$/);
-  expect((await raw({ "if-none-match": etag })).response.status).toBe(304);
-  const packed = await asset?.pack("gzip, deflate, br");
-  expect([packed?.encoding, brotliDecompressSync(packed?.bytes ?? "")]).toEqual(["br", asset?.bytes]);
-  const gzipped = await asset?.pack("gzip");
-  expect(gunzipSync(gzipped?.bytes ?? "")).toEqual(asset?.bytes);
-  expect(await asset?.pack("")).toEqual({ bytes: asset?.bytes, encoding: null });
-  const told = await tell(page.port, { path: "/page.js", headers: { cookie, "accept-encoding": "br" } });
-  expect(told.headers).toMatchObject({ "content-encoding": "br", "content-length": String(packed?.bytes.length) });
-});
-
-it("loads the files of the page from a folder, and says when they are missing", async () => {
-  const folder = makeTemporary("assets", "memory");
-  const missing = await errorOf((async () => loadAssets(path.join(folder, "none")))());
-  expect([missing.code, missing.message]).toEqual(["broken", expect.stringContaining("reinstall memdir")]);
-  expect((await errorOf((async () => loadAssets(folder))())).code).toBe("broken");
-  for (const name of ["index.html", "page.js", "map-AB12.js", "notes.txt"])
-    fs.writeFileSync(path.join(folder, name), name);
-  const assets = loadAssets(folder);
-  expect([...assets.keys()].sort()).toEqual(["/", "/map-AB12.js", "/page.js"]);
-  expect(assets.get("/")?.type).toBe("text/html; charset=utf-8");
+it("sends its files packed as the browser takes them, and what is known only once", async () => {
+  const { folder, code } = makeAssets();
+  const { call } = await startStub({ assets: folder });
+  const etag = String((await call({ path: "/page.js" })).headers.etag);
+  expect(etag).toMatch(/^"[\w-]{22,}"$/);
+  expect((await call({ path: "/page.js", headers: { "if-none-match": etag } })).status).toBe(304);
+  const page = await call({ path: "/" });
+  expect([page.headers["content-type"], page.headers["cache-control"]]).toEqual([
+    "text/html; charset=utf-8",
+    "private, no-cache",
+  ]);
+  for (const [accepted, ending] of [
+    ["gzip, deflate, br", ".br"],
+    ["gzip", ".gz"],
+    ["", ""],
+  ] as const) {
+    const { headers } = await call({ path: "/page.js", headers: { "accept-encoding": accepted } });
+    const { size } = fs.statSync(path.join(folder, `page.js${ending}`));
+    expect(headers["content-length"]).toBe(String(size));
+    expect(headers["content-encoding"]).toBe(ending === "" ? undefined : accepted.split(", ").at(-1));
+    expect(headers["content-type"]).toMatch(/^text\/javascript/);
+  }
+  expect((await call({ path: "/page.js" })).text).toBe(code);
 });
 
 it("says clearly that a port is taken", async () => {

@@ -1,10 +1,13 @@
 /** A page on a real port, with answers of the test's own and a browser that knows its address. */
 
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Route } from "../../src/web/answer.ts";
-import { type Assets, makeAsset } from "../../src/web/assets.ts";
 import { type PageOptions, type PageServer, startPage } from "../../src/web/server.ts";
+import { makeTemporary } from "../temporary.ts";
 import { makeWorld, type World } from "../world.ts";
 
 export interface Told {
@@ -37,10 +40,16 @@ export interface StubPage {
   enter(): Promise<string>;
 }
 
-export const ASSETS: Assets = new Map([
-  ["/", makeAsset("text/html; charset=utf-8", Buffer.from("<!doctype html><title>page</title>"))],
-  ["/page.js", makeAsset("text/javascript; charset=utf-8", Buffer.from("let x = 1;\n".repeat(200)))],
-]);
+/** The page's own files, with one that is packed as the build packs them. */
+export function makeAssets(): { folder: string; code: string } {
+  const folder = makeTemporary("page", "memory");
+  const code = "let x = 1;\n".repeat(200);
+  writeFileSync(join(folder, "index.html"), "<!doctype html><title>page</title>");
+  writeFileSync(join(folder, "page.js"), code);
+  writeFileSync(join(folder, "page.js.br"), brotliCompressSync(code));
+  writeFileSync(join(folder, "page.js.gz"), gzipSync(code));
+  return { folder, code };
+}
 
 export async function startStub(
   options: Partial<PageOptions> & { readOnly?: boolean; world?: World } = {},
@@ -52,7 +61,7 @@ export async function startStub(
   const log = (message: string) => void logged.push(message);
   const page = await startPage({
     ...{ memdir, env: world.env, now: () => world.now, log, readOnly, version: "1.2.3" },
-    ...{ assets: ASSETS, port: 0, routes: stubRoutes(asked) },
+    ...{ assets: makeAssets().folder, port: 0, routes: stubRoutes(asked) },
     ...more,
   });
   onTestFinished(() => page.close());

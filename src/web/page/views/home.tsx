@@ -228,9 +228,7 @@ function HealthPart({ part, memories }: { part: HealthView["parts"][0]; memories
         {points === 0 ? "0" : `−${points}`}
       </span>
       <div class="stack-xs">
-        <p>
-          <strong>{formatCount(count, "memory", "memories")}</strong> {says}
-        </p>
+        <p>{says}</p>
         <LinkRow memories={named.slice(0, NAMED)} more={count - Math.min(NAMED, named.length)} href={queue} />
       </div>
       <Bar share={count / Math.max(1, memories)} label={`${count} of ${memories}`} tone="plain" />
