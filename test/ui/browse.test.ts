@@ -367,3 +367,15 @@ it("timeline: kinds are turned off, a day is chosen, older events follow", async
   await page.getByRole("button", { name: "Go to the newest" }).click();
   await page.locator(".event", { hasText: "Recalled" }).first().waitFor();
 });
+
+it("a setting that is being typed stays as it is while a memory changes elsewhere", async () => {
+  const { page } = ui;
+  await ui.show("settings");
+  const tokens = page.getByLabel("Tokens a day");
+  await tokens.fill("160000");
+  const asked = page.waitForResponse(/\/api\/settings/);
+  world.write("project_rollback.md", `${world.read("project_rollback.md")}\nOne more line.\n`);
+  await asked;
+  await settle(page);
+  expect(await tokens.inputValue()).toBe("160000");
+});
