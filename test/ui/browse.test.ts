@@ -32,8 +32,8 @@ it("filters by type, scope, verdict, age, cues and author, all at once; each say
   const { page } = ui;
   await ui.show("memories");
   const choose = async (label: string, value: string) => {
-    const menu = page.locator(".filter", { has: page.locator("summary", { hasText: label }) });
-    await menu.locator("summary").click();
+    const menu = page.locator(".filter", { has: page.getByRole("button", { name: label }) });
+    await menu.getByRole("button").click();
     await menu.getByRole("checkbox", { name: new RegExp(`^${value}`) }).click();
     await press("Escape");
   };

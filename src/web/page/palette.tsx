@@ -89,7 +89,7 @@ function Palette(): VNode {
             onMouseMove={() => setAt(number)}
             onClick={() => run(choice)}
           >
-            <span class="clip" dir="auto" children={choice.title} />
+            <span class="clip" style={{ minWidth: "6rem" }} dir="auto" children={choice.title} />
             <span class="soft small grow clip" dir="auto" children={choice.says} />
             {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
           </div>

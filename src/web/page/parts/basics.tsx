@@ -63,8 +63,6 @@ interface FieldProps extends Attributes {
   type?: "text" | "search" | "date";
   /** To choose from. */
   options?: readonly Option[];
-  /** The id of a list of suggestions. */
-  list?: string;
   /** For the field with its label. */
   fieldClass?: string;
 }
@@ -83,6 +81,7 @@ export function Field(props: FieldProps): VNode {
         id={id}
         {...(options ? {} : rows === undefined ? { type } : { rows })}
         dir="auto"
+        autocomplete="off"
         aria-describedby={says === undefined ? undefined : `${id}-says`}
         onInput={(event) => onInput(event.currentTarget.value)}
         {...more}

@@ -16,10 +16,12 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
     document.title = `${title} · memdir`;
   }, [title]);
   return (
-    <header class="page-head row">
+    <header class="page-head row" style={{ alignItems: "flex-start", gap: "0.75rem 1.5rem" }}>
       <div class="grow">
         <h1 tabIndex={-1} dir="auto" children={title} />
-        {props.lead ? <p class="lead soft">{props.lead}</p> : null}
+        {props.lead ? (
+          <p class="lead soft" style={{ maxWidth: "60rem", marginTop: "0.25rem" }} children={props.lead} />
+        ) : null}
       </div>
       {props.children ? <div class="row">{props.children}</div> : null}
     </header>
@@ -49,17 +51,15 @@ export function Modes(props: { label: string; view: string; by: string; modes: R
 
 interface SectionProps {
   title: string;
-  /** Read aloud; the title by default, "" for nothing. */
-  label?: string;
   /** After the title. */
   count?: number | string;
   class?: string;
   children: ComponentChildren;
 }
 
-export function Section({ title, label = title, count, class: looks = "", children }: SectionProps): VNode {
+export function Section({ title, count, class: looks = "", children }: SectionProps): VNode {
   return (
-    <section class={`stack-s ${looks}`.trim()} aria-label={label || undefined}>
+    <section class={`stack-s ${looks}`.trim()} aria-label={title}>
       <Heading title={title} count={count} />
       {children}
     </section>
@@ -75,13 +75,10 @@ export function Heading({ title, count = "" }: { title: string; count?: number |
 }
 
 /** Names with what they stand for, in two columns. */
-export function Facts(props: {
-  facts: readonly [name: ComponentChildren, value: ComponentChildren][];
-  class?: string;
-}): VNode {
+export function Facts({ facts }: { facts: readonly [name: ComponentChildren, value: ComponentChildren][] }): VNode {
   return (
-    <dl class={`facts ${props.class ?? ""}`.trim()}>
-      {props.facts.map(([name, value], at) => (
+    <dl class="facts">
+      {facts.map(([name, value], at) => (
         <div key={at}>
           <dt class="soft" dir="auto">
             {name}
@@ -97,15 +94,15 @@ export function Facts(props: {
 export function Empty(props: { title: string; text?: string; children?: ComponentChildren }): VNode {
   return (
     <div class="empty stack-s soft">
-      <p class="empty-title">{props.title}</p>
+      <p style={{ color: "var(--ink)", font: "600 1rem / 1.55 var(--sans)" }}>{props.title}</p>
       {props.text === undefined ? null : <p>{props.text}</p>}
       {props.children}
     </div>
   );
 }
 
-export function Loading({ text = "Loading…" }: { text?: string }): VNode {
-  return <p class="waiting soft" role="status" children={text} />;
+export function Loading(): VNode {
+  return <p class="waiting soft" role="status" children="Loading…" />;
 }
 
 /** What an answer shows; until it arrives nothing for a moment, then a line, or the error with a way to try again. */
@@ -125,17 +122,15 @@ interface PageProps<T> {
   live: Live<T>;
   /** Buttons in its head. */
   actions?: ComponentChildren;
-  /** Shown in place of the rest if it returns something. */
-  none?: (value: T) => VNode | null;
   children: (value: T) => ComponentChildren;
 }
 
 /** A view that shows the answer to one question. */
-export function Page<T>({ title, lead, live, actions, none, children }: PageProps<T>): VNode {
+export function Page<T>({ title, lead, live, actions, children }: PageProps<T>): VNode {
   return (
     <>
       <PageHead title={title} lead={lead} children={actions} />
-      <Answered live={live}>{(value) => none?.(value) ?? children(value)}</Answered>
+      <Answered live={live} children={children} />
     </>
   );
 }
@@ -207,7 +202,7 @@ export function Table<Row>({ caption, none = "", columns, rows, keyOf }: TablePr
     <table class="table wide">
       <caption class="hidden">{caption}</caption>
       <thead>
-        <tr>
+        <tr class="soft">
           {columns.map(({ title, isNumber }) => (
             <th key={title} scope="col" class={isNumber ? "number" : undefined} children={title} />
           ))}
@@ -260,7 +255,7 @@ export function SearchField({ class: looks, q, wantsFocus = false, children, ...
   }, [wantsFocus]);
   return (
     <search class={looks} ref={place}>
-      <Field isBare type="search" autocomplete="off" spellcheck={false} value={q} {...more} />
+      <Field isBare type="search" spellcheck={false} value={q} {...more} />
       {children}
     </search>
   );

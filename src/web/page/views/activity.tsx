@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { localDay } from "../../../text/local-day.ts";
 import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "../../api.ts";
-import { recalls, useLive } from "../live.ts";
+import { useLive } from "../live.ts";
 import { Age, Button, Field, LinkRow, List, Marked, MemoryLink, Soft } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
@@ -42,30 +42,28 @@ function TimelineView({ params }: { params: URLSearchParams }): VNode {
   const without = readWithout(params);
   const [limit, setLimit] = useState(PAGE);
   const query = { limit, before: until === "" ? null : endOf(until) };
-  const live = useLive<Timeline>("/api/timeline", query, { also: recalls, isSteady: true });
+  const live = useLive<Timeline>("/api/timeline", query, { isSteady: true });
   return (
-    <Page
-      title="Activity"
-      lead="Everything that memdir did, as it happens."
-      actions={MODES}
-      live={live}
-      none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
-    >
-      {({ days, counts, events, hasMore }) => (
-        <>
-          <Strip days={days} counts={counts} without={without} />
-          <div class="row">
-            <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
-            {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
-          </div>
-          <Events events={events.filter(({ kind }) => !without.has(kind))} />
-          {hasMore ? (
-            <Older events={events.length} onAsk={() => setLimit(events.length + PAGE)} />
-          ) : (
-            <Soft text="There are no older events." />
-          )}
-        </>
-      )}
+    <Page title="Activity" lead="Everything that memdir did, as it happens." actions={MODES} live={live}>
+      {({ days, counts, events, hasMore }) =>
+        days.length + events.length === 0 ? (
+          NONE
+        ) : (
+          <>
+            <Strip days={days} counts={counts} without={without} />
+            <div class="row">
+              <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
+              {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
+            </div>
+            <Events events={events.filter(({ kind }) => !without.has(kind))} />
+            {hasMore ? (
+              <Older events={events.length} onAsk={() => setLimit(events.length + PAGE)} />
+            ) : (
+              <Soft text="There are no older events." />
+            )}
+          </>
+        )
+      }
     </Page>
   );
 }
@@ -114,7 +112,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
           <List class="ruled" item="event row" rows={these} keyOf={(event) => `${event.at} ${event.says} ${event.by}`}>
             {(event) => (
               <>
-                <time class="age soft" dateTime={event.at} children={timeOf(event.at)} />
+                <time class="age soft" style={{ width: "5rem" }} dateTime={event.at} children={timeOf(event.at)} />
                 <span class={`dot ${KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}`} title={event.kind} />
                 <div class="row row-wide grow">
                   <span dir="auto">{event.says}</span>
@@ -170,7 +168,7 @@ function Search({ params }: { params: URLSearchParams }): VNode {
         {MODES}
       </PageHead>
       <search>
-        <Field label="Search conversations" type="search" autocomplete="off" value={typed} onInput={setTyped} />
+        <Field label="Search conversations" type="search" value={typed} onInput={setTyped} />
       </search>
       <Answered live={live}>
         {({ sessions }) =>
@@ -268,7 +266,7 @@ function Shown({ shown }: { shown: SessionView["shown"] }): VNode | null {
   const memories = [...new Map(all.map((memory) => [keyOf(memory), memory])).values()];
   if (memories.length === 0) return null;
   return (
-    <div class="shown notice tone-accent stack-xs">
+    <div class="notice tone-accent stack-xs" style={{ margin: "0.5rem 0 0 1.5rem" }}>
       <p class="small soft">{formatCount(memories.length, "memory was", "memories were")} shown to the model:</p>
       <List rows={memories} first={ROWS_SHOWN}>
         {(memory) => (

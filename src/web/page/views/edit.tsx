@@ -11,7 +11,7 @@ import { useGuard } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
 import { useBusy, useLater } from "../parts/hooks.ts";
-import { Choices, Loading, Page, PageHead, Section } from "../parts/layout.tsx";
+import { Choices, Heading, Loading, Page, PageHead } from "../parts/layout.tsx";
 import { copy, Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { Findings, TextEditor, useCheck } from "../parts/text-editor.tsx";
 import { Markdown } from "../parts/texts.tsx";
@@ -144,10 +144,9 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
               {copyButton}
             </div>
           </Notice>
-          <Section title="Changed on disk" label="">
-            {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
-            <Diff lines={conflict.diff} label="Changed on disk" />
-          </Section>
+          <Heading title="Changed on disk" />
+          {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
+          <Diff lines={conflict.diff} label="Changed on disk" />
         </section>
       ) : null}
       <div class="two">
@@ -262,13 +261,8 @@ export function NewView(_: { params: URLSearchParams }): VNode {
       </PageHead>
       <Failed failure={failure} />
       <div class="form stack" ref={form}>
-        <Field label="Name" says="A short title." autocomplete="off" {...field("name")} />
-        <Field
-          label="Description"
-          says="One line for the index: what it is about."
-          autocomplete="off"
-          {...field("description")}
-        />
+        <Field label="Name" says="A short title." {...field("name")} />
+        <Field label="Description" says="One line for the index: what it is about." {...field("description")} />
         <Alike words={[values.name, values.description, values.body].join("\n").trim()} />
         <TypeField {...field("type")} />
         <Field label="Kept for" options={SCOPES} {...field("scope")} />
