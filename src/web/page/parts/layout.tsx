@@ -161,18 +161,15 @@ export function Choices<Value extends string | null>(props: ChoicesProps<Value>)
   );
 }
 
-interface KindsProps<Kind> {
-  label: string;
-  kinds: readonly { value: Kind; title: string; class: string; count: number }[];
+type KindsProps<Kind> = Pick<ChoicesProps<Kind>, "label" | "choices"> & {
   /** Those that are hidden, as the address has them. */
   without: ReadonlySet<string>;
-}
+};
 
 /** Which kinds of something are shown. */
-export function Kinds<Kind extends string>({ label, kinds, without }: KindsProps<Kind>): VNode {
+export function Kinds<Kind extends string>({ without, ...shown }: KindsProps<Kind>): VNode {
   const turn = (kind: Kind) => amend({ without: toggle<string>(without, kind).join(",") });
-  const isChosen = (kind: Kind) => !without.has(kind);
-  return <Choices label={label} choices={kinds} isChosen={isChosen} onChoose={turn} looks="button button-small" />;
+  return <Choices {...shown} isChosen={(kind) => !without.has(kind)} onChoose={turn} looks="button button-small" />;
 }
 
 export function readWithout(params: URLSearchParams): ReadonlySet<string> {

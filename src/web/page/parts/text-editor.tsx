@@ -62,14 +62,11 @@ export function useCheck({ directory, file }: Ref, edited: Draft) {
   return [check, asked === edited && !live.isLoading && live.failure === null, live.reload] as const;
 }
 
-export function Findings({ check }: { check: CheckAnswer | null }): VNode {
-  const { secrets = [], problems = [] } = check ?? {};
-  const lines = secrets.map(
-    ({ rule, line }) => `Line ${line} looks like a secret (${rule}). Remove it before you save.`,
-  );
+export function Findings({ findings }: { findings: readonly Finding[] }): VNode {
+  const tone = findings.some(({ isError }) => isError) ? "bad" : "warn";
   return (
     <div class="findings" role="status" aria-live="polite">
-      <Lines lines={[...lines, ...problems]} tone={secrets.length > 0 ? "bad" : "warn"} />
+      <Lines lines={findings.map(({ message }) => message)} tone={tone} />
     </div>
   );
 }

@@ -88,7 +88,7 @@ function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet
   const { columns, each } = gatherDays(all, MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
-      <Kinds label="Kinds shown" kinds={kinds} without={without} />
+      <Kinds label="Kinds shown" choices={kinds} without={without} />
       {first === undefined || last === undefined ? null : (
         <Columns
           label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}
@@ -156,7 +156,9 @@ const MESSAGES_SHOWN = 150;
 const LONG_CHARS = 3000;
 
 const CUT = "This conversation is too long to show completely; its end is omitted.";
-const NO_SESSIONS = "Conversations with agents in this project appear here, newest first.";
+const NO_SESSIONS = (
+  <Empty title="No conversations yet" text="Conversations with agents in this project appear here, newest first." />
+);
 const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
 
 function Search({ params }: { params: URLSearchParams }): VNode {
@@ -171,20 +173,21 @@ function Search({ params }: { params: URLSearchParams }): VNode {
         <Field label="Search conversations" type="search" value={typed} onInput={setTyped} />
       </search>
       <Answered live={live}>
-        {({ sessions }) =>
-          sessions.length > 0 ? (
-            <>
-              <p class="hidden" role="status" children={formatCount(sessions.length, "conversation")} />
-              <List class="ruled" item="session" rows={sessions} keyOf={({ id }) => id} first={ROWS_SHOWN}>
-                {(row) => <Row row={row} q={asked} />}
-              </List>
-            </>
-          ) : asked === "" ? (
-            <Empty title="No conversations yet" text={NO_SESSIONS} />
-          ) : (
-            <Empty title={`No conversation contains “${asked}”`} />
-          )
-        }
+        {({ sessions }) => (
+          <>
+            <p class="hidden" role="status" children={formatCount(sessions.length, "conversation")} />
+            <List
+              class="ruled"
+              item="session"
+              rows={sessions}
+              keyOf={({ id }) => id}
+              first={ROWS_SHOWN}
+              none={asked === "" ? NO_SESSIONS : <Empty title={`No conversation contains “${asked}”`} />}
+            >
+              {(row) => <Row row={row} q={asked} />}
+            </List>
+          </>
+        )}
       </Answered>
     </>
   );

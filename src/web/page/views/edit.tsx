@@ -108,6 +108,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
     setTheirs(toField(fresh));
     if (overlaps > 0) tell("Where both changed the same lines, yours are kept. Each place has a button.", "warn");
   };
+  const findings = findingsOf(check);
   const conflict = check?.conflict ?? null;
   const maySave = isDirty && conflict === null && isChecked && check?.secrets.length === 0;
   useKeys({ Escape: close, "Ctrl s": () => maySave && save() });
@@ -156,10 +157,10 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
             value={draft.text}
             revision={revision}
             onInput={(typed) => setDraft((now) => ({ base: now.base, text: typed }))}
-            findings={findingsOf(check)}
+            findings={findings}
             original={theirs}
           />
-          <Findings check={check} />
+          <Findings findings={findings} />
         </div>
         <Beside check={check} isDirty={isDirty} isChecked={isChecked} />
       </div>
@@ -171,7 +172,9 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
 function findingsOf(check: CheckAnswer | null): Finding[] {
   const { secrets = [], problems = [] } = check ?? {};
   return [
-    ...secrets.map(({ rule, line }) => ({ line, message: `Looks like a secret (${rule})`, isError: true })),
+    ...secrets.map(({ rule, line }) => {
+      return { line, message: `Line ${line} looks like a secret (${rule}). Remove it before you save.`, isError: true };
+    }),
     ...problems.map((message) => {
       return { line: Number(/\bline (\d+)/i.exec(message)?.[1] ?? 1), message, isError: false };
     }),

@@ -156,22 +156,16 @@ function GivenPanel({ given, total }: { given: Home["given"]; total: number }): 
           {index.lines.toLocaleString()} of {index.maxLines.toLocaleString()} lines.
         </span>
       </p>
-      {most.length === 0 ? (
-        <Soft text="Nothing was recalled yet." />
-      ) : (
-        <>
-          <h3>Recalled most</h3>
-          <List class="counts" label="Recalled most" rows={most}>
-            {(memory) => (
-              <>
-                <span dir="auto" children={<MemoryLink memory={memory} />} />
-                <Bar share={memory.count / often} label={memory.name} tone="plain" />
-                <span class="number">{memory.count.toLocaleString()}</span>
-              </>
-            )}
-          </List>
-        </>
-      )}
+      {most.length === 0 ? null : <h3>Recalled most</h3>}
+      <List class="counts" label="Recalled most" rows={most} none={<Soft text="Nothing was recalled yet." />}>
+        {(memory) => (
+          <>
+            <span dir="auto" children={<MemoryLink memory={memory} />} />
+            <Bar share={memory.count / often} label={memory.name} tone="plain" />
+            <span class="number">{memory.count.toLocaleString()}</span>
+          </>
+        )}
+      </List>
       <p class="row row-wide">
         <a href={formatRoute("recall")}>Try a prompt</a>
         <a href={formatRoute("recall", { tab: "context" })}>See all of it</a>

@@ -1,6 +1,6 @@
 /** All memories: searched while typing, filtered, sorted, a page at a time; several can be changed at once. */
 import type { TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type BulkAnswer, FILTERS, type Filter, type MemoryList, type Sort } from "../../api.ts";
 import { useCommands, useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
@@ -30,8 +30,11 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   const { readOnly } = useStart();
   const query: Query = { q, quick: q !== rested || null, sort: params.get("sort"), reversed: params.get("reversed") };
   for (const name of FILTERS) query[name] = params.get(name);
-  const { shown, failure } = useFirstPage(query);
-  const list = shown?.list ?? null;
+  const live = useLive<MemoryList>("/api/memories", { ...query, limit: PAGE }, { isSteady: true });
+  const list = live.value;
+  useEffect(() => {
+    if (list?.isEarly) live.reload();
+  }, [list]);
   const [selected, turn, selection] = useSelection(query, list?.found ?? 0);
   const sort = (params.get("sort") ?? (q === "" ? "age" : "rank")) as Sort;
   const isReversed = params.get("reversed") === "true";
@@ -80,8 +83,8 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
           onInput={(next) => sortBy(next as Sort)}
         />
       </div>
-      <Failed failure={failure} />
-      {shown === null || list === null ? (
+      <Failed failure={live.failure?.status === 0 ? null : live.failure} />
+      {list === null ? (
         <Loading />
       ) : list.total === 0 ? (
         NO_MEMORY
@@ -91,8 +94,7 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         </Empty>
       ) : (
         <MemoryTable
-          {...shown}
-          {...{ sort, isReversed, selected, q }}
+          {...{ query, list, sort, isReversed, selected, q }}
           onSort={sortBy}
           onSelect={readOnly ? null : turn}
         />
@@ -110,17 +112,6 @@ const NO_MEMORY = (
 );
 
 const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
-
-/** The first page of a list, with the counts; the one before stays until the next is there. */
-function useFirstPage(query: Query) {
-  const live = useLive<MemoryList>("/api/memories", { ...query, limit: PAGE });
-  const shown = useRef<{ query: Query; list: MemoryList } | null>(null);
-  if (live.value !== null) shown.current = { query, list: live.value };
-  useEffect(() => {
-    if (live.value?.isEarly) live.reload();
-  }, [live.value]);
-  return { shown: shown.current, failure: live.failure?.status === 0 ? null : live.failure };
-}
 
 interface FilterProps {
   name: Filter;

@@ -66,7 +66,7 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
     <>
       <div class="row">
         {finder}
-        <Kinds label="Connections shown" kinds={kinds} without={without} />
+        <Kinds label="Connections shown" choices={kinds} without={without} />
         <Button isSmall text="As text" aria-pressed={isList} onClick={() => amend({ text: isList ? null : "true" })} />
       </div>
       {isList ? (

@@ -54,11 +54,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       <div class="memory two">
         <article class="stack" aria-label="Content">
           {wrong.length === 0 ? null : <Wrong claims={wrong} act={act} />}
-          {body.length === 0 ? (
-            <Soft text="The memory has no text beyond its description." />
-          ) : (
-            <Markdown nodes={body} />
-          )}
+          {body.length > 0 ? <Markdown nodes={body} /> : <Soft text={NO_TEXT} />}
         </article>
         <aside class="small" style={{ columns: "20rem", columnGap: "1.5rem" }} aria-label="About this memory">
           <Section class="record" title="Cues" count={cues.length}>
@@ -94,6 +90,8 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
+const NO_TEXT = "The memory has no text beyond its description.";
+
 async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
   // As an item of Review, whose verbs are the same.
   const item = { id: "", kind: "finding", title: row.name, memory: row, other: null } as const;
@@ -104,25 +102,22 @@ async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise
 }
 
 function Marks({ row, isWrong }: { row: MemoryView["row"]; isWrong: boolean }): VNode {
-  const { verdict } = row;
-  const marks = [
-    <TypeTag key="type" type={row.type} />,
-    row.scope === "team" ? "shared with the team" : `in ${row.scope}`,
-    row.author === null ? null : `by ${row.author}`,
-    <span key="age">
-      changed <Age at={row.modified} />
-    </span>,
-    row.pinned ? <Tag key="pin" tone="accent" text="pinned" /> : null,
-    row.isReadOnly ? "read-only" : null,
-    verdict === null || verdict.state === "no claims" ? null : (
-      // What is wrong is said above the text.
-      <Tag key="verdict" tone={toneOf(verdict.state)} text={isWrong ? "out of date" : verdict.says || verdict.state} />
-    ),
-  ];
+  const { scope, author, verdict } = row;
   return (
-    <List class="row row-wide soft small" rows={marks.filter((mark) => mark !== null)}>
-      {(mark) => <span dir="auto">{mark}</span>}
-    </List>
+    <p class="row row-wide soft small">
+      <TypeTag type={row.type} />
+      <bdi>{scope === "team" ? "shared with the team" : `in ${scope}`}</bdi>
+      {author === null ? null : <bdi>by {author}</bdi>}
+      <span>
+        changed <Age at={row.modified} />
+      </span>
+      {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
+      {row.isReadOnly ? <span>read-only</span> : null}
+      {verdict === null || verdict.state === "no claims" ? null : (
+        // What is wrong is said above the text.
+        <Tag tone={toneOf(verdict.state)} text={isWrong ? "out of date" : verdict.says || verdict.state} />
+      )}
+    </p>
   );
 }
 
