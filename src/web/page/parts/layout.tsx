@@ -1,6 +1,6 @@
 /** The parts of a view: its head, sections, modes, tables, and empty and loading states. */
 import type { ComponentChildren, TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useKeys } from "../keyboard.ts";
 import type { Live } from "../live.ts";
 import { amend, formatRoute, route } from "../router.ts";
@@ -241,14 +241,11 @@ export function SearchField({ class: looks, q, wantsFocus = false, children, ...
     input?.select();
   };
   useKeys({ "/": focus });
-  useEffect(() => {
+  // Before the view's title would get the focus, and before the next key.
+  useLayoutEffect(() => {
     if (!wantsFocus) return;
-    // After the view's title has been given the focus. The wish is taken out of the address last: that ends this effect.
-    const frame = requestAnimationFrame(() => {
-      focus();
-      amend({ focus: null });
-    });
-    return () => cancelAnimationFrame(frame);
+    focus();
+    amend({ focus: null });
   }, [wantsFocus]);
   return (
     <search class={looks} ref={place}>

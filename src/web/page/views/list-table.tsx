@@ -67,7 +67,7 @@ export function MemoryTable(props: Props): VNode {
   const isRising = FALLING.has(sort) === isReversed;
   /** Where the rendered pages begin: the tab key leads to the current row if it is in one of them, else to the first row of all. */
   const [rendered, setRendered] = useState<readonly number[]>([]);
-  const at = [...rows].find(([, row]) => keyOf(row) === current)?.[0];
+  const at = [...rows].find(([place, row]) => place < list.found && keyOf(row) === current)?.[0];
   const reachable = at !== undefined && rendered.includes(at - (at % PAGE)) ? at : Math.min(...rendered);
   useKeys({
     ArrowDown: (event) => move(event, 1),

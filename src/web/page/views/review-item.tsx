@@ -160,7 +160,7 @@ export function ProposalForm({ words, base, onAccept, onCancel }: FormProps): VN
   const { values, field } = useForm({ ...words, cues: words.cues.join("\n") });
   const accept = () => onAccept({ amended: { ...values, cues: linesOf(values.cues) }, base: seen ?? undefined });
   return (
-    <Form class="stack-s" takesFocus onSubmit={accept} onCancel={onCancel}>
+    <Form class="stack-s" takesFocus onSubmit={accept}>
       <div class="row">
         <Field label="Name" fieldClass="field grow" required {...field("name")} />
         <Field label="Type" options={MEMORY_TYPES} {...field("type")} />
