@@ -106,13 +106,11 @@ export const REVIEW_ROUTES = [
 ];
 
 export async function viewQueue(page: Page) {
-  const { waiting, counts, isComplete } = await readQueue(page);
+  const { waiting, counts } = await readQueue(page);
   const dreamt = lastDream(openLearning(page.memdir).directory);
   return {
     items: waiting.map(({ item }) => item),
     counts,
-    /** False while duplicates are still searched for: ask again. */
-    isComplete,
     /** When memories were last checked, and the last dream was. */
     checked: lastCheck(page),
     dreamt: dreamt > 0 ? new Date(dreamt).toISOString() : null,

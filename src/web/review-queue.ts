@@ -25,7 +25,7 @@ export interface Waiting {
 export async function readQueue(page: Page) {
   const { rows, byKey } = await answerMemories(page);
   const find = await findTitles(page);
-  const { last, isComplete } = await readHealth(page);
+  const { last } = await readHealth(page);
   const dreamt = steps(page, rows, find);
   const skipped = new Set(skippedIn(page).read() ?? []);
   const found = [
@@ -39,7 +39,7 @@ export async function readQueue(page: Page) {
   const waiting = found.filter(({ item }) => !skipped.has(item.id));
   const count = (kind: string) => waiting.filter(({ item }) => item.kind === kind).length;
   const counts = Object.fromEntries(REVIEW_KINDS.map((kind) => [kind, count(kind)])) as ReviewCounts;
-  return { waiting, counts, isComplete };
+  return { waiting, counts };
 }
 
 export async function findWaiting(page: Page, id: string): Promise<Waiting> {

@@ -32,8 +32,8 @@ it("filters by type, scope, verdict, age, cues and author, all at once; each say
   const { page } = ui;
   await ui.show("memories");
   const choose = async (label: string, value: string) => {
-    const menu = page.locator(".filter", { has: page.locator("summary", { hasText: label }) });
-    await menu.locator("summary").click();
+    const menu = page.locator(".filter", { has: page.getByRole("button", { name: label }) });
+    await menu.getByRole("button").click();
     await menu.getByRole("checkbox", { name: new RegExp(`^${value}`) }).click();
     await press("Escape");
   };
@@ -82,6 +82,8 @@ it("addresses of earlier versions lead to where things are now", async () => {
     await page.goto(`${ui.server.url}/#/${old}`);
     await expect.poll(() => page.url()).toMatch(now);
   }
+  // The session that is not there is asked for again with every change: no view does that any more.
+  await ui.show("home");
   ui.faults(/404/);
 });
 
@@ -366,4 +368,16 @@ it("timeline: kinds are turned off, a day is chosen, older events follow", async
   await page.getByText("There are no older events.").waitFor();
   await page.getByRole("button", { name: "Go to the newest" }).click();
   await page.locator(".event", { hasText: "Recalled" }).first().waitFor();
+});
+
+it("a setting that is being typed stays as it is while a memory changes elsewhere", async () => {
+  const { page } = ui;
+  await ui.show("settings");
+  const tokens = page.getByLabel("Tokens a day");
+  await tokens.fill("160000");
+  const asked = page.waitForResponse(/\/api\/settings/);
+  world.write("project_rollback.md", `${world.read("project_rollback.md")}\nOne more line.\n`);
+  await asked;
+  await settle(page);
+  expect(await tokens.inputValue()).toBe("160000");
 });

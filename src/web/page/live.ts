@@ -13,13 +13,11 @@ export interface Live<T> {
   reload: () => void;
 }
 
-/** Grows with every change on disk. */
+/** Grows with everything that an answer may depend on: a change on disk, a recall, a measurement of the health, the end of a job. */
 export const changes = makeStore(0);
 /** What waits for a person, as the navigation last asked: every place that shows it shows the same. */
 export const waiting = makeStore<Waiting | null>(null);
-/** Grows when memories were shown to a model, and when the health was measured. */
-export const recalls = makeStore(0);
-export const measured = makeStore(0);
+/** Those that run, and those that ended since the page was opened, until they are closed. */
 export const jobs = makeStore<Job[]>([]);
 export const isConnected = makeStore(true);
 
@@ -38,6 +36,10 @@ export function noteJob(job: Job): void {
   jobs.set([...jobs.get().filter(({ id }) => id !== job.id), job]);
 }
 
+export function closeJob({ id }: Job): void {
+  jobs.set(jobs.get().filter((job) => job.id !== id));
+}
+
 /** For when everything on the page is about another project. */
 export function beginAnew(): void {
   location.hash = formatRoute("home");
@@ -53,7 +55,8 @@ export function startLive(): void {
     if (event.kind === "hello") {
       const { version, generation } = start.get();
       if (version !== "" && event.generation !== generation) return beginAnew();
-      jobs.set(event.jobs);
+      const known = new Set(jobs.get().map(({ id }) => id));
+      jobs.set(event.jobs.filter(({ id, state }) => state === "running" || known.has(id)));
       isConnected.set(true);
       // Changes while the connection was lost were not reported.
       if (wasCut) changes.set(changes.get() + 1);
@@ -62,9 +65,6 @@ export function startLive(): void {
       noteJob(event.job);
       // Its result may be part of any view, and not every result is a change on disk.
       if (event.job.state !== "running") changes.set(changes.get() + 1);
-    } else if (event.kind !== "changed") {
-      const told = event.kind === "recalled" ? recalls : measured;
-      told.set(told.get() + 1);
     } else {
       clearTimeout(gathering);
       gathering = window.setTimeout(() => changes.set(changes.get() + 1), GATHER_MS);
@@ -84,23 +84,15 @@ interface Asking {
   isPosted?: boolean;
   /** Asked once, for what a person works on and must not change under their hands. */
   isOnce?: boolean;
-  /** Fetched again with these as well. */
-  also?: typeof changes;
   /** The answer to the last question stays until the next one is there. */
   isSteady?: boolean;
 }
 
-const NEVER = makeStore(0);
-
-/** The answer to a question, fetched again with every change on disk; `path` null fetches nothing. */
-export function useLive<T>(
-  path: string | null,
-  query: Query = {},
-  { isPosted, isOnce, isSteady, also = NEVER }: Asking = {},
-): Live<T> {
+/** The answer to a question, fetched again with every change; `path` null fetches nothing. */
+export function useLive<T>(path: string | null, query: Query = {}, how: Asking = {}): Live<T> {
+  const { isPosted, isOnce, isSteady } = how;
   const key = path === null ? "" : path + formatQuery(query);
   const version = useStore(changes);
-  const told = useStore(also);
   const [asked, setAsked] = useState(0);
   const [answer, setAnswer] = useState<(Omit<Live<T>, "reload"> & { key: string }) | null>(null);
   const first = { key, value: (kept.get(key) as T | undefined) ?? null, failure: null, isLoading: key !== "" };
@@ -120,7 +112,7 @@ export function useLive<T>(
       setAnswer({ key, value: shown, failure, isLoading: false });
     });
     return () => calling.abort();
-  }, [key, isOnce ? 0 : version, asked, told]);
+  }, [key, isOnce ? 0 : version, asked]);
   const last = useRef<T | null>(null);
   last.current = current.value ?? last.current;
   const value = isSteady ? last.current : current.value;

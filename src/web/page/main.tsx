@@ -8,15 +8,14 @@ import { isConnected, startLive } from "./live.ts";
 import { Button } from "./parts/basics.tsx";
 import { OpenDialog } from "./parts/dialog.tsx";
 import { JobTray } from "./parts/jobs.tsx";
-import { Empty, PageHead } from "./parts/layout.tsx";
+import { Empty, Loading, PageHead } from "./parts/layout.tsx";
 import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
 import { get, start } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
 import { Side } from "./side.tsx";
-import { useStore } from "./store.ts";
+import { makeStore, useStore } from "./store.ts";
 import { startTheme } from "./theme.ts";
 import { ActivityView } from "./views/activity.tsx";
-import { EditView, NewView } from "./views/edit.tsx";
 import { HomeView } from "./views/home.tsx";
 import { ListView } from "./views/list.tsx";
 import { View as MemoryView } from "./views/memory.tsx";
@@ -26,17 +25,25 @@ import { SettingsView } from "./views/settings.tsx";
 
 type View = (props: { params: URLSearchParams }) => VNode;
 
-const VIEWS: Record<string, View> = {
+const views = makeStore<Readonly<Record<string, View>>>({
   home: HomeView,
   memories: ListView,
   memory: MemoryView,
-  edit: EditView,
-  new: NewView,
+  edit: () => <Loading />,
+  new: () => <Loading />,
   review: ReviewView,
   recall: RecallView,
   activity: ActivityView,
   settings: SettingsView,
-};
+});
+
+/** The views that write are larger than the rest of the page, with their editor: they come with the first of these. */
+const BEFORE_WRITING = new Set(["memory", "edit", "new"]);
+
+async function loadWriting(): Promise<void> {
+  const { EditView, NewView } = await import("./views/edit.tsx");
+  views.set({ ...views.get(), edit: EditView, new: NewView });
+}
 
 /** These views are created again for another memory, so that text typed for one does not stay for the next. */
 const OF_MEMORY = new Set(["memory", "edit"]);
@@ -45,6 +52,9 @@ function Page(): VNode {
   const at = useStore(route);
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
+  useEffect(() => {
+    if (BEFORE_WRITING.has(at.view)) void loadWriting();
+  }, [at.view]);
   const shown = OF_MEMORY.has(at.view) ? `${at.view} ${at.params.get("directory")} ${at.params.get("file")}` : at.view;
   useEffect(() => {
     // Tells screen readers that the view has changed; at the start the browser does it itself. A field of the view that has
@@ -57,7 +67,7 @@ function Page(): VNode {
   }, [shown]);
   return (
     <>
-      <button type="button" class="skip button" onClick={() => content.current?.focus()}>
+      <button type="button" class="hidden skip button" onClick={() => content.current?.focus()}>
         Skip to content
       </button>
       <div class="shell">
@@ -83,6 +93,7 @@ function Page(): VNode {
 
 function Shown({ view, params }: { view: string; params: URLSearchParams }): VNode {
   const [error, retry] = useErrorBoundary();
+  const all = useStore(views);
   if (error !== undefined)
     return (
       <Notice tone="bad">
@@ -90,7 +101,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
         <Button text="Try again" onClick={retry} />
       </Notice>
     );
-  const Known = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
+  const Known = Object.hasOwn(all, view) ? all[view] : undefined;
   if (Known === undefined)
     return (
       <>
@@ -107,12 +118,13 @@ async function begin(): Promise<void> {
   startTheme();
   startRouter();
   startKeyboard();
+  // Before the first view asks: the end of a measurement that its question begins must not be missed.
+  startLive();
   const place = document.getElementById("page");
   if (place !== null) render(<Page />, place);
   const { value, failure } = await get<Start>("/api/start");
   if (failure !== null) tellFailure(failure);
   else start.set(value);
-  startLive();
 }
 
 void begin();

@@ -50,15 +50,7 @@ function Palette(): VNode {
     modal.ref.current?.querySelector(".is-current")?.scrollIntoView({ block: "nearest" });
   }, [current, choices.length]);
   return (
-    <dialog
-      {...modal}
-      class="dialog palette"
-      aria-label="Run a command or open a memory"
-      // The backdrop is the dialog itself; Esc is the same for the keyboard.
-      onMouseDown={(event) => {
-        if (event.target === event.currentTarget) closeDialog();
-      }}
-    >
+    <dialog {...modal} class="dialog palette" aria-label="Run a command or open a memory" closedby="any">
       <input
         type="text"
         role="combobox"
@@ -89,7 +81,7 @@ function Palette(): VNode {
             onMouseMove={() => setAt(number)}
             onClick={() => run(choice)}
           >
-            <span class="clip" dir="auto" children={choice.title} />
+            <span class="clip" style={{ minWidth: "6rem" }} dir="auto" children={choice.title} />
             <span class="soft small grow clip" dir="auto" children={choice.says} />
             {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
           </div>

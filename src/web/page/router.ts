@@ -50,10 +50,10 @@ export function startRouter(): void {
   for (const [key, left] of JSON.parse(sessionStorage.getItem(LEFT) ?? "[]") as [string, Left][]) lefts.set(key, left);
   nextKey = lefts.size;
   window.addEventListener("hashchange", () => void follow());
-  window.addEventListener("scroll", () => noteLeft({ top: window.scrollY }), { passive: true });
-  // Noted while it has the focus: once the view is gone, nothing has.
-  document.addEventListener("focusin", ({ target }) => noteLeft({ focus: selectorOf(target as Element) }));
-  window.addEventListener("pagehide", () => sessionStorage.setItem(LEFT, JSON.stringify([...lefts].slice(-50))));
+  window.addEventListener("pagehide", () => {
+    noteLeft();
+    sessionStorage.setItem(LEFT, JSON.stringify([...lefts].slice(-50)));
+  });
   show();
   entrance = route.get().key;
 }
@@ -86,8 +86,12 @@ export function amend(query: Query): void {
     else params.set(key, String(value));
   }
   const next = { ...now, params };
-  history.replaceState(history.state, "", formatHash(next));
   route.set(next);
+  try {
+    history.replaceState(history.state, "", formatHash(next));
+  } catch {
+    // Browsers refuse a hundred in a few seconds, as of a key that is held down; the next one counts again.
+  }
 }
 
 export function guardRoute(by: typeof guard): void {
@@ -104,6 +108,8 @@ async function follow(): Promise<void> {
     history.back();
     return;
   }
+  // The address has changed, what is shown has not yet.
+  noteLeft();
   show();
 }
 
@@ -152,15 +158,11 @@ function giveFocus(selector: string): boolean {
   return element !== null;
 }
 
-function noteLeft(now: Partial<Left>): void {
-  const { key } = route.get();
-  lefts.set(key, { top: 0, focus: null, ...lefts.get(key), ...now });
-}
-
 /** Links are known by their address; other elements of a view are not found again. */
-function selectorOf(element: Element): string | null {
-  const href = element.getAttribute("href");
-  return href === null ? null : `main a[href="${CSS.escape(href)}"]`;
+function noteLeft(): void {
+  const href = document.activeElement?.getAttribute("href") ?? null;
+  const focus = href === null ? null : `main a[href="${CSS.escape(href)}"]`;
+  lefts.set(route.get().key, { top: window.scrollY, focus });
 }
 
 function formatHash({ view, params }: Route): string {

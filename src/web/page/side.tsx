@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Project, Waiting } from "../api.ts";
 import { ALL_PLACES, KEYS_SHOWN, PLACES, type Place, useKeys } from "./keyboard.ts";
-import { beginAnew, measured, useLive, useStart, waiting } from "./live.ts";
+import { beginAnew, useLive, useStart, waiting } from "./live.ts";
 import { openPalette } from "./palette.tsx";
 import { Button, Field, Keys, List } from "./parts/basics.tsx";
 import { undoLast } from "./parts/change.ts";
@@ -28,7 +28,7 @@ export function Side({ view }: { view: string }): VNode {
     u: () => void undoLast(),
   });
   useEffect(() => setOpen(false), [view]);
-  const waits = useLive<Waiting>("/api/waiting", {}, { also: measured }).value;
+  const waits = useLive<Waiting>("/api/waiting").value;
   useEffect(() => waiting.set(waits), [waits]);
   const current = ["memory", "edit", "new"].includes(view) ? "memories" : view;
   const title = ALL_PLACES.find((place) => place.view === current)?.title ?? "Menu";
@@ -48,7 +48,7 @@ export function Side({ view }: { view: string }): VNode {
       </div>
       <button type="button" class="palette-button button button-small" onClick={openPalette}>
         <Icon name="command" />
-        <span class="grow">Search or run…</span>
+        <span style={{ flex: 1 }}>Search or run…</span>
         <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       <nav id="navigation" aria-label="Views">
@@ -56,22 +56,16 @@ export function Side({ view }: { view: string }): VNode {
           <Places key={group[0]?.view} places={group} current={current} onGo={() => setOpen(false)} />
         ))}
       </nav>
-      <div class="side-foot">
+      <div class="side-foot stack-xs" style={{ marginTop: "auto" }}>
         <Places places={ALL_PLACES.slice(-1)} current={current} onGo={() => setOpen(false)} />
         <div class="row">
-          <Button
-            text={`Theme: ${chosen}`}
-            kind="quiet"
-            isSmall
-            aria-label={`Theme: ${chosen}. Change it`}
-            onClick={turnTheme}
-          />
+          <Button text={`Theme: ${chosen}`} kind="quiet" isSmall title="Change it" onClick={turnTheme} />
           <Button text="Keys" kind="quiet" isSmall onClick={openKeys} />
         </div>
-        <span class="soft small">
+        <p class="soft small" style={{ padding: "0 0.5rem" }}>
           {readOnly && version !== "" ? "read-only · " : ""}
           {version}
-        </span>
+        </p>
       </div>
     </header>
   );
@@ -139,7 +133,9 @@ async function switchProject(root: string): Promise<void> {
 function openKeys(): void {
   openDialog(
     <Dialog title="Keys">
-      <Facts class="keys" facts={KEYS_SHOWN.map(([keys, says]) => [<Keys key={keys} keys={keys} />, says])} />
+      <div style={{ columns: "16rem" }}>
+        <Facts facts={KEYS_SHOWN.map(([keys, says]) => [<Keys key={keys} keys={keys} />, says])} />
+      </div>
     </Dialog>,
   );
 }
@@ -157,7 +153,7 @@ const ICONS: Readonly<Record<string, string>> = {
 
 function Icon({ name }: { name: string }): VNode {
   return (
-    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       <path d={ICONS[name]} />
     </svg>
   );

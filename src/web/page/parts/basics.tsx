@@ -63,8 +63,6 @@ interface FieldProps extends Attributes {
   type?: "text" | "search" | "date";
   /** To choose from. */
   options?: readonly Option[];
-  /** The id of a list of suggestions. */
-  list?: string;
   /** For the field with its label. */
   fieldClass?: string;
 }
@@ -83,6 +81,7 @@ export function Field(props: FieldProps): VNode {
         id={id}
         {...(options ? {} : rows === undefined ? { type } : { rows })}
         dir="auto"
+        autocomplete="off"
         aria-describedby={says === undefined ? undefined : `${id}-says`}
         onInput={(event) => onInput(event.currentTarget.value)}
         {...more}
@@ -111,14 +110,12 @@ interface FormProps {
   class?: string;
   /** By a button, by Enter in a line, or by Ctrl-Enter in a text. */
   onSubmit: () => void;
-  /** By Escape. */
-  onCancel?: () => void;
   /** A key opened it: the first line gets the focus before the next key, which would be another shortcut. */
   takesFocus?: boolean;
   children: ComponentChildren;
 }
 
-export function Form({ class: looks, onSubmit, onCancel, takesFocus = false, children }: FormProps): VNode {
+export function Form({ class: looks, onSubmit, takesFocus = false, children }: FormProps): VNode {
   const form = useRef<HTMLFormElement>(null);
   useLayoutEffect(() => {
     if (takesFocus) form.current?.querySelector("input")?.focus();
@@ -133,9 +130,6 @@ export function Form({ class: looks, onSubmit, onCancel, takesFocus = false, chi
       }}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onSubmit();
-        if (event.key !== "Escape" || onCancel === undefined) return;
-        event.stopPropagation();
-        onCancel();
       }}
     >
       {children}

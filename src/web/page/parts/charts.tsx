@@ -75,37 +75,25 @@ interface ColumnsProps {
   onChoose?: (day: string) => void;
 }
 
-/** Columns are drawn in a box of this height, which the browser stretches. */
-const HEIGHT = 100;
-/** A single event is still visible next to a thousand. */
-const LEAST = 3;
-
 export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProps): VNode {
   const most = Math.max(...columns.map(sumOf), Number.MIN_VALUE);
   return (
     <figure class="columns">
       <p class="soft small" aria-hidden="true" children={most > 1e-6 ? format(most) : ""} />
-      <svg
-        viewBox={`0 0 ${columns.length} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={label}
-        class={onChoose === undefined ? undefined : "is-pressable"}
-      >
-        {columns.map((column, at) => (
+      <div class="columns-box" role="img" aria-label={label}>
+        {columns.map((column) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the mouse; the field for the day is there for the keyboard
-          <g key={column.day} onClick={() => onChoose?.(column.day)}>
-            <title>{describe(column, kinds, format)}</title>
-            <rect class="columns-ground" x={at} y={0} width={1} height={HEIGHT} />
-            {stack(column, most).map(({ y, height }, kind) =>
-              height === 0 ? null : (
-                <rect key={kind} class={kinds[kind]?.class} x={at + 0.1} y={y} width={0.8} height={height} />
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the same
+          <div key={column.day} title={describe(column, kinds, format)} onClick={() => onChoose?.(column.day)}>
+            {column.values.map((value, kind) =>
+              value <= 0 ? null : (
+                <span key={kind} class={kinds[kind]?.class} style={{ height: `${(value / most) * 100}%` }} />
               ),
             )}
-          </g>
+          </div>
         ))}
-      </svg>
-      <div class="row between soft small" aria-hidden="true">
+      </div>
+      <div class="row soft small" style={{ justifyContent: "space-between" }} aria-hidden="true">
         {pickDays(columns).map((day) => (
           <span key={day}>{formatDay(day)}</span>
         ))}
@@ -123,15 +111,6 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
       </div>
     </figure>
   );
-}
-
-function stack(column: DayColumn, most: number): { y: number; height: number }[] {
-  let top = HEIGHT;
-  return column.values.map((value) => {
-    const height = value <= 0 ? 0 : Math.max(LEAST, (value / most) * HEIGHT);
-    top -= height;
-    return { y: Math.max(0, top), height };
-  });
 }
 
 function describe(column: DayColumn, kinds: ColumnsProps["kinds"], format: ColumnsProps["format"]): string {

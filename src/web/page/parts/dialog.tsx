@@ -67,8 +67,8 @@ interface Question {
   /** On the button that confirms. */
   yes: string;
   no?: string;
-  /** A line of text to fill in. */
-  field?: { label: string; value?: string; isRequired?: boolean };
+  /** A line of text that must be filled in. */
+  field?: { label: string; value?: string; placeholder?: string };
 }
 
 /** The text that was entered, or "" if none was requested; null if the person cancelled or another dialog was opened. */
@@ -79,7 +79,7 @@ export function ask(question: Question): Promise<string | null> {
 function QuestionDialog(props: { question: Question; onAnswer: (given: string | null) => void }): VNode {
   const { title, text: says, yes, no = "Cancel", field } = props.question;
   const [text, setText] = useState(field?.value ?? "");
-  const isReady = field?.isRequired !== true || text.trim() !== "";
+  const isReady = field === undefined || text.trim() !== "";
   // Before the next paint, or a question that is replaced at once would never be answered.
   useLayoutEffect(() => () => props.onAnswer(null), []);
   const confirm = () => {
@@ -92,7 +92,7 @@ function QuestionDialog(props: { question: Question; onAnswer: (given: string | 
       {says === undefined ? null : <p>{says}</p>}
       {field === undefined ? null : (
         <Form onSubmit={confirm}>
-          <Field label={field.label} autocomplete="off" value={text} onInput={setText} />
+          <Field {...field} value={text} onInput={setText} />
         </Form>
       )}
     </Dialog>

@@ -99,10 +99,10 @@ export function titleOfField(field: string): string {
 /** A memory as it will be, with what goes and comes marked in it. */
 export function Change({ change }: { change: ReviewDetail["changes"][0] }): VNode {
   const { effect, parts } = change;
-  const fields = parts.filter(
-    ({ field, isQuiet }) => field !== null && field !== "name" && field !== "type" && !isQuiet,
-  );
-  const names = parts.filter((part) => (part.field === "name" || part.field === "type") && isChanged(part));
+  // The item's head has its name and type already.
+  const isNew = (part: TextPart) =>
+    !["name", "type"].includes(part.field ?? "") || (effect === "changed" && isChanged(part));
+  const fields = parts.filter((part) => part.field !== null && !part.isQuiet && isNew(part));
   const blocks = parts.filter(({ field }) => field === null);
   const show = (part: TextPart): [string, VNode] => [
     titleOfField(part.field ?? ""),
@@ -114,7 +114,7 @@ export function Change({ change }: { change: ReviewDetail["changes"][0] }): VNod
   ];
   return (
     <div class={`change change-${effect} stack-s`}>
-      <Facts facts={[...(effect === "changed" ? names : []), ...fields].map(show)} />
+      <Facts facts={fields.map(show)} />
       {blocks.map((part, at) => (
         <Block key={at} part={part} isWhole={effect !== "changed"} />
       ))}

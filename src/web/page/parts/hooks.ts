@@ -1,5 +1,5 @@
 /** State that several views use: debounced values, what is near the window, work in progress. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { amend } from "../router.ts";
 
 /** A value that follows another once it has not changed for a while, for requests while typing. */
@@ -12,25 +12,11 @@ export function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
   return [later, setLater];
 }
 
-/** Text that is typed, asked a moment after the last key, and kept in the address under `name`. */
+/** Text that is typed, which is in the address under `name`, and what is asked: the same a moment after the last key. */
 export function useAsked(params: URLSearchParams, name: string, ms: number) {
-  const given = params.get(name) ?? "";
-  const [typed, setTyped] = useState(given);
+  const typed = params.get(name) ?? "";
+  const setTyped = (text: string) => amend({ [name]: text });
   const [asked, askNow] = useLater(typed.trim(), ms);
-  // What this field put into the address last: anything else there came from a link, which counts.
-  const put = useRef(given);
-  useEffect(() => {
-    if (given !== asked && given === put.current) {
-      put.current = asked;
-      amend({ [name]: asked });
-    }
-  }, [asked]);
-  useEffect(() => {
-    if (given === put.current) return;
-    put.current = given;
-    setTyped(given);
-    askNow(given);
-  }, [given]);
   return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
 }
 

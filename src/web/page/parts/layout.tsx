@@ -1,6 +1,6 @@
 /** The parts of a view: its head, sections, modes, tables, and empty and loading states. */
 import type { ComponentChildren, TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useKeys } from "../keyboard.ts";
 import type { Live } from "../live.ts";
 import { amend, formatRoute, route } from "../router.ts";
@@ -16,10 +16,12 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
     document.title = `${title} · memdir`;
   }, [title]);
   return (
-    <header class="page-head row">
+    <header class="page-head row" style={{ alignItems: "flex-start", gap: "0.75rem 1.5rem" }}>
       <div class="grow">
         <h1 tabIndex={-1} dir="auto" children={title} />
-        {props.lead ? <p class="lead soft">{props.lead}</p> : null}
+        {props.lead ? (
+          <p class="lead soft" style={{ maxWidth: "60rem", marginTop: "0.25rem" }} children={props.lead} />
+        ) : null}
       </div>
       {props.children ? <div class="row">{props.children}</div> : null}
     </header>
@@ -49,17 +51,15 @@ export function Modes(props: { label: string; view: string; by: string; modes: R
 
 interface SectionProps {
   title: string;
-  /** Read aloud; the title by default, "" for nothing. */
-  label?: string;
   /** After the title. */
   count?: number | string;
   class?: string;
   children: ComponentChildren;
 }
 
-export function Section({ title, label = title, count, class: looks = "", children }: SectionProps): VNode {
+export function Section({ title, count, class: looks = "", children }: SectionProps): VNode {
   return (
-    <section class={`stack-s ${looks}`.trim()} aria-label={label || undefined}>
+    <section class={`stack-s ${looks}`.trim()} aria-label={title}>
       <Heading title={title} count={count} />
       {children}
     </section>
@@ -75,13 +75,10 @@ export function Heading({ title, count = "" }: { title: string; count?: number |
 }
 
 /** Names with what they stand for, in two columns. */
-export function Facts(props: {
-  facts: readonly [name: ComponentChildren, value: ComponentChildren][];
-  class?: string;
-}): VNode {
+export function Facts({ facts }: { facts: readonly [name: ComponentChildren, value: ComponentChildren][] }): VNode {
   return (
-    <dl class={`facts ${props.class ?? ""}`.trim()}>
-      {props.facts.map(([name, value], at) => (
+    <dl class="facts">
+      {facts.map(([name, value], at) => (
         <div key={at}>
           <dt class="soft" dir="auto">
             {name}
@@ -97,15 +94,15 @@ export function Facts(props: {
 export function Empty(props: { title: string; text?: string; children?: ComponentChildren }): VNode {
   return (
     <div class="empty stack-s soft">
-      <p class="empty-title">{props.title}</p>
+      <p style={{ color: "var(--ink)", font: "600 1rem / 1.55 var(--sans)" }}>{props.title}</p>
       {props.text === undefined ? null : <p>{props.text}</p>}
       {props.children}
     </div>
   );
 }
 
-export function Loading({ text = "Loading…" }: { text?: string }): VNode {
-  return <p class="waiting soft" role="status" children={text} />;
+export function Loading(): VNode {
+  return <p class="waiting soft" role="status" children="Loading…" />;
 }
 
 /** What an answer shows; until it arrives nothing for a moment, then a line, or the error with a way to try again. */
@@ -125,17 +122,15 @@ interface PageProps<T> {
   live: Live<T>;
   /** Buttons in its head. */
   actions?: ComponentChildren;
-  /** Shown in place of the rest if it returns something. */
-  none?: (value: T) => VNode | null;
   children: (value: T) => ComponentChildren;
 }
 
 /** A view that shows the answer to one question. */
-export function Page<T>({ title, lead, live, actions, none, children }: PageProps<T>): VNode {
+export function Page<T>({ title, lead, live, actions, children }: PageProps<T>): VNode {
   return (
     <>
       <PageHead title={title} lead={lead} children={actions} />
-      <Answered live={live}>{(value) => none?.(value) ?? children(value)}</Answered>
+      <Answered live={live} children={children} />
     </>
   );
 }
@@ -166,18 +161,15 @@ export function Choices<Value extends string | null>(props: ChoicesProps<Value>)
   );
 }
 
-interface KindsProps<Kind> {
-  label: string;
-  kinds: readonly { value: Kind; title: string; class: string; count: number }[];
+type KindsProps<Kind> = Pick<ChoicesProps<Kind>, "label" | "choices"> & {
   /** Those that are hidden, as the address has them. */
   without: ReadonlySet<string>;
-}
+};
 
 /** Which kinds of something are shown. */
-export function Kinds<Kind extends string>({ label, kinds, without }: KindsProps<Kind>): VNode {
+export function Kinds<Kind extends string>({ without, ...shown }: KindsProps<Kind>): VNode {
   const turn = (kind: Kind) => amend({ without: toggle<string>(without, kind).join(",") });
-  const isChosen = (kind: Kind) => !without.has(kind);
-  return <Choices label={label} choices={kinds} isChosen={isChosen} onChoose={turn} looks="button button-small" />;
+  return <Choices {...shown} isChosen={(kind) => !without.has(kind)} onChoose={turn} looks="button button-small" />;
 }
 
 export function readWithout(params: URLSearchParams): ReadonlySet<string> {
@@ -207,7 +199,7 @@ export function Table<Row>({ caption, none = "", columns, rows, keyOf }: TablePr
     <table class="table wide">
       <caption class="hidden">{caption}</caption>
       <thead>
-        <tr>
+        <tr class="soft">
           {columns.map(({ title, isNumber }) => (
             <th key={title} scope="col" class={isNumber ? "number" : undefined} children={title} />
           ))}
@@ -249,18 +241,15 @@ export function SearchField({ class: looks, q, wantsFocus = false, children, ...
     input?.select();
   };
   useKeys({ "/": focus });
-  useEffect(() => {
+  // Before the view's title would get the focus, and before the next key.
+  useLayoutEffect(() => {
     if (!wantsFocus) return;
-    // After the view's title has been given the focus. The wish is taken out of the address last: that ends this effect.
-    const frame = requestAnimationFrame(() => {
-      focus();
-      amend({ focus: null });
-    });
-    return () => cancelAnimationFrame(frame);
+    focus();
+    amend({ focus: null });
   }, [wantsFocus]);
   return (
     <search class={looks} ref={place}>
-      <Field isBare type="search" autocomplete="off" spellcheck={false} value={q} {...more} />
+      <Field isBare type="search" spellcheck={false} value={q} {...more} />
       {children}
     </search>
   );

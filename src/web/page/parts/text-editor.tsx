@@ -1,11 +1,11 @@
-/** A large text to be edited: a plain field at once, which the editor replaces as soon as it is loaded; and checked as a save would, while the person types. */
+/** A large text to be edited, and checked as a save would while the person types. */
 import type { VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CheckAnswer, MemoryList, Ref } from "../../api.ts";
 import { useLive } from "../live.ts";
 import { get } from "../remote.ts";
 import type { Draft } from "../views/draft.ts";
-import type { Editor, Finding } from "../views/editor.ts";
+import { type Editor, type Finding, openEditor } from "../views/editor.ts";
 import { useLater } from "./hooks.ts";
 import { Lines } from "./notice.tsx";
 
@@ -21,62 +21,22 @@ interface Props {
 }
 
 export function TextEditor({ label, value, revision, onInput, findings, original }: Props): VNode {
-  const id = useId();
   const host = useRef<HTMLDivElement>(null);
-  const area = useRef<HTMLTextAreaElement>(null);
   const latest = useRef({ value, onInput });
   latest.current = { value, onInput };
   const [editor, setEditor] = useState<Editor | null>(null);
-  // Before the first key can be pressed.
+  // Before the next key can be pressed.
   useLayoutEffect(() => {
-    area.current?.focus({ preventScroll: true });
-    area.current?.setSelectionRange(0, 0);
-  }, []);
-  useEffect(() => {
-    let opened: Editor | null = null;
-    let isEnded = false;
-    const open = async () => {
-      const { openEditor } = await import("../views/editor.ts");
-      if (isEnded || host.current === null) return;
-      const isTyping = area.current !== null && document.activeElement === area.current;
-      opened = openEditor(host.current, {
-        ...{ label, findNames, text: latest.current.value },
-        cursor: isTyping ? (area.current?.selectionStart ?? 0) : null,
-        onChange: (text) => latest.current.onInput(text),
-      });
-      setEditor(opened);
-    };
-    // Without it the plain field stays, which does all but mark and complete.
-    open().catch(() => undefined);
-    return () => {
-      isEnded = true;
-      opened?.close();
-    };
+    if (host.current === null) return;
+    const onChange = (text: string) => latest.current.onInput(text);
+    const opened = openEditor(host.current, { label, findNames, text: latest.current.value, onChange });
+    setEditor(opened);
+    return opened.close;
   }, []);
   useEffect(() => editor?.setText(latest.current.value), [editor, revision]);
   useEffect(() => editor?.setFindings(findings), [editor, JSON.stringify(findings)]);
   useEffect(() => editor?.compareWith(original), [editor, original]);
-  return (
-    <div class="editor">
-      {editor === null ? (
-        <>
-          <label for={id} class="hidden">
-            {label}
-          </label>
-          <textarea
-            ref={area}
-            id={id}
-            rows={24}
-            spellcheck={false}
-            autocapitalize="off"
-            value={value}
-            onInput={(event) => onInput(event.currentTarget.value)}
-          />
-        </>
-      ) : null}
-      <div ref={host} class={editor === null ? "hidden" : undefined} />
-    </div>
-  );
+  return <div class="editor" ref={host} />;
 }
 
 const MOST_NAMES = 20;
@@ -102,14 +62,11 @@ export function useCheck({ directory, file }: Ref, edited: Draft) {
   return [check, asked === edited && !live.isLoading && live.failure === null, live.reload] as const;
 }
 
-export function Findings({ check }: { check: CheckAnswer | null }): VNode {
-  const { secrets = [], problems = [] } = check ?? {};
-  const lines = secrets.map(
-    ({ rule, line }) => `Line ${line} looks like a secret (${rule}). Remove it before you save.`,
-  );
+export function Findings({ findings }: { findings: readonly Finding[] }): VNode {
+  const tone = findings.some(({ isError }) => isError) ? "bad" : "warn";
   return (
     <div class="findings" role="status" aria-live="polite">
-      <Lines lines={[...lines, ...problems]} tone={secrets.length > 0 ? "bad" : "warn"} />
+      <Lines lines={findings.map(({ message }) => message)} tone={tone} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
-/** Texts of memories: verbatim, and Markdown as elements. */
+/** Texts of memories: verbatim, and Markdown as elements; and what is claimed in them. */
 import type { ComponentChildren, VNode } from "preact";
-import type { MarkdownNode } from "../../api.ts";
-import { formatMemoryRoute } from "./basics.tsx";
+import type { ClaimRow, MarkdownNode } from "../../api.ts";
+import { formatMemoryRoute, List, Tag, toneOf } from "./basics.tsx";
 
 /** What scrolls must be reachable by keyboard. */
 export const SCROLLS = { tabIndex: 0 };
@@ -47,7 +47,8 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
     return <input key={at} type="checkbox" checked={checked} disabled aria-label={checked ? "done" : "to do"} />;
   const children = node.children ? node.children.map(render) : text;
   if (kind === "pre") return <pre key={at} dir="auto" {...SCROLLS} children={children} />;
-  if (kind === "table") return <div key={at} class="scroll-x" {...SCROLLS} children={<table>{children}</table>} />;
+  if (kind === "table")
+    return <div key={at} style={{ overflowX: "auto" }} {...SCROLLS} children={<table>{children}</table>} />;
   if (kind === "labelled")
     return (
       <p key={at} class="labelled" dir="auto">
@@ -78,4 +79,19 @@ function renderMemoryLink({ text, href = "", ref }: MarkdownNode, at: number): V
 /** A link to a memory that does not exist. */
 export function Dangling({ name, says }: { name: string; says: string }): VNode {
   return <span class="dangling" title={says} dir="auto" children={name} />;
+}
+
+/** What a memory claims, each with its verdict; what is wrong with the evidence beside it. */
+export function Claims({ claims, first }: { claims: readonly ClaimRow[]; first?: number }): VNode {
+  return (
+    <List rows={claims} first={first} item="row">
+      {({ verdict, text, line, evidence, isWrong }) => (
+        <>
+          <Tag tone={toneOf(verdict)} text={verdict} title={evidence} />
+          <code dir="auto">{text}</code>
+          {isWrong ? <span class="small">{line > 0 ? `line ${line}: ${evidence}` : evidence}</span> : null}
+        </>
+      )}
+    </List>
+  );
 }

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { localDay } from "../../../text/local-day.ts";
 import type { SessionList, SessionRow, SessionView, Timeline, TimelineEvent } from "../../api.ts";
-import { recalls, useLive } from "../live.ts";
+import { useLive } from "../live.ts";
 import { Age, Button, Field, LinkRow, List, Marked, MemoryLink, Soft } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, formatCount, formatDay, formatMoment, gatherDays, keyOf } from "../parts/format.ts";
@@ -42,30 +42,28 @@ function TimelineView({ params }: { params: URLSearchParams }): VNode {
   const without = readWithout(params);
   const [limit, setLimit] = useState(PAGE);
   const query = { limit, before: until === "" ? null : endOf(until) };
-  const live = useLive<Timeline>("/api/timeline", query, { also: recalls, isSteady: true });
+  const live = useLive<Timeline>("/api/timeline", query, { isSteady: true });
   return (
-    <Page
-      title="Activity"
-      lead="Everything that memdir did, as it happens."
-      actions={MODES}
-      live={live}
-      none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
-    >
-      {({ days, counts, events, hasMore }) => (
-        <>
-          <Strip days={days} counts={counts} without={without} />
-          <div class="row">
-            <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
-            {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
-          </div>
-          <Events events={events.filter(({ kind }) => !without.has(kind))} />
-          {hasMore ? (
-            <Older events={events.length} onAsk={() => setLimit(events.length + PAGE)} />
-          ) : (
-            <Soft text="There are no older events." />
-          )}
-        </>
-      )}
+    <Page title="Activity" lead="Everything that memdir did, as it happens." actions={MODES} live={live}>
+      {({ days, counts, events, hasMore }) =>
+        days.length + events.length === 0 ? (
+          NONE
+        ) : (
+          <>
+            <Strip days={days} counts={counts} without={without} />
+            <div class="row">
+              <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
+              {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
+            </div>
+            <Events events={events.filter(({ kind }) => !without.has(kind))} />
+            {hasMore ? (
+              <Older events={events.length} onAsk={() => setLimit(events.length + PAGE)} />
+            ) : (
+              <Soft text="There are no older events." />
+            )}
+          </>
+        )
+      }
     </Page>
   );
 }
@@ -90,7 +88,7 @@ function Strip(props: Pick<Timeline, "days" | "counts"> & { without: ReadonlySet
   const { columns, each } = gatherDays(all, MOST_COLUMNS);
   return (
     <section class="stack" aria-label="By day">
-      <Kinds label="Kinds shown" kinds={kinds} without={without} />
+      <Kinds label="Kinds shown" choices={kinds} without={without} />
       {first === undefined || last === undefined ? null : (
         <Columns
           label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}
@@ -114,7 +112,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
           <List class="ruled" item="event row" rows={these} keyOf={(event) => `${event.at} ${event.says} ${event.by}`}>
             {(event) => (
               <>
-                <time class="age soft" dateTime={event.at} children={timeOf(event.at)} />
+                <time class="age soft" style={{ width: "5rem" }} dateTime={event.at} children={timeOf(event.at)} />
                 <span class={`dot ${KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}`} title={event.kind} />
                 <div class="row row-wide grow">
                   <span dir="auto">{event.says}</span>
@@ -158,7 +156,9 @@ const MESSAGES_SHOWN = 150;
 const LONG_CHARS = 3000;
 
 const CUT = "This conversation is too long to show completely; its end is omitted.";
-const NO_SESSIONS = "Conversations with agents in this project appear here, newest first.";
+const NO_SESSIONS = (
+  <Empty title="No conversations yet" text="Conversations with agents in this project appear here, newest first." />
+);
 const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
 
 function Search({ params }: { params: URLSearchParams }): VNode {
@@ -170,23 +170,24 @@ function Search({ params }: { params: URLSearchParams }): VNode {
         {MODES}
       </PageHead>
       <search>
-        <Field label="Search conversations" type="search" autocomplete="off" value={typed} onInput={setTyped} />
+        <Field label="Search conversations" type="search" value={typed} onInput={setTyped} />
       </search>
       <Answered live={live}>
-        {({ sessions }) =>
-          sessions.length > 0 ? (
-            <>
-              <p class="hidden" role="status" children={formatCount(sessions.length, "conversation")} />
-              <List class="ruled" item="session" rows={sessions} keyOf={({ id }) => id} first={ROWS_SHOWN}>
-                {(row) => <Row row={row} q={asked} />}
-              </List>
-            </>
-          ) : asked === "" ? (
-            <Empty title="No conversations yet" text={NO_SESSIONS} />
-          ) : (
-            <Empty title={`No conversation contains “${asked}”`} />
-          )
-        }
+        {({ sessions }) => (
+          <>
+            <p class="hidden" role="status" children={formatCount(sessions.length, "conversation")} />
+            <List
+              class="ruled"
+              item="session"
+              rows={sessions}
+              keyOf={({ id }) => id}
+              first={ROWS_SHOWN}
+              none={asked === "" ? NO_SESSIONS : <Empty title={`No conversation contains “${asked}”`} />}
+            >
+              {(row) => <Row row={row} q={asked} />}
+            </List>
+          </>
+        )}
       </Answered>
     </>
   );
@@ -268,7 +269,7 @@ function Shown({ shown }: { shown: SessionView["shown"] }): VNode | null {
   const memories = [...new Map(all.map((memory) => [keyOf(memory), memory])).values()];
   if (memories.length === 0) return null;
   return (
-    <div class="shown notice tone-accent stack-xs">
+    <div class="notice tone-accent stack-xs" style={{ margin: "0.5rem 0 0 1.5rem" }}>
       <p class="small soft">{formatCount(memories.length, "memory was", "memories were")} shown to the model:</p>
       <List rows={memories} first={ROWS_SHOWN}>
         {(memory) => (

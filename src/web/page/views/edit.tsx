@@ -11,7 +11,7 @@ import { useGuard } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { keyOf, linesOf } from "../parts/format.ts";
 import { useBusy, useLater } from "../parts/hooks.ts";
-import { Choices, Loading, Page, PageHead, Section } from "../parts/layout.tsx";
+import { Choices, Heading, Loading, Page, PageHead } from "../parts/layout.tsx";
 import { copy, Failed, Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { Findings, TextEditor, useCheck } from "../parts/text-editor.tsx";
 import { Markdown } from "../parts/texts.tsx";
@@ -108,6 +108,7 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
     setTheirs(toField(fresh));
     if (overlaps > 0) tell("Where both changed the same lines, yours are kept. Each place has a button.", "warn");
   };
+  const findings = findingsOf(check);
   const conflict = check?.conflict ?? null;
   const maySave = isDirty && conflict === null && isChecked && check?.secrets.length === 0;
   useKeys({ Escape: close, "Ctrl s": () => maySave && save() });
@@ -144,10 +145,9 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
               {copyButton}
             </div>
           </Notice>
-          <Section title="Changed on disk" label="">
-            {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
-            <Diff lines={conflict.diff} label="Changed on disk" />
-          </Section>
+          <Heading title="Changed on disk" />
+          {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
+          <Diff lines={conflict.diff} label="Changed on disk" />
         </section>
       ) : null}
       <div class="two">
@@ -157,10 +157,10 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
             value={draft.text}
             revision={revision}
             onInput={(typed) => setDraft((now) => ({ base: now.base, text: typed }))}
-            findings={findingsOf(check)}
+            findings={findings}
             original={theirs}
           />
-          <Findings check={check} />
+          <Findings findings={findings} />
         </div>
         <Beside check={check} isDirty={isDirty} isChecked={isChecked} />
       </div>
@@ -172,7 +172,9 @@ function Editor({ place, reference, name, text, isGone }: EditorProps): VNode {
 function findingsOf(check: CheckAnswer | null): Finding[] {
   const { secrets = [], problems = [] } = check ?? {};
   return [
-    ...secrets.map(({ rule, line }) => ({ line, message: `Looks like a secret (${rule})`, isError: true })),
+    ...secrets.map(({ rule, line }) => {
+      return { line, message: `Line ${line} looks like a secret (${rule}). Remove it before you save.`, isError: true };
+    }),
     ...problems.map((message) => {
       return { line: Number(/\bline (\d+)/i.exec(message)?.[1] ?? 1), message, isError: false };
     }),
@@ -262,13 +264,8 @@ export function NewView(_: { params: URLSearchParams }): VNode {
       </PageHead>
       <Failed failure={failure} />
       <div class="form stack" ref={form}>
-        <Field label="Name" says="A short title." autocomplete="off" {...field("name")} />
-        <Field
-          label="Description"
-          says="One line for the index: what it is about."
-          autocomplete="off"
-          {...field("description")}
-        />
+        <Field label="Name" says="A short title." {...field("name")} />
+        <Field label="Description" says="One line for the index: what it is about." {...field("description")} />
         <Alike words={[values.name, values.description, values.body].join("\n").trim()} />
         <TypeField {...field("type")} />
         <Field label="Kept for" options={SCOPES} {...field("scope")} />

@@ -1,4 +1,4 @@
-/** The editor for a memory's file: CodeMirror with line numbers, findings, names after `[[`, and a comparison with another text. Loaded when it is needed. */
+/** The editor for a memory's file: CodeMirror with line numbers, findings, names after `[[`, and a comparison with another text. */
 import { autocompletion, type CompletionSource, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
@@ -17,8 +17,6 @@ export interface Finding {
 interface EditorOptions {
   text: string;
   label: string;
-  /** Where the person was typing when it was opened; null if they were not. */
-  cursor: number | null;
   onChange: (text: string) => void;
   /** Names of memories that contain these letters. */
   findNames: (letters: string) => Promise<string[]>;
@@ -34,7 +32,6 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
     ...{ parent: root, root },
     state: EditorState.create({
       doc: options.text,
-      selection: { anchor: Math.min(options.cursor ?? 0, options.text.length) },
       extensions: [
         ...[lineNumbers(), history(), highlightActiveLine(), lintGutter(), EditorView.lineWrapping, markdown, THEME],
         autocompletion({ override: [openNames(options.findNames)], icons: false }),
@@ -47,7 +44,7 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
       ],
     }),
   });
-  if (options.cursor !== null) view.focus();
+  view.focus();
   return {
     /** Keeps the cursor where the text around it stays. */
     setText(text: string): void {

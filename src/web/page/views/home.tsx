@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { type HealthView, type Home, REVIEW_KINDS, type ReviewKind } from "../../api.ts";
-import { measured, recalls, useLive, useStart, waiting } from "../live.ts";
+import { useLive, useStart, waiting } from "../live.ts";
 import { Age, Bar, Button, formatMemoryRoute, LinkRow, List, MemoryLink, Soft, type Tone } from "../parts/basics.tsx";
 import { tellChanged } from "../parts/change.ts";
 import { Columns, ContextBar } from "../parts/charts.tsx";
@@ -17,7 +17,7 @@ import { useStore } from "../store.ts";
 export function HomeView(_: { params: URLSearchParams }): VNode {
   const { project } = useStart();
   const since = useLastVisit(project);
-  const live = useLive<Home>("/api/home", { since }, { also: recalls });
+  const live = useLive<Home>("/api/home", { since });
   return (
     <>
       <PageHead title="Home" lead={live.value && sumUp(live.value)} />
@@ -89,7 +89,9 @@ function WaitingPanel(): VNode {
           <List class="waits" rows={kinds}>
             {(kind) => (
               <a href={formatRoute("review", { kind })}>
-                <strong class="number">{waits.counts[kind].toLocaleString()}</strong>
+                <strong class="number" style={{ minWidth: "3rem", fontSize: "1rem" }}>
+                  {waits.counts[kind].toLocaleString()}
+                </strong>
                 {WAITS[kind][waits.counts[kind] === 1 ? 0 : 1]}
               </a>
             )}
@@ -154,22 +156,16 @@ function GivenPanel({ given, total }: { given: Home["given"]; total: number }): 
           {index.lines.toLocaleString()} of {index.maxLines.toLocaleString()} lines.
         </span>
       </p>
-      {most.length === 0 ? (
-        <Soft text="Nothing was recalled yet." />
-      ) : (
-        <>
-          <h3>Recalled most</h3>
-          <List class="counts" label="Recalled most" rows={most}>
-            {(memory) => (
-              <>
-                <span dir="auto" children={<MemoryLink memory={memory} />} />
-                <Bar share={memory.count / often} label={memory.name} tone="plain" />
-                <span class="number">{memory.count.toLocaleString()}</span>
-              </>
-            )}
-          </List>
-        </>
-      )}
+      {most.length === 0 ? null : <h3>Recalled most</h3>}
+      <List class="counts" label="Recalled most" rows={most} none={<Soft text="Nothing was recalled yet." />}>
+        {(memory) => (
+          <>
+            <span dir="auto" children={<MemoryLink memory={memory} />} />
+            <Bar share={memory.count / often} label={memory.name} tone="plain" />
+            <span class="number">{memory.count.toLocaleString()}</span>
+          </>
+        )}
+      </List>
       <p class="row row-wide">
         <a href={formatRoute("recall")}>Try a prompt</a>
         <a href={formatRoute("recall", { tab: "context" })}>See all of it</a>
@@ -183,12 +179,12 @@ const GOOD = 80;
 const POOR = 50;
 
 function HealthPanel(): VNode {
-  const health = useLive<HealthView>("/api/health", {}, { also: measured }).value;
+  const health = useLive<HealthView>("/api/health").value;
   const { score = null, parts = [], memories = 0, isComplete = false } = health ?? {};
   const says = score === null ? "Reading every memory…" : isComplete ? "" : "Measuring again…";
   const none = <Soft text={`Nothing is wrong with ${formatCount(memories, "memory", "memories")}.`} />;
   return (
-    <section class="card stack-s health" aria-label="Health">
+    <section class="card stack-s health" aria-label="Health" style={{ minHeight: "9rem" }}>
       <div class="row row-wide">
         <Heading title="Health" />
         {score === null ? null : <Score score={score} />}

@@ -61,12 +61,13 @@ export function MemoryTable(props: Props): VNode {
   /** Those that were fetched, by their place. */
   const rows = useMemo(() => new Map<number, ListedMemory>(), [JSON.stringify(query)]);
   for (const [at, row] of list.rows.entries()) rows.set(at, row);
-  const { current, findCurrent, choose, move, giveFocus } = useCurrent(list.found, rows, table);
+  const cursor = useCursor(list.found, rows, table);
+  const { current, findCurrent, move } = cursor;
   const { readOnly } = useStart();
   const isRising = FALLING.has(sort) === isReversed;
   /** Where the rendered pages begin: the tab key leads to the current row if it is in one of them, else to the first row of all. */
   const [rendered, setRendered] = useState<readonly number[]>([]);
-  const at = [...rows].find(([, row]) => keyOf(row) === current)?.[0];
+  const at = [...rows].find(([place, row]) => place < list.found && keyOf(row) === current)?.[0];
   const reachable = at !== undefined && rendered.includes(at - (at % PAGE)) ? at : Math.min(...rendered);
   useKeys({
     ArrowDown: (event) => move(event, 1),
@@ -113,19 +114,16 @@ export function MemoryTable(props: Props): VNode {
         </tr>
       </thead>
       {Array.from({ length: Math.ceil(list.found / PAGE) }, (_, page) => (
-        <PageRows
-          key={page}
-          {...props}
-          {...{ rows, current, reachable, setRendered, choose, giveFocus }}
-          offset={page * PAGE}
-        />
+        <PageRows key={page} {...props} {...{ rows, cursor, reachable, setRendered }} offset={page * PAGE} />
       ))}
     </table>
   );
 }
 
-interface PageProps extends Props, Omit<ReturnType<typeof useCurrent>, "findCurrent" | "move"> {
+interface PageProps extends Props {
   rows: Map<number, ListedMemory>;
+  cursor: ReturnType<typeof useCursor>;
+  /** The row that the tab key leads to; arrows lead to the others. */
   reachable: number;
   setRendered: (change: (before: readonly number[]) => readonly number[]) => void;
   offset: number;
@@ -133,8 +131,7 @@ interface PageProps extends Props, Omit<ReturnType<typeof useCurrent>, "findCurr
 
 /** A page of rows, fetched and rendered near the window; elsewhere a gap as high as they are. */
 function PageRows(props: PageProps): VNode {
-  const { query, list, q, selected, onSelect, rows, current, reachable, setRendered, choose, giveFocus, offset } =
-    props;
+  const { query, list, rows, cursor, setRendered, offset } = props;
   const place = useRef<HTMLTableSectionElement>(null);
   const isFirst = offset === 0;
   const isShown = useNear(place, BEYOND, isFirst) || list.found <= FEW;
@@ -142,7 +139,7 @@ function PageRows(props: PageProps): VNode {
   const live = useLive<MemoryList>(isShown && !isFirst ? "/api/memories" : null, asked);
   const fetched = (isFirst ? list : live.value)?.rows;
   for (const [at, row] of fetched?.entries() ?? []) rows.set(offset + at, row);
-  useLayoutEffect(giveFocus);
+  useLayoutEffect(cursor.giveFocus);
   const isRendered = isShown && fetched !== undefined;
   useLayoutEffect(() => {
     if (!isRendered) return;
@@ -161,35 +158,17 @@ function PageRows(props: PageProps): VNode {
   }
   return (
     <tbody ref={place}>
-      {fetched.map((row, nth) => {
-        const key = keyOf(row);
-        return (
-          <Row
-            key={key}
-            {...{ row, q, onSelect }}
-            at={offset + nth}
-            isCurrent={key === current}
-            isSelected={selected.has(key)}
-            onFocus={() => choose(key)}
-            isReachable={offset + nth === reachable}
-          />
-        );
-      })}
+      {fetched.map((row, nth) => (
+        <Row key={keyOf(row)} {...props} row={row} at={offset + nth} />
+      ))}
     </tbody>
   );
 }
 
-interface RowProps extends Pick<Props, "q" | "onSelect"> {
-  row: ListedMemory;
-  at: number;
-  isCurrent: boolean;
-  isSelected: boolean;
-  /** By the tab key; the others by arrows. */
-  isReachable: boolean;
-  onFocus: () => void;
-}
-
-function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus }: RowProps): VNode {
+function Row(props: PageProps & { row: ListedMemory; at: number }): VNode {
+  const { row, at, q, selected, onSelect, cursor, reachable } = props;
+  const key = keyOf(row);
+  const isSelected = selected.has(key);
   const [name, description] = [showName(row.name), showName(row.description)];
   const address = formatMemoryRoute(row);
   // A press anywhere on the row opens it, unless it was meant for something in it or selects text.
@@ -198,9 +177,9 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
     if (event.ctrlKey || event.metaKey) window.open(address);
     else goToMemory(row);
   };
-  const looks = `entry small soft${isCurrent ? " is-current" : ""}${isSelected ? " is-selected" : ""}`;
+  const looks = `entry small soft${key === cursor.current ? " is-current" : ""}${isSelected ? " is-selected" : ""}`;
   return (
-    <tr class={looks} aria-rowindex={at + 2} data-row={keyOf(row)} onClick={open}>
+    <tr class={looks} aria-rowindex={at + 2} data-row={key} onClick={open}>
       {onSelect === null ? null : (
         <td class="col-select">
           <input
@@ -209,13 +188,20 @@ function Row({ row, at, q, isCurrent, isSelected, isReachable, onSelect, onFocus
             aria-label={`Select ${name}`}
             checked={isSelected}
             disabled={row.isReadOnly}
-            onChange={() => onSelect(keyOf(row))}
+            onChange={() => onSelect(key)}
           />
         </td>
       )}
       <td class="col-name">
         <span class="name row">
-          <a class="clip" href={address} tabIndex={isReachable ? 0 : -1} dir="auto" title={name} onFocus={onFocus}>
+          <a
+            class="clip"
+            href={address}
+            tabIndex={at === reachable ? 0 : -1}
+            dir="auto"
+            title={name}
+            onFocus={() => cursor.choose(key)}
+          >
             <Marked text={name} q={q} />
           </a>
           {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
@@ -246,7 +232,7 @@ function Verdict({ verdict }: { verdict: ListedMemory["verdict"] }): VNode {
 }
 
 /** The memory that keys act on, by its key, so that a list that is fetched again keeps it, and what changes it. */
-function useCurrent(count: number, rows: Map<number, ListedMemory>, table: { current: HTMLTableElement | null }) {
+function useCursor(count: number, rows: Map<number, ListedMemory>, table: { current: HTMLTableElement | null }) {
   const [current, setCurrent] = useState(lastSelected);
   const wantsFocus = useRef(false);
   const places = () => [...rows].filter(([at]) => at < count);

@@ -1,6 +1,6 @@
 /** All memories: searched while typing, filtered, sorted, a page at a time; several can be changed at once. */
 import type { TargetedKeyboardEvent, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type BulkAnswer, FILTERS, type Filter, type MemoryList, type Sort } from "../../api.ts";
 import { useCommands, useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
@@ -13,29 +13,13 @@ import { Failed, tell, told } from "../parts/notice.tsx";
 import { get, type Query, send } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
 import { COLUMNS, MemoryTable, PAGE } from "./list-table.tsx";
+import { MapView } from "./map.tsx";
 
 export function ListView({ params }: { params: URLSearchParams }): VNode {
-  return params.get("as") === "map" ? <LaterMap params={params} /> : <Rows params={params} />;
+  return params.get("as") === "map" ? <MapView params={params} modes={MODES} /> : <Rows params={params} />;
 }
 
 const MODES = <Modes label="How memories are shown" view="memories" by="as" modes={{ List: null, Map: "map" }} />;
-
-type View = (props: { params: URLSearchParams; modes: VNode }) => VNode;
-
-/** Only the map needs graph layout, so it is loaded when it is opened. */
-function LaterMap({ params }: { params: URLSearchParams }): VNode {
-  const [Loaded, setLoaded] = useState<View | null>(null);
-  useEffect(() => {
-    void import("./map.tsx").then(({ MapView }) => setLoaded(() => MapView));
-  }, []);
-  if (Loaded !== null) return <Loaded params={params} modes={MODES} />;
-  return (
-    <>
-      <PageHead title="Memories" />
-      <Loading />
-    </>
-  );
-}
 
 /** After the last key: finding the meaning of words takes the server longer than a keystroke. */
 const REST_MS = 300;
@@ -46,17 +30,16 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
   const { readOnly } = useStart();
   const query: Query = { q, quick: q !== rested || null, sort: params.get("sort"), reversed: params.get("reversed") };
   for (const name of FILTERS) query[name] = params.get(name);
-  const { shown, failure } = useFirstPage(query);
-  const list = shown?.list ?? null;
+  const live = useLive<MemoryList>("/api/memories", { ...query, limit: PAGE }, { isSteady: true });
+  const list = live.value;
+  useEffect(() => {
+    if (list?.isEarly) live.reload();
+  }, [list]);
   const [selected, turn, selection] = useSelection(query, list?.found ?? 0);
   const sort = (params.get("sort") ?? (q === "" ? "age" : "rank")) as Sort;
   const isReversed = params.get("reversed") === "true";
-  const sortBy = (next: Sort) =>
-    amend(next === sort ? { sort: next, reversed: isReversed ? null : true } : { sort: next, reversed: null });
-  const clear = () => {
-    setTyped("");
-    amend({ q: null, ...Object.fromEntries(FILTERS.map((name) => [name, null])) });
-  };
+  const sortBy = (next: Sort) => amend({ sort: next, reversed: (next === sort && !isReversed) || null });
+  const clear = () => amend({ q: null, ...Object.fromEntries(FILTERS.map((name) => [name, null])) });
   const press = (event: TargetedKeyboardEvent<HTMLElement>) => {
     if (event.key === "Escape") {
       event.stopPropagation();
@@ -100,8 +83,8 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
           onInput={(next) => sortBy(next as Sort)}
         />
       </div>
-      <Failed failure={failure} />
-      {shown === null || list === null ? (
+      <Failed failure={live.failure?.status === 0 ? null : live.failure} />
+      {list === null ? (
         <Loading />
       ) : list.total === 0 ? (
         NO_MEMORY
@@ -111,8 +94,7 @@ function Rows({ params }: { params: URLSearchParams }): VNode {
         </Empty>
       ) : (
         <MemoryTable
-          {...shown}
-          {...{ sort, isReversed, selected, q }}
+          {...{ query, list, sort, isReversed, selected, q }}
           onSort={sortBy}
           onSelect={readOnly ? null : turn}
         />
@@ -131,17 +113,6 @@ const NO_MEMORY = (
 
 const SORTS_NARROW = COLUMNS.map(({ sort, title }) => [sort, `By ${title.toLowerCase()}`] as const);
 
-/** The first page of a list, with the counts; the one before stays until the next is there. */
-function useFirstPage(query: Query) {
-  const live = useLive<MemoryList>("/api/memories", { ...query, limit: PAGE });
-  const shown = useRef<{ query: Query; list: MemoryList } | null>(null);
-  if (live.value !== null) shown.current = { query, list: live.value };
-  useEffect(() => {
-    if (live.value?.isEarly) live.reload();
-  }, [live.value]);
-  return { shown: shown.current, failure: live.failure?.status === 0 ? null : live.failure };
-}
-
 interface FilterProps {
   name: Filter;
   /** As the address has it: values joined by commas. */
@@ -151,34 +122,21 @@ interface FilterProps {
 
 /** A menu of values with how many memories each would show; several can be chosen. */
 function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
-  const menu = useRef<HTMLDetailsElement>(null);
+  const id = useId();
   const values = chosen === "" ? [] : chosen.split(",");
   // A filter in the address is shown, even if no memory matches it; one with a single value filters nothing.
   const missing = values.filter((value) => !facet.some((each) => each.value === value));
   const all = [...facet, ...missing.map((value) => ({ value, count: 0 }))];
   if (all.length < 2 && values.length === 0) return null;
   const turn = (value: string) => amend({ [name]: toggle(values, value).join(",") });
-  const close = (event: FocusEvent) => {
-    if (!menu.current?.contains(event.relatedTarget as Node | null)) menu.current?.removeAttribute("open");
-  };
   const title = name.replace(/^./, (first) => first.toUpperCase());
   return (
-    <details
-      ref={menu}
-      class={`filter${values.length > 0 ? " is-set" : ""}`}
-      onFocusOut={close}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || !menu.current?.open) return;
-        event.stopPropagation();
-        menu.current.open = false;
-        menu.current.querySelector("summary")?.focus();
-      }}
-    >
-      <summary class="button button-small">
+    <div class={`filter${values.length > 0 ? " is-set" : ""}`}>
+      <button type="button" class="button button-small" style={{ maxWidth: "20rem" }} popoverTarget={id}>
         {title}
         {values.length > 0 ? `: ${values.join(", ")}` : ""} <span aria-hidden="true">▾</span>
-      </summary>
-      <fieldset class="plain-set filter-menu card">
+      </button>
+      <fieldset id={id} popover="auto" class="plain-set filter-menu card">
         <legend class="hidden">{title}</legend>
         {all.map(({ value, count }) => (
           <label key={value} class="row">
@@ -190,7 +148,7 @@ function FilterMenu({ name, chosen, facet }: FilterProps): VNode | null {
           </label>
         ))}
       </fieldset>
-    </details>
+    </div>
   );
 }
 

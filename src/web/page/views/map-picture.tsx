@@ -8,7 +8,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
 import { Button } from "../parts/basics.tsx";
 import { keyOf } from "../parts/format.ts";
-import { fitTo, listenToGestures, move, type Spot, type Viewport, zoomBy } from "./viewport.ts";
+import { fitTo, move, type Spot, useGestures, type Viewport, zoomBy } from "./viewport.ts";
 
 export type Node = MemoryMap["nodes"][number];
 export type Choose = (node: Node | undefined) => void;
@@ -42,39 +42,31 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
   const [moved, setMoved] = useState<Viewport | null>(null);
   const [width, height] = [svg.current?.clientWidth ?? 0, svg.current?.clientHeight ?? 0];
   const viewport = moved ?? fitTo(points, width, height);
-  const change = (by: (from: Viewport) => Viewport) => setMoved((now) => by(now ?? latest.current.viewport));
-  const latest = useRef({ viewport, nodes, hold, onChoose });
-  latest.current = { viewport, nodes, hold, onChoose };
+  const { k, x, y } = viewport;
+  const change = (by: (from: Viewport) => Viewport) => setMoved((now) => by(now ?? viewport));
+  const gestures = useGestures({
+    onClick: (at) => onChoose(nodes[at ?? -1]),
+    onDrag: (at, place) => hold(at, { x: (place.x - x) / k, y: (place.y - y) / k }),
+    onDrop: (at) => hold(at, null),
+    onMove: (right, down) => change((from) => move(from, right, down)),
+    onZoom: (by, around) => change((from) => zoomBy(from, by, around.x, around.y)),
+  });
   useEffect(() => {
-    if (svg.current === null) return;
     const sizing = new ResizeObserver(() => redraw(0));
-    sizing.observe(svg.current);
-    const stopListening = listenToGestures(svg.current, {
-      onClick: (at) => latest.current.onChoose(latest.current.nodes[at ?? -1]),
-      onDrag(at, place) {
-        const { x, y, k } = latest.current.viewport;
-        latest.current.hold(at, { x: (place.x - x) / k, y: (place.y - y) / k });
-      },
-      onDrop: (at) => latest.current.hold(at, null),
-      onMove: (x, y) => change((from) => move(from, x, y)),
-      onZoom: (by, { x, y }) => change((from) => zoomBy(from, by, x, y)),
-    });
-    return () => {
-      sizing.disconnect();
-      stopListening();
-    };
+    if (svg.current !== null) sizing.observe(svg.current);
+    return () => sizing.disconnect();
   }, []);
   const zoom = (by: number) => change((from) => zoomBy(from, by, width / 2, height / 2));
   const near = chosen === null ? null : linked[chosen];
   const matching = useMemo(() => found && new Set(found.map((each) => nodes.indexOf(each))), [map, found]);
   const isFaded = (at: number) => (near ? !near.has(at) : matching !== null && !matching.has(at));
-  const { k, x, y } = viewport;
   // Set on the names alone: on the whole picture it would restyle every point.
   const scale = { "--k": k.toFixed(3) };
   return (
     <div class="map-frame">
       <svg
         ref={svg}
+        {...gestures}
         class="map card"
         role="img"
         aria-label={`${nodes.length} memories and ${edges.length} connections; the list has the same content as text`}
@@ -124,7 +116,7 @@ export function MapPicture({ map, edges, chosen: node, found, onChoose }: Props)
           </g>
         </g>
       </svg>
-      <div class="map-tools row">
+      <div class="map-tools row" style={{ inset: "0.5rem 0.5rem auto auto" }}>
         <Button isSmall text="+" aria-label="Zoom in" onClick={() => zoom(1.4)} />
         <Button isSmall text="−" aria-label="Zoom out" onClick={() => zoom(1 / 1.4)} />
         <Button isSmall text="Fit" aria-label="Fit all of the map" onClick={() => setMoved(null)} />

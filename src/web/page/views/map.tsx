@@ -18,20 +18,19 @@ const KINDS: { value: Edge["kind"]; title: string; class: string }[] = [
   { value: "supersedes", title: "Supersedes", class: "edge-sample edge-supersedes" },
 ];
 
-const NONE = "Memories appear here as points, connected where one links to another or says something similar.";
+const NONE = (
+  <Empty
+    title="There is nothing to map yet"
+    text="Memories appear here as points, connected where one links to another or says something similar."
+  />
+);
 
 /** `modes`: the way back to the list. */
 export function MapView({ params, modes }: { params: URLSearchParams; modes: VNode }): VNode {
   const live = useLive<MemoryMap>("/api/map");
   return (
-    <Page
-      title="Memories"
-      lead={live.value === null ? undefined : saysShown(live.value)}
-      live={live}
-      actions={modes}
-      none={({ nodes }) => (nodes.length === 0 ? <Empty title="There is nothing to map yet" text={NONE} /> : null)}
-    >
-      {(map) => <Connections map={map} params={params} />}
+    <Page title="Memories" lead={live.value === null ? undefined : saysShown(live.value)} live={live} actions={modes}>
+      {(map) => (map.nodes.length === 0 ? NONE : <Connections map={map} params={params} />)}
     </Page>
   );
 }
@@ -67,7 +66,7 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
     <>
       <div class="row">
         {finder}
-        <Kinds label="Connections shown" kinds={kinds} without={without} />
+        <Kinds label="Connections shown" choices={kinds} without={without} />
         <Button isSmall text="As text" aria-pressed={isList} onClick={() => amend({ text: isList ? null : "true" })} />
       </div>
       {isList ? (

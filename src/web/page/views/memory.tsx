@@ -1,6 +1,5 @@
 /** One memory: its text, and beside it whether it holds, its cues and links, where it was shown, and its history. */
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView, Ref, ReviewVerb, VerbAnswer } from "../../api.ts";
 import { type Command, useCommands, useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
@@ -11,11 +10,10 @@ import { Diff } from "../parts/diff.tsx";
 import { formatBytes, formatCount, formatMoment, showName } from "../parts/format.ts";
 import { Empty, Facts, Page, PageHead, Section } from "../parts/layout.tsx";
 import { copy, Lines, tell, tellFailure, told } from "../parts/notice.tsx";
-import { Dangling, Markdown } from "../parts/texts.tsx";
+import { Claims, Dangling, Markdown } from "../parts/texts.tsx";
 import { send } from "../remote.ts";
 import { formatRoute, go, goBack, replace } from "../router.ts";
-import { CueForm } from "./review-item.tsx";
-import { perform, sumUp, VERBS } from "./review-verbs.ts";
+import { askCue, perform, sumUp, VERBS } from "./review-verbs.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const query = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
@@ -23,11 +21,11 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const { readOnly } = useStart();
   const memory = live.value;
   const mayChange = memory !== null && !readOnly && !memory.row.isReadOnly;
-  const [isCueing, setCueing] = useState(false);
   const act: Act | null = mayChange ? (verb, more = {}) => void run(memory, verb, more) : null;
-  const [buttons, others] = act === null ? [[], []] : commandsOf(memory as MemoryView, act, () => setCueing(true));
+  const [buttons, others] = act === null ? [[], []] : commandsOf(memory as MemoryView, act);
+  const [cue] = others;
   useCommands([...buttons, ...others]);
-  useKeys({ Escape: () => (isCueing ? setCueing(false) : goBack("memories")) });
+  useKeys({ Escape: () => goBack("memories") });
   if (memory === null)
     return live.failure?.status === 404 ? (
       <Gone file={query.file} />
@@ -56,28 +54,14 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       <div class="memory two">
         <article class="stack" aria-label="Content">
           {wrong.length === 0 ? null : <Wrong claims={wrong} act={act} />}
-          {body.length === 0 ? (
-            <Soft text="The memory has no text beyond its description." />
-          ) : (
-            <Markdown nodes={body} />
-          )}
+          {body.length > 0 ? <Markdown nodes={body} /> : <Soft text={NO_TEXT} />}
         </article>
-        <aside class="records small" aria-label="About this memory">
+        <aside class="small" style={{ columns: "20rem", columnGap: "1.5rem" }} aria-label="About this memory">
           <Section class="record" title="Cues" count={cues.length}>
             <List rows={cues} none={<Soft text="None: it is found by its own words alone." />}>
               {(cue) => <span dir="auto">{cue}</span>}
             </List>
-            {act === null ? null : isCueing ? (
-              <CueForm
-                onCancel={() => setCueing(false)}
-                onAdd={(cue) => {
-                  setCueing(false);
-                  act("cue", { cue });
-                }}
-              />
-            ) : (
-              <Button isSmall text="Add a cue" onClick={() => setCueing(true)} />
-            )}
+            {cue === undefined ? null : <Button isSmall text="Add a cue" onClick={cue.run} />}
           </Section>
           {linked === 0 ? null : (
             <Section title="Links" count={linked} class="record">
@@ -89,14 +73,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           </Section>
           {right.length === 0 ? null : (
             <Section title="What it names" count={right.length} class="record">
-              <List rows={right} first={6} item="row">
-                {({ verdict, text, evidence }) => (
-                  <>
-                    <Tag tone={toneOf(verdict)} text={verdict} title={evidence} />
-                    <code dir="auto">{text}</code>
-                  </>
-                )}
-              </List>
+              <Claims claims={right} first={6} />
             </Section>
           )}
           <Section class="record" title="History" count={history.length}>
@@ -113,6 +90,8 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
+const NO_TEXT = "The memory has no text beyond its description.";
+
 async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise<void> {
   // As an item of Review, whose verbs are the same.
   const item = { id: "", kind: "finding", title: row.name, memory: row, other: null } as const;
@@ -123,25 +102,22 @@ async function run({ row }: MemoryView, verb: ReviewVerb, more: object): Promise
 }
 
 function Marks({ row, isWrong }: { row: MemoryView["row"]; isWrong: boolean }): VNode {
-  const { verdict } = row;
-  const marks = [
-    <TypeTag key="type" type={row.type} />,
-    row.scope === "team" ? "shared with the team" : `in ${row.scope}`,
-    row.author === null ? null : `by ${row.author}`,
-    <span key="age">
-      changed <Age at={row.modified} />
-    </span>,
-    row.pinned ? <Tag key="pin" tone="accent" text="pinned" /> : null,
-    row.isReadOnly ? "read-only" : null,
-    verdict === null || verdict.state === "no claims" ? null : (
-      // What is wrong is said above the text.
-      <Tag key="verdict" tone={toneOf(verdict.state)} text={isWrong ? "out of date" : verdict.says || verdict.state} />
-    ),
-  ];
+  const { scope, author, verdict } = row;
   return (
-    <List class="row row-wide soft small" rows={marks.filter((mark) => mark !== null)}>
-      {(mark) => <span dir="auto">{mark}</span>}
-    </List>
+    <p class="row row-wide soft small">
+      <TypeTag type={row.type} />
+      <bdi>{scope === "team" ? "shared with the team" : `in ${scope}`}</bdi>
+      {author === null ? null : <bdi>by {author}</bdi>}
+      <span>
+        changed <Age at={row.modified} />
+      </span>
+      {row.pinned ? <Tag tone="accent" text="pinned" /> : null}
+      {row.isReadOnly ? <span>read-only</span> : null}
+      {verdict === null || verdict.state === "no claims" ? null : (
+        // What is wrong is said above the text.
+        <Tag tone={toneOf(verdict.state)} text={isWrong ? "out of date" : verdict.says || verdict.state} />
+      )}
+    </p>
   );
 }
 
@@ -164,8 +140,9 @@ function Gone({ file }: { file: string }): VNode {
 type Act = (verb: ReviewVerb, more?: object) => void;
 
 /** What has a button, and what only the palette and the keys offer. All of it can be undone, so nothing asks first. */
-function commandsOf(memory: MemoryView, act: Act, onCue: () => void): [buttons: Command[], others: Command[]] {
+function commandsOf(memory: MemoryView, act: Act): [buttons: Command[], others: Command[]] {
   const { directory, file, pinned, scope, type, path } = memory.row;
+  const addCue = () => askCue((cue) => act("cue", { cue }));
   const verb = (name: ReviewVerb): Command => ({
     ...OF_THIS,
     title: VERBS[name].title,
@@ -182,7 +159,7 @@ function commandsOf(memory: MemoryView, act: Act, onCue: () => void): [buttons: 
       ...(scope !== "team" && type !== "user" ? [share] : []),
       verb("forget"),
     ],
-    [verb("true"), { ...verb("cue"), run: onCue }, { title: "Copy the path", says: file, run: () => copyPath(path) }],
+    [{ ...verb("cue"), run: addCue }, verb("true"), { title: "Copy the path", says: file, run: () => copyPath(path) }],
   ];
 }
 
@@ -193,7 +170,7 @@ async function rename({ row: { directory, file, name }, links }: MemoryView): Pr
     title: "Rename",
     text: saysLinks(links.from.length),
     yes: "Rename",
-    field: { label: "New name", value: name, isRequired: true },
+    field: { label: "New name", value: name },
   });
   if (wanted === null || wanted === name) return;
   const renamed = await told(send<VerbAnswer>("POST", "/api/rename", { directory, file, to: wanted }));
@@ -224,18 +201,7 @@ function Wrong({ claims, act }: { claims: ClaimRow[]; act: Act | null }): VNode 
   const isMoved = claims.some(({ verdict }) => verdict === "moved");
   return (
     <section class="notice tone-warn stack-s" aria-label="Out of date">
-      <List rows={claims} item="row">
-        {({ verdict, text, line, evidence }) => (
-          <>
-            <Tag tone={toneOf(verdict)} text={verdict} />
-            <code dir="auto">{text}</code>
-            <span class="small">
-              {line > 0 ? `line ${line}: ` : ""}
-              {evidence}
-            </span>
-          </>
-        )}
-      </List>
+      <Claims claims={claims} />
       {act === null ? null : (
         <div class="row">
           {isMoved ? <Button isSmall text="Fix the path" kind="primary" onClick={() => act("fix")} /> : null}
@@ -255,22 +221,18 @@ function LinkGraph({ links }: { links: MemoryView["links"] }): VNode {
   const [from, to] = [links.from.slice(0, MOST_SHOWN), links.to.slice(0, MOST_SHOWN)];
   const height = Math.max(from.length, to.length, 1) * ROW;
   const middle = height / 2;
-  const lines = (of: number, x: number, isFrom: boolean) =>
-    Array.from({ length: of }, (_, nth) => {
-      const y = middle + (nth - (of - 1) / 2) * ROW;
-      const side = isFrom
-        ? `M2 ${y}C20 ${y} 20 ${middle} ${x} ${middle}`
-        : `M${x} ${middle}C60 ${middle} 60 ${y} 78 ${y}`;
-      return <path key={`${isFrom} ${nth}`} class="edge" d={side} />;
-    });
+  const curves = (names: number, outer: number, bend: number, inner: number) =>
+    Array.from({ length: names }, (_, nth) => {
+      const y = middle + (nth - (names - 1) / 2) * ROW;
+      return `M${outer} ${y}C${bend} ${y} ${bend} ${middle} ${inner} ${middle}`;
+    }).join("");
   const rest = links.from.length + links.to.length - from.length - to.length;
   return (
     <>
       <div class="link-graph">
         <LinkList title="Linked from" links={from} />
         <svg viewBox={`0 0 80 ${height}`} height={height} aria-hidden="true">
-          {lines(from.length, 34, true)}
-          {lines(to.length, 46, false)}
+          <path class="edge" d={curves(from.length, 2, 20, 34) + curves(to.length, 78, 60, 46)} />
           <circle class="point is-chosen" cx={40} cy={middle} r={6} />
         </svg>
         <LinkList title="Links to" links={to} />

@@ -164,9 +164,9 @@ function Confidence({ memory: { confidence } }: { memory: InspectedMemory }): VN
   return (
     <div class="confidence row small" title={label}>
       {confidence.toFixed(2)}
-      <div>
+      <div style={{ width: "8rem" }}>
         <Bar share={confidence} label={label} tone={isSure ? "accent" : "plain"} />
-        <span style={{ insetInlineStart: "50%" }} aria-hidden="true" />
+        <span style={{ inset: "-3px auto -3px 50%", width: "2px", background: "var(--ink)" }} aria-hidden="true" />
       </div>
     </div>
   );
@@ -188,7 +188,6 @@ function Context({ params }: { params: URLSearchParams }): VNode {
               <Field
                 label="When an agent reads or writes this file"
                 class="mono"
-                autocomplete="off"
                 autocapitalize="off"
                 spellcheck={false}
                 placeholder="src/server/routes.ts"
@@ -258,7 +257,7 @@ function Instructions({ rows }: { rows: InstructionRow[] }): VNode {
           <summary class="row">
             <span class="grow mono" dir="auto" children={path} />
             <Tag text={source} />
-            <span class="file-size small">
+            <span class="row small" style={{ display: "grid", gridTemplateColumns: "6rem 4rem 7.5rem" }}>
               <Bar share={bytes / most} label={formatBytes(bytes)} tone="plain" />
               <span class="number">{formatBytes(bytes)}</span>
               <span class="number soft">≈ {tokens.toLocaleString()} tokens</span>

@@ -3,23 +3,11 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { MEMORY_TYPES, type ReviewDetail, type ReviewItem, type ReviewKind, type TextPart } from "../../api.ts";
-import {
-  Age,
-  Button,
-  Field,
-  Form,
-  formatMemoryRoute,
-  List,
-  Soft,
-  Tag,
-  TypeTag,
-  toneOf,
-  useForm,
-} from "../parts/basics.tsx";
+import { Age, Button, Field, Form, formatMemoryRoute, Soft, Tag, TypeTag, useForm } from "../parts/basics.tsx";
 import { Block, Change, isChanged, titleOfField } from "../parts/diff.tsx";
 import { linesOf, showName } from "../parts/format.ts";
 import type { Pick } from "../parts/merge-text.ts";
-import { Markdown } from "../parts/texts.tsx";
+import { Claims, Markdown } from "../parts/texts.tsx";
 import { formatRoute } from "../router.ts";
 
 export const KINDS: Record<ReviewKind, { title: string; one: string }> = {
@@ -40,7 +28,7 @@ export function ItemHead({ item, detail }: { item: ReviewItem; detail: ReviewDet
         {type === null ? null : <TypeTag type={type} />}
         {at === null ? null : <Age at={at} class="soft" />}
       </p>
-      <h2 class="item-title">
+      <h2 class="item-title" style={{ font: "620 1.375rem / 1.25 var(--sans)" }}>
         {memory === null ? (
           <bdi>{showName(title)}</bdi>
         ) : (
@@ -93,15 +81,7 @@ export function ItemBody({ item, detail, picks, onPick }: BodyProps): VNode {
   const [first] = changes;
   return (
     <>
-      <List class="ruled claims" item="row" rows={claims.filter(({ isWrong }) => isWrong)}>
-        {({ verdict, text, evidence }) => (
-          <>
-            <Tag tone={toneOf(verdict)} text={verdict} />
-            <code dir="auto">{text}</code>
-            <Soft text={evidence} />
-          </>
-        )}
-      </List>
+      <Claims claims={claims.filter(({ isWrong }) => isWrong)} />
       {texts !== null && first !== undefined ? (
         <Merge item={item} parts={first.parts} picks={picks} onPick={onPick} />
       ) : (
@@ -166,25 +146,6 @@ function Merge({ item, parts, picks, onPick }: Omit<BodyProps, "detail"> & { par
   );
 }
 
-export function CueForm({ onAdd, onCancel }: { onAdd: (cue: string) => void; onCancel: () => void }): VNode {
-  const { values, field } = useForm({ cue: "" });
-  const add = () => {
-    if (values.cue.trim() !== "") onAdd(values.cue.trim());
-  };
-  return (
-    <Form class="row" takesFocus onSubmit={add} onCancel={onCancel}>
-      <Field
-        label="What would you say when this memory helps?"
-        fieldClass="field grow"
-        autocomplete="off"
-        placeholder="the deploy to staging fails"
-        {...field("cue")}
-      />
-      <Button type="submit" text="Add" kind="primary" />
-    </Form>
-  );
-}
-
 interface FormProps {
   words: NonNullable<ReviewDetail["words"]>;
   base: string | null;
@@ -199,7 +160,7 @@ export function ProposalForm({ words, base, onAccept, onCancel }: FormProps): VN
   const { values, field } = useForm({ ...words, cues: words.cues.join("\n") });
   const accept = () => onAccept({ amended: { ...values, cues: linesOf(values.cues) }, base: seen ?? undefined });
   return (
-    <Form class="stack-s" takesFocus onSubmit={accept} onCancel={onCancel}>
+    <Form class="stack-s" takesFocus onSubmit={accept}>
       <div class="row">
         <Field label="Name" fieldClass="field grow" required {...field("name")} />
         <Field label="Type" options={MEMORY_TYPES} {...field("type")} />

@@ -1,6 +1,7 @@
 /** The verbs of Review and of a memory: their keys and words, what they send to the server, and how each is undone. */
 import type { ChangedAnswer, ReviewItem, ReviewVerb, VerbAnswer } from "../../api.ts";
 import { changes } from "../live.ts";
+import { ask } from "../parts/dialog.tsx";
 import { told } from "../parts/notice.tsx";
 import { send } from "../remote.ts";
 
@@ -18,6 +19,12 @@ export async function perform(item: Decided, verb: ReviewVerb, more: object = {}
     changes.set(changes.get() + 1);
   };
   return { value: undo, failure: null };
+}
+
+export async function askCue(onAdd: (cue: string) => void): Promise<void> {
+  const field = { label: "What would you say when this memory helps?", placeholder: "the deploy to staging fails" };
+  const cue = await ask({ title: "Add a cue", yes: "Add", field });
+  if (cue !== null) onAdd(cue);
 }
 
 /** Where a verb is sent, and with what. */

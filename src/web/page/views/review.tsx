@@ -1,7 +1,7 @@
 /** Review: everything that waits for a person in one queue, the chosen item in detail, and a key for each verb. */
 
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { REVIEW_KINDS, type ReviewAnswer, type ReviewDetail, type ReviewItem, type ReviewVerb } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { changes, jobs, useLive, useStart } from "../live.ts";
@@ -14,20 +14,11 @@ import { mergeParts, type Pick, suggestPicks } from "../parts/merge-text.ts";
 import { endOffer, tellFailure } from "../parts/notice.tsx";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
-import { CueForm, ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
-import { perform, sumUp, VERBS } from "./review-verbs.ts";
-
-/** Asked again while duplicates are still searched for. */
-const AGAIN_MS = 1_500;
+import { ItemBody, ItemHead, KINDS, ProposalForm } from "./review-item.tsx";
+import { askCue, perform, sumUp, VERBS } from "./review-verbs.ts";
 
 export function ReviewView({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<ReviewAnswer>("/api/review");
-  const isIncomplete = live.value?.isComplete === false;
-  useEffect(() => {
-    if (!isIncomplete || live.isLoading) return;
-    const waiting = setTimeout(live.reload, AGAIN_MS);
-    return () => clearTimeout(waiting);
-  }, [isIncomplete, live.isLoading]);
   const actions = (
     <>
       <JobButton kind="verify" title="Check memories" />
@@ -45,8 +36,9 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   const { readOnly } = useStart();
   const { gone, decide } = useDecisions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [writing, setWriting] = useState<"cue" | "edit" | null>(null);
-  const [picks, setPicks] = useState<{ of: string; picks: Pick[] } | null>(null);
+  const [isWriting, setWriting] = useState(false);
+  /** Of the two texts of the current item; null as suggested. */
+  const [picks, setPicks] = useState<Pick[] | null>(null);
   const kind = params.get("kind");
   const waiting = review.items.filter(({ id }) => !gone.has(id));
   const items = kind === null ? waiting : waiting.filter((item) => item.kind === kind);
@@ -67,7 +59,10 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   const list = useRef<HTMLDivElement>(null);
   const isMoved = useRef(false);
   const chosen = items.filter(({ id }) => picked.has(id));
-  useLayoutEffect(() => setWriting(null), [current?.id]);
+  useLayoutEffect(() => {
+    setWriting(false);
+    setPicks(null);
+  }, [current?.id]);
   useLayoutEffect(() => {
     const row = list.current?.querySelector<HTMLElement>("[aria-current]");
     row?.scrollIntoView({ block: "nearest" });
@@ -77,10 +72,10 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
   }, [current?.id]);
 
   const parts = detail.value?.changes[0]?.parts ?? [];
-  const picksNow = picks?.of === current?.id ? (picks?.picks ?? []) : suggestPicks(parts);
+  const picksNow = picks ?? suggestPicks(parts);
 
   const run = (on: ReviewItem[], verb: ReviewVerb, more: object = {}) => {
-    setWriting(null);
+    setWriting(false);
     setPicked(new Set());
     const isLeft = (item: ReviewItem) => !on.includes(item);
     if (VERBS[verb].decides) {
@@ -97,7 +92,8 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     if (only === undefined) return;
     if (verb === "open" && only.memory) goToMemory(only.memory);
     else if (verb === "edit" && only.kind !== "proposal" && only.memory) goToMemory(only.memory, "edit");
-    else if (verb === "edit" || verb === "cue") setWriting(verb);
+    else if (verb === "edit") setWriting(true);
+    else if (verb === "cue") askCue((cue) => run([only], verb, { cue }));
     else if (verb === "merge") {
       if (only === current && detail.value?.texts)
         run([only], verb, { text: mergeParts(parts, picksNow), ...detail.value.texts });
@@ -125,7 +121,7 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
     ...Object.fromEntries(Object.values(VERBS).map(({ key }) => [key, press])),
     x: () => current && turn(current),
     X: () => setPicked(new Set(items.filter((item) => item.kind === current?.kind).map(({ id }) => id))),
-    Escape: () => (writing !== null ? setWriting(null) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
+    Escape: () => (isWriting ? setWriting(false) : picked.size > 0 ? setPicked(new Set()) : amend({ id: null })),
   });
   if (waiting.length === 0) return <AllDone review={review} />;
   return (
@@ -137,7 +133,7 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
           isChosen={(each) => each === kind}
           onChoose={(each) => amend({ kind: each, id: null })}
         />
-        <div ref={list} class="review-items card">
+        <div ref={list} class="card" style={{ overflowY: "auto", minHeight: "8rem", padding: 0 }}>
           {REVIEW_KINDS.map((each) => (
             <Group
               key={each}
@@ -151,9 +147,7 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
         {chosen.length > 0 ? (
           <div class="selection row" role="status">
             <strong class="grow">{chosen.length} selected</strong>
-            {batchVerbs(chosen).map((verb) => (
-              <VerbButton key={verb} verb={verb} isSmall onClick={() => act(verb)} />
-            ))}
+            <Verbs verbs={batchVerbs(chosen)} onAct={act} isSmall />
           </div>
         ) : null}
       </section>
@@ -167,34 +161,24 @@ function Queue({ review, params }: { review: ReviewAnswer; params: URLSearchPara
           <ItemHead item={current} detail={detail.value} />
           {readOnly ? null : (
             <div class="row verbs">
-              {current.verbs.map((verb) => (
-                <VerbButton
-                  key={verb}
-                  verb={verb}
-                  {...(verb === current.verbs[0] && { kind: "primary" })}
-                  onClick={() => act(verb)}
-                />
-              ))}
+              <Verbs verbs={current.verbs} onAct={act} first="primary" />
             </div>
           )}
-          {writing === "cue" ? (
-            <CueForm onAdd={(cue) => run([current], "cue", { cue })} onCancel={() => setWriting(null)} />
-          ) : null}
           <Answered live={detail}>
             {(shown) =>
-              writing === "edit" && shown.words !== null ? (
+              isWriting && shown.words !== null ? (
                 <ProposalForm
                   words={shown.words}
                   base={shown.base}
                   onAccept={(written) => run([current], "accept", written)}
-                  onCancel={() => setWriting(null)}
+                  onCancel={() => setWriting(false)}
                 />
               ) : (
                 <ItemBody
                   item={current}
                   detail={shown}
                   picks={picksNow}
-                  onPick={(nth, pick) => setPicks({ of: current.id, picks: picksNow.with(nth, pick) })}
+                  onPick={(nth, pick) => setPicks(picksNow.with(nth, pick))}
                 />
               )
             }
@@ -248,13 +232,25 @@ function batchVerbs(items: readonly ReviewItem[]): ReviewVerb[] {
   return several.filter((verb) => items.some(({ verbs }) => verbs.includes(verb)));
 }
 
-function VerbButton({ verb, ...more }: { verb: ReviewVerb } & ButtonProps): VNode {
-  const { key, title } = VERBS[verb];
-  return (
-    <Button kind={verb === "forget" ? "danger" : "plain"} {...more} aria-keyshortcuts={key}>
-      {title} <span class="key" aria-hidden="true" children={key === "Enter" ? "↵" : key} />
-    </Button>
-  );
+interface VerbsProps {
+  verbs: readonly ReviewVerb[];
+  onAct: (verb: ReviewVerb) => void;
+  /** How the first one looks. */
+  first?: ButtonProps["kind"];
+  isSmall?: boolean;
+}
+
+function Verbs({ verbs, onAct, first, isSmall }: VerbsProps): VNode {
+  const buttons = verbs.map((verb, at) => {
+    const { key, title } = VERBS[verb];
+    const kind = (at === 0 && first) || (verb === "forget" ? "danger" : "plain");
+    return (
+      <Button key={verb} kind={kind} isSmall={isSmall} aria-keyshortcuts={key} onClick={() => onAct(verb)}>
+        {title} <span class="key" aria-hidden="true" children={key === "Enter" ? "↵" : key} />
+      </Button>
+    );
+  });
+  return <>{buttons}</>;
 }
 
 interface GroupProps {
@@ -285,6 +281,7 @@ function Group({ kind, items, current, picked, onTurn }: GroupProps): VNode | nu
               aria-label={`Select ${item.title}`}
               checked={picked.has(item.id)}
               tabIndex={item === current ? 0 : -1}
+              style={{ flex: "none", marginTop: "0.85rem" }}
               onChange={() => onTurn(item)}
             />
             <button

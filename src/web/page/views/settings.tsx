@@ -1,6 +1,6 @@
 /** Settings: how memdir learns, what it may spend, which agents use it, and where the memories are. */
 import type { VNode } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { AgentRow, SettingsView as Settings, TeamAnswer } from "../../api.ts";
 import { useLive, useStart } from "../live.ts";
 import { Age, Button, Field, List, Soft, Tag } from "../parts/basics.tsx";
@@ -56,18 +56,20 @@ function Learning({ settings: { learn, userFile }, onDone }: { settings: Setting
   const { readOnly } = useStart();
   const put = async (name: string, value: string) => {
     if ((await told(send("POST", "/api/settings", { name, value }))) !== null) tell("Saved.", "good");
+    else setTyped(({ [name]: _, ...others }) => others);
     onDone();
   };
+  const [typed, setTyped] = useState<{ [name: string]: string }>({});
   // Saved when it is chosen, left or confirmed, not with every key.
   const field = (name: keyof typeof learn) => ({
     disabled: readOnly,
-    value: String(learn[name] ?? ""),
-    onInput: () => {},
+    value: typed[name] ?? String(learn[name] ?? ""),
+    onInput: (value: string) => setTyped((now) => ({ ...now, [name]: value })),
     onChange: (event: Event) => put(name, (event.currentTarget as HTMLInputElement).value.trim()),
   });
   return (
     <Section title="Learning">
-      <div class="even settings">
+      <div class="even settings" style={{ "--least": "16rem", alignItems: "start" }}>
         <Field label="From your own sessions" options={MODES} {...field("mode")} />
         <Field label="For the team’s memories" options={MODES.slice(1)} {...field("teamMode")} />
         <Field

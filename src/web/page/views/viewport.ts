@@ -1,4 +1,6 @@
 /** Which part of a picture is visible: moved, zoomed, or all of it; and the gestures on it. */
+import type { TargetedPointerEvent, TargetedWheelEvent } from "preact";
+import { useRef, useState } from "preact/hooks";
 
 export interface Spot {
   x: number;
@@ -51,55 +53,52 @@ interface Gestures {
 /** A pointer that moved less than this meant a click. */
 const CLICK_PX = 4;
 
-/** Points have their index in `data-at`. Returns a function that stops listening. */
-export function listenToGestures(picture: SVGSVGElement, on: Gestures): () => void {
-  const pointers = new Map<number, Spot>();
-  let held: number | null = null;
-  let moved = 0;
+type Press = TargetedPointerEvent<SVGSVGElement>;
 
-  const down = (event: PointerEvent) => {
-    const at = (event.target as Element).getAttribute("data-at");
-    pointers.set(event.pointerId, spotOf(event, picture));
-    held = pointers.size === 1 && at !== null ? Number(at) : null;
-    moved = 0;
-    picture.setPointerCapture(event.pointerId);
-  };
-  const drag = (event: PointerEvent) => {
-    const before = pointers.get(event.pointerId);
-    if (before === undefined) return;
-    const now = spotOf(event, picture);
-    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-    moved += distance(before, now);
-    pointers.set(event.pointerId, now);
-    if (other !== undefined) on.onZoom(distance(now, other) / Math.max(1, distance(before, other)), other);
-    else if (moved < CLICK_PX) return;
-    else if (held !== null) on.onDrag(held, now);
-    else on.onMove(now.x - before.x, now.y - before.y);
-  };
-  const up = (event: PointerEvent) => {
+/** What a picture listens to, whose points have their index in `data-at`. */
+export function useGestures(on: Gestures) {
+  const [pointers] = useState(() => new Map<number, Spot>());
+  const pressed = useRef({ at: null as number | null, moved: 0 });
+  const onPointerUp = (event: Press) => {
+    const { at, moved } = pressed.current;
     if (!pointers.delete(event.pointerId)) return;
-    if (event.type === "pointerup" && moved < CLICK_PX) on.onClick(held);
-    else if (held !== null) on.onDrop(held);
-    held = null;
+    if (event.type === "pointerup" && moved < CLICK_PX) on.onClick(at);
+    else if (at !== null) on.onDrop(at);
+    pressed.current.at = null;
   };
-  const listening = new AbortController();
-  const { signal } = listening;
-  // The picture fills the window, so the wheel zooms; pinching a trackpad arrives as a wheel event with Ctrl.
-  const turn = (event: WheelEvent) => {
-    event.preventDefault();
-    on.onZoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), spotOf(event, picture));
+  return {
+    onPointerDown(event: Press) {
+      const at = (event.target as Element).getAttribute("data-at");
+      pointers.set(event.pointerId, spotOf(event));
+      pressed.current = { at: pointers.size === 1 && at !== null ? Number(at) : null, moved: 0 };
+      event.currentTarget.setPointerCapture(event.pointerId);
+    },
+    onPointerMove(event: Press) {
+      const before = pointers.get(event.pointerId);
+      if (before === undefined) return;
+      const now = spotOf(event);
+      const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
+      pressed.current.moved += distance(before, now);
+      const { at, moved } = pressed.current;
+      pointers.set(event.pointerId, now);
+      if (other !== undefined) on.onZoom(distance(now, other) / Math.max(1, distance(before, other)), other);
+      else if (moved < CLICK_PX) return;
+      else if (at !== null) on.onDrag(at, now);
+      else on.onMove(now.x - before.x, now.y - before.y);
+    },
+    onPointerUp,
+    onPointerCancel: onPointerUp,
+    /** The picture fills the window, so the wheel zooms; pinching a trackpad arrives as a wheel event with Ctrl. */
+    onWheel(event: TargetedWheelEvent<SVGSVGElement>) {
+      event.preventDefault();
+      on.onZoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), spotOf(event));
+    },
   };
-  picture.addEventListener("wheel", turn, { passive: false, signal });
-  picture.addEventListener("pointerdown", down, { signal });
-  picture.addEventListener("pointermove", drag, { signal });
-  picture.addEventListener("pointerup", up, { signal });
-  picture.addEventListener("pointercancel", up, { signal });
-  return () => listening.abort();
 }
 
-function spotOf(event: MouseEvent, picture: SVGSVGElement): Spot {
-  const box = picture.getBoundingClientRect();
-  return { x: event.clientX - box.left, y: event.clientY - box.top };
+function spotOf({ currentTarget, clientX, clientY }: Press | TargetedWheelEvent<SVGSVGElement>): Spot {
+  const { left, top } = currentTarget.getBoundingClientRect();
+  return { x: clientX - left, y: clientY - top };
 }
 
 function distance(a: Spot, b: Spot): number {
