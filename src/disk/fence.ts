@@ -213,6 +213,21 @@ export function readPart(fd: number, from: number, maxBytes: number): Buffer {
   return bytes.subarray(0, readSync(fd, bytes, 0, maxBytes, from));
 }
 
+/** What is found in the end of an open file, within so many bytes: in four times as many of its whole lines each time, until something is. */
+export function findAtEnd<T>(
+  { fd, size }: { fd: number; size: number },
+  { bytes, maxBytes = size }: { bytes: number; maxBytes?: number },
+  find: (text: string, isAll: boolean) => T | null,
+): T | null {
+  const most = Math.min(size, maxBytes);
+  for (let want = bytes; ; want *= 4) {
+    const length = Math.min(want, most);
+    const text = readPart(fd, size - length, length).toString("utf8");
+    const found = find(length === size ? text : text.slice(text.indexOf("\n") + 1), length === most);
+    if (found !== null || length === most) return found;
+  }
+}
+
 /** The last so many bytes as text; "" when there is not a regular file. The first line of it may be half a one. */
 export function readTail(path: string, maxBytes: number): string {
   const read = (fd: number, size: number) => readPart(fd, Math.max(0, size - maxBytes), Math.min(size, maxBytes));
