@@ -17,6 +17,7 @@ import {
   isIndexAsLeft,
   isMemoryFile,
   keepRecord,
+  look,
   modeFor,
   OVERFLOW_FILE,
   type PageRecord,
@@ -28,6 +29,7 @@ import {
 import {
   type HeaderChange,
   hiddenLines,
+  isDead,
   type Left,
   mentionPattern,
   type Plan,
@@ -35,7 +37,7 @@ import {
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
-import { formatIndexLine, type Pages, parseIndexLine, readReferences } from "./index-line.ts";
+import { formatIndexLine, type Pages, parseIndexLine } from "./index-line.ts";
 import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, type MemoryType, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
@@ -413,9 +415,9 @@ function notUtf8(path: string): MemdirError {
   return new MemdirError("broken", `${path} ${what}`);
 }
 
-/** Null when there is nothing; "" for what is no file. */
+/** Null when there is nothing; "" for what is no file, or leads to none. */
 export function readText(path: string): string | null {
-  return readBytes(path)?.toString("utf8") ?? (existsSync(path) ? "" : null);
+  return readBytes(path)?.toString("utf8") ?? (look(path) ? "" : null);
 }
 
 function readBytes(path: string): Buffer | null {
@@ -471,11 +473,6 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     at = end + 1;
   }
   return arranged.join("");
-}
-
-/** Whether everything it names is gone; the target of a wiki link is not certain. */
-function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
-  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
 }
 
 /** Corrections first: having to repeat one is the most annoying. */

@@ -469,10 +469,15 @@ function trimmedLines(text: string): string[] {
 
 // --- Every memory a line.
 
+/** Whether everything that a line names is gone; the target of a wiki link is not certain. */
+export function isDead(line: string, find: Find): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && find(target) === null);
+}
+
 /** Adds what no line names, and takes out pointers to nothing and lines that are there twice. Files without frontmatter are not added. */
 function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[]): Pages {
   const headers = all();
-  const known = new Set(headers.map(({ file }) => fileKey(file)));
+  const known = new Map(headers.map((header) => [fileKey(header.file), header]));
   const removed: string[] = [];
   const seen = new Set<string>();
   const sweep = (text: string) => {
@@ -481,9 +486,7 @@ function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[
       const file = parseIndexLine(seenLines[at] as string)?.file;
       if (file === undefined || file === OVERFLOW_FILE) return true;
       const bare = line.trimEnd();
-      const isDead = (reference: Reference) =>
-        reference.kind !== "wiki" && !known.has(fileKey(reference.target)) && find(reference.target) === null;
-      const keep = !seen.has(bare) && !readReferences(line).every(isDead);
+      const keep = !seen.has(bare) && !isDead(line, (target) => known.get(fileKey(target)) ?? find(target));
       seen.add(bare);
       if (!keep) removed.push(file);
       return keep;

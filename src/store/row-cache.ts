@@ -283,7 +283,8 @@ function inCache(
   flags: number,
   write: (fd: number, cache: Pick<OpenCache, "size" | "head">) => boolean,
 ): boolean {
-  return withState(directory, (pinned) => {
+  const change = function* (pinned: Directory): Generator<void, boolean> {
+    yield;
     const fd = openSync(statePath(pinned, ROWS_FILE), constants.O_RDWR | SAFE | flags);
     try {
       const stat = fstatSync(fd);
@@ -292,7 +293,8 @@ function inCache(
     } finally {
       closeSync(fd);
     }
-  });
+  };
+  return runAtOnce(withState(directory, change));
 }
 
 /** The cache that a new one is made of: what others append to it meanwhile is kept. */
@@ -309,17 +311,7 @@ export function* writeInPieces(
   former: Former | null,
   indexFrom = INDEX_FROM,
 ): Generator<void, boolean | "replaced"> {
-  if (directory.readOnly || !existsSync(directory.path)) return false;
-  try {
-    const { pinned, close } = openPins(directory);
-    try {
-      return yield* writePinned(pinned, [...entries], notes, former, indexFrom);
-    } finally {
-      close();
-    }
-  } catch (error) {
-    return report(directory, error);
-  }
+  return yield* withState(directory, (pinned) => writePinned(pinned, [...entries], notes, former, indexFrom));
 }
 
 function* writePinned(
@@ -403,12 +395,15 @@ function addAppended(directory: Directory, { ino, bytes }: Former, fd: number): 
 }
 
 /** Makes the state folder too, if there is none yet: other tools' directories have none. False when it cannot be written to. */
-function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {
+function* withState<T>(
+  directory: Directory,
+  write: (pinned: Directory) => Generator<void, T>,
+): Generator<void, T | false> {
   if (directory.readOnly || !existsSync(directory.path)) return false;
   try {
     const { pinned, close } = openPins(directory);
     try {
-      return write(pinned);
+      return yield* write(pinned);
     } finally {
       close();
     }

@@ -203,17 +203,7 @@ function headersOf({ entries, unreadable: broken }: Found): Header[] {
 
 /** Every memory with what ranking needs, for those who only look: nothing is written. */
 export function listEntries(directory: Directory): RowEntry[] {
-  const { entries } = readRowCache(directory, "all");
-  const found = walk(directory.path, directory.recursive).files.flatMap((file): RowEntry[] => {
-    const known = entries.get(file) ?? null;
-    try {
-      const digest = digestFile(directory, file, known);
-      return digest === "same" ? [known as RowEntry] : digest ? [digest] : [];
-    } catch {
-      return []; // it cannot be read: lists say so
-    }
-  });
-  return leaveOutPlain(directory, { entries: found, unreadable: [], skipped: [], commits: "" }).entries;
+  return runAtOnce(lookAt({ ...directory, readOnly: true }, { everyFile: true, want: "all" })).entries;
 }
 
 /**
@@ -286,12 +276,17 @@ interface Looking {
   everyFile: boolean;
   /** Ends the reading of files; what was found by then counts. */
   isLate?: () => boolean;
+  /** Of the cache. */
+  want?: "rows" | "all";
 }
 
 /** Every memory as it is now: from the cache where the file's stamp agrees, else digested again, which the cache then keeps. */
-function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Looking): Generator<void, Found> {
+function* lookAt(
+  directory: Directory,
+  { everyFile, isLate = () => false, want = "rows" }: Looking,
+): Generator<void, Found> {
   const walked = walk(directory.path, directory.recursive);
-  const cache = yield* readInPieces(directory, "rows");
+  const cache = yield* readInPieces(directory, want);
   const likely = everyFile ? null : likelyFiles(cache, walked.files);
   const found: Found = { entries: [], unreadable: [], skipped: walked.skipped, commits: cache.head?.commits ?? "" };
   const changed: RowEntry[] = [];
@@ -468,12 +463,8 @@ export function dateEntries(directory: Directory, entries: readonly RowEntry[], 
   return bytes;
 }
 
-/** The row of an entry whose date is known. */
-export function rowAt(directory: Directory, entry: RowEntry, known: { fromMs: number; bytes: number }): Row {
-  return rowOf(directory, entry.details.header, known);
-}
-
-function rowOf(
+/** The row of a memory whose date is known. */
+export function rowOf(
   directory: Directory,
   header: Header,
   { bytes, fromMs, nowMs = directory.now().getTime() }: { bytes: number; fromMs: number; nowMs?: number },
