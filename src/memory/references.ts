@@ -7,6 +7,7 @@ import {
   type Header,
   MEMORY_TYPES,
   type Memory,
+  nameKey,
   parseMemory,
   readReferences,
   type Store,
@@ -91,13 +92,12 @@ function keysOf({ file, name }: Known): string[] {
 
 /** As recall reads a reference: case, ending, brackets, and the signs between words do not matter. */
 function keyOf(reference: string): string {
-  return reference
-    .trim()
-    .replace(/^\[\[(.*)\]\]$/, "$1")
-    .trim()
-    .toLowerCase()
-    .replace(/\.md$/, "")
-    .replace(/[\s_-]+/g, "-");
+  return nameKey(
+    reference
+      .trim()
+      .replace(/^\[\[(.*)\]\]$/, "$1")
+      .trim(),
+  );
 }
 
 /** By name, stem or file, with or without brackets and folder, as it was. */

@@ -5,10 +5,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
+import { INDEX_FILE } from "../project/memory-files.ts";
 import { type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
-import { INDEX_FILE } from "./directory.ts";
 import {
   type Header,
   type Memory,

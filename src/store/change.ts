@@ -15,6 +15,7 @@ import {
 } from "../disk/fence.ts";
 import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
+import { isMemoryFile, MAX_DEPTH } from "../project/memory-files.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import { admit, findNamesake } from "./admit.ts";
@@ -22,10 +23,8 @@ import {
   type Directory,
   fileMode,
   findBytes,
-  isMemoryFile,
   keepRecord,
   leftovers,
-  MAX_DEPTH,
   modeFor,
   readHeader,
   readRecord,

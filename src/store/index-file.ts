@@ -9,22 +9,19 @@ import { join } from "node:path";
 import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTemporary } from "../disk/fence.ts";
 import { runAtOnce } from "../disk/turns.ts";
 import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
+import { INDEX_FILE, isMemoryFile, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import {
   type Directory,
-  INDEX_FILE,
   isIndexAsLeft,
-  isMemoryFile,
   keepRecord,
   look,
   modeFor,
-  OVERFLOW_FILE,
   type PageRecord,
   readHeader,
   readRecord,
   statePath,
-  walk,
 } from "./directory.ts";
 import {
   type HeaderChange,

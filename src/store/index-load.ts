@@ -3,19 +3,11 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../disk/fence.ts";
+import { walk } from "../project/memory-files.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import {
-  type Directory,
-  fileMode,
-  type IndexLimits,
-  isShared,
-  openPins,
-  readStart,
-  statePath,
-  walk,
-} from "./directory.ts";
+import { type Directory, fileMode, type IndexLimits, isShared, openPins, readStart, statePath } from "./directory.ts";
 import { indexPath, readOverflow, readText } from "./index-file.ts";
 import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";

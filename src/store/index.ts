@@ -3,8 +3,9 @@
  * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
  */
 
+import { INDEX_FILE, OVERFLOW_FILE } from "../project/memory-files.ts";
 import { blankComments, eolOf, splitLines } from "../text/lines.ts";
-import { INDEX_FILE, OVERFLOW_FILE, type PlacedLine } from "./directory.ts";
+import type { PlacedLine } from "./directory.ts";
 import {
   type CapOptions,
   cleanOverflow,

@@ -6,6 +6,7 @@ import { readRegular, statOrNull } from "../disk/fence.ts";
 import { runAtOnce, runInPieces } from "../disk/turns.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
+import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/memory-files.ts";
 import { hashOf } from "../text/hash.ts";
 import { blankComments } from "../text/lines.ts";
 import type { Enforced } from "./admit.ts";
@@ -14,16 +15,12 @@ import {
   type Directory,
   errnoOf,
   filePath,
-  INDEX_FILE,
   look,
-  OVERFLOW_FILE,
   readBytes,
   readMemory,
   readStart,
   statePath,
   unreadable,
-  type Walked,
-  walk,
 } from "./directory.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import {

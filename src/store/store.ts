@@ -11,6 +11,7 @@ import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
+export { INDEX_FILE, isDailyLog, isMemoryFile, MAX_DEPTH, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
 // All that these export is for everyone; of the others only what is named.
 export * from "./admit.ts";
 export * from "./authorship.ts";
@@ -22,14 +23,9 @@ export {
   fileMode,
   findBytes,
   findText,
-  INDEX_FILE,
-  isDailyLog,
-  isMemoryFile,
   isShared,
   keepRecord,
-  MAX_DEPTH,
   makeDirectory,
-  OVERFLOW_FILE,
   prepareDirectory,
   readBytes,
   readHeader,
@@ -39,7 +35,6 @@ export {
   refuseBroken,
   statePath,
   unreadable,
-  walk,
 } from "./directory.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
 export {

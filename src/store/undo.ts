@@ -2,11 +2,12 @@
 
 import { runInPieces } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
+import { INDEX_FILE } from "../project/memory-files.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, findBytes, INDEX_FILE } from "./directory.ts";
+import { type Directory, findBytes } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
 import { headerChanges, restoreLink } from "./index-file.ts";
 import { openListing, type Pages, putOverflowLink } from "./index-line.ts";
