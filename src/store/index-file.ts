@@ -29,7 +29,7 @@ import {
   isDead,
   type Left,
   mentionPattern,
-  type Plan,
+  type PageRequest,
   type Reconciled,
   type ReconcileOptions,
   reconcile,
@@ -38,17 +38,6 @@ import { formatIndexLine, type Pages, parseIndexLine } from "./index-line.ts";
 import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, type MemoryType, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
-
-/** What a change means for the index. */
-export interface PageRequest {
-  changes: readonly HeaderChange[];
-  /** The file that is being saved: its line moves to the overflow page last. */
-  saved?: string | undefined;
-  /** What the pages become apart from the lines of the changes; asked again if another program wrote them meanwhile. */
-  plan?: ((pages: Pages) => Plan) | undefined;
-  /** List every memory, and take out lines that point to nothing. */
-  rebuild?: boolean | undefined;
-}
 
 export interface WrittenPages {
   /** Where the change began, and what it left. */
@@ -235,7 +224,8 @@ export function openHeaders(directory: Directory, changes: Iterable<readonly [st
   };
 }
 
-function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: PageRequest): ReconcileOptions {
+function optionsFor(directory: Directory, request: PageRequest): ReconcileOptions {
+  const { changes } = request;
   const gone = changes.flatMap(({ file, before }) => [file, before?.file ?? file]);
   const coming = [
     ...gone.map((file) => [file, null] as const),
@@ -244,10 +234,8 @@ function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: Pag
   const find = openHeaders(directory, coming);
   const nowMs = directory.now().getTime();
   return {
+    ...request,
     limits: directory.limits,
-    saved,
-    plan,
-    rebuild,
     find,
     ageDays: ({ file, modified }) => {
       const stat = modified ? null : statSync(join(directory.path, file), { throwIfNoEntry: false });

@@ -55,6 +55,17 @@ export interface HeaderChange {
   after: Header | null;
 }
 
+/** What a change means for the index. */
+export interface PageRequest {
+  changes: readonly HeaderChange[];
+  /** The file that is being saved: its line moves to the overflow page last. */
+  saved?: string | undefined;
+  /** What the pages become apart from the lines of the changes; asked again if another program wrote them meanwhile. */
+  plan?: ((pages: Pages) => Plan) | undefined;
+  /** Also list every memory, and take out lines that point to nothing. */
+  rebuild?: boolean | undefined;
+}
+
 /** The pages that somebody wants, and what is left to do for them. */
 export interface Plan {
   pages: Pages;
@@ -64,13 +75,9 @@ export interface Plan {
   exact?: boolean;
 }
 
-export interface ReconcileOptions extends CapOptions {
-  /** What the pages become apart from the lines of the changes. */
-  plan?: ((pages: Pages) => Plan) | undefined;
+export interface ReconcileOptions extends CapOptions, Omit<PageRequest, "changes"> {
   /** Every memory: a missing index is made from them. */
   all: () => Header[];
-  /** Also list every memory, and take out lines that point to nothing. */
-  rebuild?: boolean | undefined;
 }
 
 export interface Reconciled {

@@ -6,7 +6,7 @@
 
 import type { Enforced } from "./admit.ts";
 import type { AgeLimits } from "./directory.ts";
-import { type Header, type MemoryType, parseHeader } from "./memory.ts";
+import { type Header, MEMORY_TYPES, type MemoryType, parseHeader } from "./memory.ts";
 
 /** How a file looked when it was read: while these agree, the entry is up to date. */
 export interface Stamp {
@@ -73,7 +73,6 @@ export const MAGIC = 0x3252444d;
 export const HEAD_BYTES = 128;
 /** Weights are kept in quarters. */
 export const WEIGHT_UNIT = 4;
-export const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
 export const ALIGNMENT = 16;
 
 /** In `flags`. */
@@ -135,7 +134,7 @@ export function encodeRow(entry: RowEntry): Buffer {
   [AT.fileBytes, AT.linkBytes, AT.nameBytes, AT.jsonBytes].forEach((at, i) => {
     u32((strings[i] as Buffer).length, at);
   });
-  u32(TYPES.indexOf(entry.type), AT.type);
+  u32(MEMORY_TYPES.indexOf(entry.type), AT.type);
   u32(flagsOf(entry), AT.flags);
   Buffer.concat(strings).copy(row, HEAD_BYTES);
   return row;
@@ -212,7 +211,7 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
   const jsonAt = nameAt + buffer.readUInt32LE(at + AT.nameBytes);
   const file = buffer.toString("utf8", at + AT.strings, linksAt);
   const name = buffer.toString("utf8", nameAt, jsonAt);
-  const type = TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
+  const type = MEMORY_TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
   const flags = buffer.readUInt32LE(at + AT.flags);
   const view: View = {
     file,
