@@ -389,7 +389,9 @@ export function appendLines(
     const data = Buffer.from(torn ? `\n${lines}` : lines);
     try {
       if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-      if (flush) flushFile(fd, isOurs);
+      // It is written in any case; some network file systems cannot do more, and written again it would count twice.
+      if (flush && !isOurs) attempt(() => fsyncSync(fd), undefined);
+      else if (flush) fsyncSync(fd);
     } catch (error) {
       if (isOurs) ftruncateSync(fd, size);
       throw error;
@@ -397,15 +399,6 @@ export function appendLines(
     return size + data.length;
   } finally {
     closeSync(fd);
-  }
-}
-
-/** It is written in any case; some network file systems cannot do more, and written again it would count twice. */
-function flushFile(fd: number, mustSucceed: boolean): void {
-  try {
-    fsyncSync(fd);
-  } catch (error) {
-    if (mustSucceed) throw error;
   }
 }
 

@@ -102,8 +102,6 @@ function keyOf(reference: string): string {
 
 /** By name, stem or file, with or without brackets and folder, as it was. */
 function reword(reference: string, from: Known, to: Known): string {
-  const [, open = "", inner = reference, close = ""] = /^(\[\[)(.*)(\]\])$/.exec(reference.trim()) ?? [];
-  if (keyOf(inner) === keyOf(from.name)) return `${open}${to.name}${close}`;
-  const file = inner.includes("/") ? to.file : `${stemOf(to.file)}.md`;
-  return `${open}${/\.md$/i.test(inner.trim()) ? file : file.replace(/\.md$/, "")}${close}`;
+  const [, open = "", target = reference, close = ""] = /^(\[\[)(.*)(\]\])$/.exec(reference.trim()) ?? [];
+  return `${open}${targetFor({ kind: "wiki", target }, from, to)}${close}`;
 }

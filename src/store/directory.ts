@@ -167,15 +167,14 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 /** The bytes of a file below the directory. Links are not followed. */
 export function readBytes(directory: Pick<Directory, "path">, file: string): Buffer {
   const path = join(directory.path, file);
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, OPEN_FLAGS);
-    return readFileSync(fd);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
+  return onDisk("read", path, () => {
+    const fd = openSync(path, OPEN_FLAGS);
+    try {
+      return readFileSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
 /** The bytes, or null when there is no such file. */

@@ -8,7 +8,6 @@ import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
 import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/memory-files.ts";
 import { hashOf } from "../text/hash.ts";
-import { blankComments } from "../text/lines.ts";
 import type { Enforced } from "./admit.ts";
 import { digestMemory, type Embed, embedTexts, meaningfulTexts, withVectors } from "./digest.ts";
 import {
@@ -22,6 +21,7 @@ import {
   statePath,
   unreadable,
 } from "./directory.ts";
+import { openListing } from "./index-line.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import {
   appendEntries,
@@ -243,14 +243,13 @@ export function scanForHooks(directory: Directory, isLate: () => boolean): RowEn
 export function peekForHooks(
   directory: Directory,
   windowAt: number | null = null,
-): { entries: RowEntry[]; stale: RowEntry[]; folders: CacheNotes["folders"] } | null {
+): { entries: RowEntry[]; stale: RowEntry[] } | null {
   const { head, entries, isSound } = readRowCache(directory, "hooks");
   if (!head || !isSound || !isCovering(head, directory.path)) return null;
   const more = windowAt === null ? [] : readRowCache(directory, { windowAt }).entries;
   const all = [...new Map([...more, ...entries]).values()];
   const stale = all.filter((entry) => !isUnchanged(directory, entry));
-  const { folders } = head;
-  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale, folders };
+  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale };
 }
 
 /** Whether no file came or went since the cache was seen to cover all. */
@@ -413,20 +412,12 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
 
 const PLAIN = `no frontmatter, and ${INDEX_FILE} does not name it`;
 
-/** Whether the index or its overflow page mentions a file, in whatever way but a comment; true for all where there is no index. */
+/** Whether the index or its overflow page names a file, with its folder or without; true for all where there is no index. */
 export function openIndexNames({ path }: Pick<Directory, "path">): (file: string) => boolean {
-  const texts = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
-  if (texts[0] === null) return () => true;
-  const text = blankComments(texts.join("\n"));
-  return (file) => {
-    const name = file.slice(file.lastIndexOf("/") + 1);
-    if (text.includes(`[[${stemOf(file)}]]`)) return true;
-    // `notes.md` is not named by `old-notes.md`.
-    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-      if (!/[\w-]/.test(text[at - 1] ?? " ")) return true;
-    }
-    return false;
-  };
+  const [index = null, more] = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
+  if (index === null) return () => true;
+  const isListed = openListing(index, more ?? "");
+  return (file) => [file, `${stemOf(file)}.md`].some((each) => isListed({ file: each, name: each }));
 }
 
 function readIndexText(path: string): string | null {
