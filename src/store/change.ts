@@ -32,7 +32,7 @@ import {
   statePath,
   withPins,
 } from "./directory.ts";
-import { addLine, type PageRequest } from "./index.ts";
+import { addLine, type PageRequest, trimmedLines } from "./index.ts";
 import {
   headerChanges,
   indexPath,
@@ -394,12 +394,9 @@ function rescueLines(directory: Directory, path: string): void {
   const theirs = peekIndex(path);
   if (path.endsWith(ownMark(theirs))) return;
   const { text, retired } = readRecord(directory);
-  const known = new Set(
-    [...splitLines(text ?? ""), ...splitLines(readText(indexPath(directory)) ?? "")].map((line) => line.trimEnd()),
-  );
-  const lost = splitLines(theirs)
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
+  const ours = [text ?? "", readText(indexPath(directory)) ?? ""].flatMap(trimmedLines);
+  const known = new Set(["", ...ours, ...retired]);
+  const lost = trimmedLines(theirs).filter((line) => !known.has(line));
   if (lost.length === 0) return;
   const plan = (pages: Pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) });
   keepRecord(directory, runAtOnce(writePages(directory, { changes: [], plan })).record);

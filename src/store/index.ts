@@ -471,7 +471,7 @@ function joinPage({ lines }: Page): string {
   return lines.map(({ text }) => text).join("");
 }
 
-function trimmedLines(text: string): string[] {
+export function trimmedLines(text: string): string[] {
   return splitLines(text).map((line) => line.trimEnd());
 }
 

@@ -9,7 +9,7 @@ import { findHead, lastCommitTimes } from "../project/git.ts";
 import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/memory-files.ts";
 import { hashOf } from "../text/hash.ts";
 import type { Enforced } from "./admit.ts";
-import { digestMemory, type Embed, embedTexts, meaningfulTexts, withVectors } from "./digest.ts";
+import { digestMemory, type Embed, embedTexts, meaningfulTexts } from "./digest.ts";
 import {
   type Directory,
   errnoOf,
@@ -509,8 +509,8 @@ export function digestFile(
   const entry = digestMemory(file, bytes, stat, nowMs);
   entry.commitMs = known?.commitMs ?? 0;
   const former = vectorsOf(known);
-  if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
-  if (former) entry.ranking.formerVectors = former;
+  if (embed) entry.ranking.vectors = embedTexts(file, bytes, embed, former);
+  else if (former) entry.ranking.formerVectors = former;
   return entry;
 }
 
