@@ -13,9 +13,9 @@ export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.
 export type { AdoptResult } from "./memory/adopt.ts";
 export type { Check } from "./memory/doctor.ts";
 export type { MergeRequest, RebuiltIndex } from "./memory/edit.ts";
-export type { ForgetResult, PruneRequest, PruneResult } from "./memory/forget.ts";
+export type { ForgetOptions, ForgetResult, PruneRequest, PruneResult } from "./memory/forget.ts";
 export type { LintProblem } from "./memory/lint.ts";
-export type { ForgetOptions, ListFilter, Memories, MemoryRef } from "./memory/memories.ts";
+export type { ListFilter, Memories, MemoryRef } from "./memory/memories.ts";
 export type { SaveRequest, SaveResult } from "./memory/save.ts";
 export type { Location } from "./project/locate.ts";
 export type { PlaceOptions } from "./project/scopes.ts";

@@ -14,7 +14,6 @@ import fs, {
   readFileSync,
   readlinkSync,
   readSync,
-  realpathSync,
   renameSync,
   type Stats,
   statSync,
@@ -63,34 +62,25 @@ function hidesPath(name: string): boolean {
   return parts.length !== name.split("/").length || parts.some((part) => part === ".." || part === ".");
 }
 
-/** The deepest existing ancestor, links resolved, must lie below the root, links resolved; the leaf must not be a link. */
+/** What it leads to, links resolved, must lie below the root, links resolved; the leaf must not be a link. */
 function checkLinks(root: string, path: string, shown: string): Stats | undefined {
   const leaf = look(path, shown);
   if (leaf?.isSymbolicLink()) throw outside(shown, `it is a symbolic link to ${readlinkSync(path)}`);
-  if (!isBehindLink(root, shown)) return leaf;
-  const realRoot = realPath(root);
-  let ancestor = leaf ? path : dirname(path);
-  while (ancestor !== dirname(ancestor)) {
-    if (look(ancestor, shown)) break;
-    ancestor = dirname(ancestor);
-  }
-  let real: string;
-  try {
-    real = realpathSync(ancestor);
-  } catch (cause) {
-    throw outside(shown, "a link on the way to it cannot be followed", cause);
-  }
-  // When the root itself does not exist yet, the ancestor lies above it and nothing can be a link below it.
-  if (!isWithin(realRoot, real) && !isWithin(real, realRoot)) throw outside(shown, "a link leads out of the directory");
-  if (isWithin(root, ancestor) && !isWithin(realRoot, real)) throw outside(shown, "a link leads out of the directory");
+  if (isBehindLink(root, shown) && !isWithin(realPath(root), realPath(path)))
+    throw outside(shown, "a link leads out of the directory");
   return leaf;
 }
 
 /** Whether a folder on the way is a link. Without one the path leads where it says: resolving it takes ten times as long. */
 function isBehindLink(root: string, relative: string): boolean {
-  for (let at = relative.indexOf("/"); at > 0; at = relative.indexOf("/", at + 1))
-    if (look(path.join(root, relative.slice(0, at)), relative)?.isSymbolicLink()) return true;
-  return false;
+  let isBehind = false;
+  for (let at = relative.indexOf("/"); at > 0; at = relative.indexOf("/", at + 1)) {
+    const folder = path.join(root, relative.slice(0, at));
+    if (!look(folder, relative)?.isSymbolicLink()) continue;
+    if (!existsSync(folder)) throw outside(relative, "a link on the way to it cannot be followed");
+    isBehind = true;
+  }
+  return isBehind;
 }
 
 /** Undefined when nothing is there. A circle of links or a file in the place of a folder is no way in. */
@@ -211,6 +201,21 @@ export function readRegularText(path: string, maxBytes: number): string | null {
 export function readPart(fd: number, from: number, maxBytes: number): Buffer {
   const bytes = Buffer.alloc(maxBytes);
   return bytes.subarray(0, readSync(fd, bytes, 0, maxBytes, from));
+}
+
+/** What is found in the end of an open file, within so many bytes: in four times as many of its whole lines each time, until something is. */
+export function findAtEnd<T>(
+  { fd, size }: { fd: number; size: number },
+  { bytes, maxBytes = size }: { bytes: number; maxBytes?: number },
+  find: (text: string, isAll: boolean) => T | null,
+): T | null {
+  const most = Math.min(size, maxBytes);
+  for (let want = bytes; ; want *= 4) {
+    const length = Math.min(want, most);
+    const text = readPart(fd, size - length, length).toString("utf8");
+    const found = find(length === size ? text : text.slice(text.indexOf("\n") + 1), length === most);
+    if (found !== null || length === most) return found;
+  }
 }
 
 /** The last so many bytes as text; "" when there is not a regular file. The first line of it may be half a one. */
@@ -384,8 +389,15 @@ export function appendLines(
     const data = Buffer.from(torn ? `\n${lines}` : lines);
     let done = 0;
     try {
+<<<<<<< HEAD
       while (done < data.length) done += writeSync(fd, data, done);
       if (flush) flushFile(fd, isOurs);
+=======
+      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+      // It is written in any case; some network file systems cannot do more, and written again it would count twice.
+      if (flush && !isOurs) attempt(() => fsyncSync(fd), undefined);
+      else if (flush) fsyncSync(fd);
+>>>>>>> h-store
     } catch (error) {
       // Only if no one else has appended since; half a line is then completed by the next call.
       if (isOurs && fstatSync(fd).size === size + done) ftruncateSync(fd, size);
@@ -397,6 +409,7 @@ export function appendLines(
   }
 }
 
+<<<<<<< HEAD
 /** It is written in any case, and written again it would count twice. */
 function flushFile(fd: number, mustSucceed: boolean): void {
   try {
@@ -407,6 +420,8 @@ function flushFile(fd: number, mustSucceed: boolean): void {
   }
 }
 
+=======
+>>>>>>> h-store
 /**
  * Puts a temporary file in the place of `target` and returns the path where the replaced file now lies, for the caller to
  * look at and remove: what was replaced may not be what the caller read before. Null when there was nothing.

@@ -182,25 +182,21 @@ async function poll(path: string, name: string, options: LockOptions, started: n
 /** The lock, or null when somebody else has it. */
 export function tryLock(path: string, native: Native | null): Lock | null {
   const fd = open(path);
-  let pidLine: string | null;
+  let pidLine: string | null = null;
   try {
-    if (native && !native.tryLock(fd)) {
-      closeSync(fd);
-      return null;
-    }
-    // The directory may have been removed or replaced while we waited: a lock on a file that is gone protects nothing.
-    const there = statSync(path, { throwIfNoEntry: false });
-    const held = fstatSync(fd);
-    const same = there && there.ino === held.ino && there.dev === held.dev;
-    pidLine = same ? takePidFile(`${path}.pid`, native !== null) : null;
-    if (pidLine === null) {
-      closeSync(fd);
-      return null;
+    if (!native || native.tryLock(fd)) {
+      // The directory may have been removed or replaced while we waited: a lock on a file that is gone protects nothing.
+      const there = statSync(path, { throwIfNoEntry: false });
+      const held = fstatSync(fd);
+      const same = there?.ino === held.ino && there.dev === held.dev;
+      if (same) pidLine = takePidFile(`${path}.pid`, native !== null);
     }
   } catch (error) {
-    closeSync(fd);
     throw diskError(error, "lock", path);
+  } finally {
+    if (pidLine === null) closeSync(fd);
   }
+  if (pidLine === null) return null;
   let released = false;
   return {
     release: () => {

@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { countMemories, listEntries } from "../project/scopes.ts";
+import { countMemories } from "../project/memory-files.ts";
+import { listEntries } from "../project/scopes.ts";
 import { readClaudeMem } from "./claude-mem.ts";
 import type { Harvest } from "./imported.ts";
 import { readMem0, readMemdirJson, readServerMemory } from "./json-sources.ts";
@@ -113,7 +114,7 @@ function otherProjects({ config, location }: Target): { path: string; memories: 
     .filter((entry) => entry.isDirectory())
     .map((entry) => join(projects, entry.name, "memory"))
     .filter((path) => path !== location.dir)
-    .map((path) => ({ path, memories: countMemories(path, { recursive: true }) }))
+    .map((path) => ({ path, memories: countMemories(path, true) }))
     .filter(({ memories }) => memories > 0);
 }
 

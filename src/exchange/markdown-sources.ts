@@ -4,7 +4,8 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
-import { countMemories, listEntries } from "../project/scopes.ts";
+import { countMemories } from "../project/memory-files.ts";
+import { listEntries } from "../project/scopes.ts";
 import {
   INDEX_FILE,
   isMemoryType,
@@ -319,7 +320,7 @@ export function readClaudeCode(path: string, claudeDir: string): Harvest {
 function findFolder(path: string, claudeDir: string): { dir: string; recursive: boolean } {
   const isFolder = (dir: string) => statOrNull(dir)?.isDirectory() === true;
   const nested = [join(path, "memory"), join(claudeDir, "projects", slugOf(path), "memory")].find(isFolder);
-  const isOwn = countMemories(path, { recursive: false, limit: 1 }) > 0 || statOrNull(join(path, INDEX_FILE)) !== null;
+  const isOwn = countMemories(path, false) > 0 || statOrNull(join(path, INDEX_FILE)) !== null;
   if (nested && !(isOwn && nested !== join(path, "memory"))) return { dir: nested, recursive: true };
   const hasTranscripts = listEntries(path).some(({ name }) => name.endsWith(".jsonl"));
   return { dir: path, recursive: !hasTranscripts };

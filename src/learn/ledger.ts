@@ -32,6 +32,8 @@ export type Ledger = ReturnType<typeof openLedger>;
 const MAX_TEXT_CHARS = 500;
 /** A full disk must not fill the memory. */
 const MAX_WAITING = 200;
+/** Lines of several processes may change places with so many others. */
+const OUT_OF_ORDER = 200;
 
 /** Of the memory directory `dir`, which need not exist. `prices` are the user's own. */
 export function openLedger(dir: string, world: Pick<World, "now" | "log">, prices: Prices = {}) {
@@ -63,7 +65,8 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     const isBefore = (entry: Spent) => Date.parse(entry.at) < from;
     // Most lines are of other sessions: they need not be parsed.
     const mark = session === undefined ? "" : JSON.stringify(session);
-    const written = lines.tail({ mark, isEnough: (chunk) => chunk.every(isBefore), broken: tell });
+    const isEnough = (values: readonly Spent[]) => values.slice(0, OUT_OF_ORDER).every(isBefore);
+    const written = lines.tail({ mark, isEnough, broken: tell });
     return [...written, ...waiting].filter(
       (entry) => !isBefore(entry) && (session === undefined || entry.session === session),
     );

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendLines, makeFolders, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
-import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
+import { fileMode, isDay, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -101,7 +101,7 @@ function findLogs(directory: Store): { day: string; file: string }[] {
     const day = `${year}-${month}-${ofMonth ?? ofSession}`;
     return isDay(day) ? [{ day, file }] : [];
   });
-  return found.sort((a, b) => order(a.day, b.day) || order(a.file, b.file));
+  return found.sort((a, b) => (`${a.day} ${a.file}` < `${b.day} ${b.file}` ? -1 : 1));
 }
 
 const FOLDER = /^logs\/\d{4}(?:\/\d{2}){0,2}$/;
@@ -122,17 +122,7 @@ function listFiles(directory: Store, folder: string): string[] {
   }
 }
 
-/** Whether the day exists: some engines accept 30 February as a day in March. */
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
 function relativePath(at: Date): string {
   const day = localDay(at);
   return `logs/${day.slice(0, -6)}/${day.slice(-5, -3)}/${day}.md`;
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,6 +12,7 @@ import {
   checkState,
   hasFrontmatter,
   INDEX_FILE,
+  type IndexView,
   indexPath,
   isUtf8Text,
   type Kept,
@@ -162,11 +163,14 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
     return `${at}the index was rebuilt from the memories`;
   };
   const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
-  const problem = whyUnreadable(directory);
-  if (problem !== null) return [check("index", false, `${at}${problem}`, "give yourself the right to read it")];
+  let view: IndexView;
+  try {
+    view = loadIndex(directory, { generate: false });
+  } catch (error) {
+    return [check("index", false, `${at}${messageOf(error)}`, "give yourself the right to read it")];
+  }
   if (!isUtf8Text(indexPath(directory)))
     return [check("index", false, `${at}${INDEX_FILE} is not UTF-8 text: changes are refused`, "save it as UTF-8")];
-  const view = loadIndex(directory, { generate: false });
   const size = `${count(view.lines, "line")}, ${view.chars} characters`;
   const detail = `${at}${view.truncated ? size : (view.warning?.message ?? size)}`;
   const missing = findUnlinked(directory, rows);
@@ -193,16 +197,6 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
 function findUnlinked(directory: Store, rows: readonly Row[]): string[] {
   const isListed = openListing(peekIndex(indexPath(directory)), readOverflow(directory));
   return rows.filter((row) => !row.unreadable && hasFrontmatter(row) && !isListed(row)).map(({ file }) => file);
-}
-
-/** Null when the index can be read or is not there. */
-function whyUnreadable(directory: Store): string | null {
-  try {
-    loadIndex(directory, { generate: false });
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 function examineAccess(path: string, at: string): Check {

@@ -22,6 +22,16 @@ import {
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
+/** Options of a forget. */
+export interface ForgetOptions {
+  /** A note for the journal. */
+  reason?: string | undefined;
+  /** Also removes earlier versions from the journal. This cannot be undone. */
+  purge?: boolean | undefined;
+  /** How far the caller is trusted: only the user can remove the user's own words. */
+  trust?: Trust | undefined;
+}
+
 /** The result of a forget. */
 export interface ForgetResult {
   /** Path below the directory of the memory that was removed. */
@@ -33,42 +43,35 @@ export interface ForgetResult {
   notices: string[];
 }
 
-/** `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is trusted: an enforced rule only the user removes. */
+/**
+ * `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is
+ * trusted: an enforced rule only the user removes. `isForgotten`: it is gone already, and what is purged is its past.
+ */
 export async function forgetMemory(
   directory: Store,
   file: string,
-  options: { reason?: string | undefined; purge?: boolean | undefined; trust?: Trust | undefined } = {},
+  { purge, trust = "user", isForgotten = false, ...options }: ForgetOptions & { isForgotten?: boolean } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
   return directory.change(async (directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
+    if (!stat && !isForgotten) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
-    const link = stat.isSymbolicLink() ? redactSecrets(plainLine(readlinkSync(path))) : null;
+    const link = stat?.isSymbolicLink() ? redactSecrets(plainLine(readlinkSync(path))) : null;
     if (link !== null) unlinkSync(path);
     const { entry, notices } = await directory.apply({
       action: "forget",
       reason,
       writes: new Map([[file, null]]),
-      trust: options.trust ?? "user",
-      ...(options.purge ? { purge: true } : {}),
+      trust,
+      ...(purge ? { purge: true } : {}),
       ...(link === null ? {} : { link }),
     });
-    if (options.purge) purgeTraces(directory, file);
+    if (purge) purgeTraces(directory, file);
     if (link !== null) notices.push(`it was a symbolic link to ${link}: only the link is gone, undo cannot restore it`);
-    return { file, action: "removed", undo: options.purge || link !== null ? null : entry.id, notices };
-  });
-}
-
-/** The earlier versions of a memory that is gone already: a purge that comes after the forget. */
-export async function purgeForgotten(directory: Store, file: string, reason = ""): Promise<ForgetResult> {
-  return directory.change(async (directory) => {
-    const writes = new Map([[file, null]]);
-    const { notices } = await directory.apply({ action: "forget", reason: redactSecrets(reason), writes, purge: true });
-    purgeTraces(directory, file);
-    return { file, action: "removed", undo: null, notices };
+    return { file, action: "removed", undo: purge || link !== null ? null : entry.id, notices };
   });
 }
 

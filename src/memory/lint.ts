@@ -15,7 +15,6 @@ import {
   readBytes,
   readReferences,
   type Store,
-  scan,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { blankComments, splitLines } from "../text/lines.ts";
@@ -46,7 +45,7 @@ export async function lintDirectory(directory: Store): Promise<LintProblem[]> {
   for (const row of rows) {
     for (const problem of await lintMemory(directory, row, deadOf)) problems.push(problem);
   }
-  return [...problems, ...lintIndex(directory)];
+  return [...problems, ...lintIndex(directory, new Set(rows.map(({ file }) => fileKey(file))))];
 }
 
 async function lintMemory(
@@ -98,9 +97,8 @@ function linesAbove(text: string): number {
   return text.slice(0, start).split("\n").length - 1;
 }
 
-function lintIndex(directory: Store): LintProblem[] {
+function lintIndex(directory: Store, files: ReadonlySet<string>): LintProblem[] {
   const text = peekIndex(indexPath(directory));
-  const files = new Set(scan(directory).map(({ file }) => fileKey(file)));
   const found: LintProblem[] = [];
   let prose = 0;
   for (const [at, line] of splitLines(blankComments(text)).entries()) {

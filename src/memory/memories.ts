@@ -35,7 +35,7 @@ import {
   type UndoResult,
 } from "../store/store.ts";
 import type { MergeRequest, RebuiltIndex } from "./edit.ts";
-import type { ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
+import type { ForgetOptions, ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
 import type { SaveRequest, SaveResult } from "./save.ts";
 
 /** A memory by its place: the number of its directory among those in use, and the file in it. */
@@ -101,16 +101,6 @@ export interface Memories {
   rebuildIndex(): Promise<IndexView & RebuiltIndex>;
 }
 
-/** Options of a forget. */
-export interface ForgetOptions {
-  /** A note for the journal. */
-  reason?: string | undefined;
-  /** Also removes earlier versions from the journal. This cannot be undone. */
-  purge?: boolean | undefined;
-  /** How far the caller is trusted: only the user can remove the user's own words. */
-  trust?: Trust | undefined;
-}
-
 /** The first store is the one that is written to. `written` is called for every file, before the verb answers. */
 export function openMemories(
   stores: readonly Store[],
@@ -166,15 +156,14 @@ export function openMemories(
       return noted(directory, await editMemory(directory, file, base, text, options));
     },
     forget: async (name, options) => {
-      const { forgetMemory, purgeForgotten } = await import("./forget.ts");
+      const { forgetMemory } = await import("./forget.ts");
       const gone = options?.purge && typeof name === "string" ? findForgotten(stores, name) : null;
       const found = await find(name).catch((error: unknown) => {
         if (gone === null) throw error;
         return null;
       });
-      if (found === null && gone) return purgeForgotten(gone.directory, gone.file, options?.reason);
-      const { directory, file } = found as Found;
-      return signed(directory, await forgetMemory(directory, file, options));
+      const { directory, file } = (found ?? gone) as Found;
+      return signed(directory, await forgetMemory(directory, file, { ...options, isForgotten: found === null }));
     },
     rename: async (name, newName) => {
       const { directory, file } = await find(name);

@@ -7,6 +7,7 @@ import {
   type Header,
   MEMORY_TYPES,
   type Memory,
+  nameKey,
   parseMemory,
   readReferences,
   type Store,
@@ -91,19 +92,16 @@ function keysOf({ file, name }: Known): string[] {
 
 /** As recall reads a reference: case, ending, brackets, and the signs between words do not matter. */
 function keyOf(reference: string): string {
-  return reference
-    .trim()
-    .replace(/^\[\[(.*)\]\]$/, "$1")
-    .trim()
-    .toLowerCase()
-    .replace(/\.md$/, "")
-    .replace(/[\s_-]+/g, "-");
+  return nameKey(
+    reference
+      .trim()
+      .replace(/^\[\[(.*)\]\]$/, "$1")
+      .trim(),
+  );
 }
 
 /** By name, stem or file, with or without brackets and folder, as it was. */
 function reword(reference: string, from: Known, to: Known): string {
-  const [, open = "", inner = reference, close = ""] = /^(\[\[)(.*)(\]\])$/.exec(reference.trim()) ?? [];
-  if (keyOf(inner) === keyOf(from.name)) return `${open}${to.name}${close}`;
-  const file = inner.includes("/") ? to.file : `${stemOf(to.file)}.md`;
-  return `${open}${/\.md$/i.test(inner.trim()) ? file : file.replace(/\.md$/, "")}${close}`;
+  const [, open = "", target = reference, close = ""] = /^(\[\[)(.*)(\]\])$/.exec(reference.trim()) ?? [];
+  return `${open}${targetFor({ kind: "wiki", target }, from, to)}${close}`;
 }

@@ -6,7 +6,7 @@ import { findProgram, runChild } from "../child-group.ts";
 import { type Env, processEnv } from "../config.ts";
 import { findWorktreeRoot, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
-import { readGitFile } from "./locate.ts";
+import { readGitFile, readLine } from "./locate.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -297,12 +297,12 @@ export function findHead(path: string): string | null {
     const root = findWorktreeRoot(path);
     if (root === null) return null;
     const gitDir = findGitDir(root);
-    const head = readLine(join(gitDir, "HEAD"));
+    const head = readLine(join(gitDir, "HEAD")) ?? "";
     const ref = /^ref: (refs\/[^\0]+)$/.exec(head)?.[1];
     if (ref === undefined) return HASH.test(head) ? head : null;
     if (ref.split("/").includes("..")) return null;
-    const common = resolve(gitDir, readLine(join(gitDir, "commondir")) || ".");
-    const loose = readLine(join(gitDir, ref)) || readLine(join(common, ref));
+    const common = resolve(gitDir, readLine(join(gitDir, "commondir")) ?? ".");
+    const loose = readLine(join(gitDir, ref)) ?? readLine(join(common, ref)) ?? "";
     return HASH.test(loose) ? loose : findPacked(join(common, "packed-refs"), ref);
   } catch {
     return null;
@@ -344,8 +344,4 @@ function findPacked(file: string, ref: string): string | null {
   const line = text.split("\n").find((line) => line.endsWith(` ${ref}`));
   const hash = line?.split(" ")[0] ?? "";
   return HASH.test(hash) ? hash : null;
-}
-
-function readLine(file: string): string {
-  return readRegular(file, { maxBytes: MAX_BYTES })?.toString("utf8").split("\n", 1)[0]?.trim() ?? "";
 }

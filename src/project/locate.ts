@@ -317,7 +317,8 @@ export function readGitFile(file: string): string | null {
   return target === undefined ? null : path.resolve(path.dirname(file), target);
 }
 
-function readLine(file: string): string | null {
+/** The first line of a small file. */
+export function readLine(file: string): string | null {
   const line = readSmall(file)?.split(/\r?\n/, 1)[0]?.trim();
   return line || null;
 }

@@ -29,7 +29,8 @@ import {
   slugOf,
   trustKey,
 } from "./locate.ts";
-import { countMemories, listEntries } from "./scopes.ts";
+import { countMemories } from "./memory-files.ts";
+import { listEntries } from "./scopes.ts";
 
 /** What stays the same when a project is moved or cloned again. */
 export interface Identity {
@@ -317,7 +318,8 @@ function projectFolders(claudeDir: string): string[] {
 }
 
 function examine(dir: string, folder: string, recursive: boolean, identity: Identity): Orphan | null {
-  if (countMemories(dir, { recursive, limit: 1 }) === 0) return null;
+  const memories = countMemories(dir, recursive);
+  if (memories === 0) return null;
   const owner = readOwner(dir);
   const transcriptRoot = owner && owner.roots.length > 0 ? null : (findSessionRoots(folder, 1)[0] ?? null);
   const roots = transcriptRoot === null ? (owner?.roots ?? []) : [transcriptRoot];
@@ -327,7 +329,7 @@ function examine(dir: string, folder: string, recursive: boolean, identity: Iden
   const named = recordedRoot !== null && lastPart(recordedRoot) === lastPart(identity.root);
   const reason = agreed ?? (named ? "name" : null);
   if (reason === null) return null;
-  return { dir, memories: countMemories(dir, { recursive }), recordedRoot, reason, sure: reason !== "name" };
+  return { dir, memories, recordedRoot, reason, sure: reason !== "name" };
 }
 
 function lastPart(root: string): string {
@@ -357,7 +359,7 @@ export function findAbandoned(claudeDir: string, ownDir: string) {
     const roots = dir === ownDir ? [] : (readOwner(dir)?.roots ?? []);
     const [root] = roots;
     if (root === undefined || roots.some((each) => existsSync(each))) return [];
-    const memories = countMemories(dir, { recursive: true });
+    const memories = countMemories(dir, true);
     return memories > 0 ? [{ dir, root, memories }] : [];
   });
 }

@@ -16,6 +16,7 @@ import {
   sha256Key,
   slugOf,
 } from "./locate.ts";
+import { countMemories } from "./memory-files.ts";
 
 /** Which project to open, and which of its memories. */
 export interface PlaceOptions {
@@ -276,7 +277,7 @@ export function findOlderDirectories(options: { config: Config; project: Project
     const real = realPath(older.dir);
     if (seen.has(real)) continue;
     seen.add(real);
-    if (countMemories(older.dir, { recursive: older.recursive, limit: 1 }) > 0) found.push(older);
+    if (countMemories(older.dir, older.recursive) > 0) found.push(older);
   }
   return found;
 }
@@ -311,38 +312,6 @@ function candidatesOf(config: Config, project: Project): OlderDirectory[] {
 /** Hashing needs a module that is slow to load: only where a folder has such a name. */
 function hasHashes(projects: string): boolean {
   return listEntries(projects).some((entry) => /^[0-9a-f]{16}$/.test(entry.name));
-}
-
-// --- How many memories a directory holds, without opening one.
-
-/** A store has a few folders one or two levels deep; looking deeper would delay every command. */
-const MAX_DEPTH = 4;
-const MAX_ENTRIES = 20_000;
-
-/** The index and its overflow page are not memories. */
-const NOT_MEMORIES: ReadonlySet<string> = new Set(["MEMORY.md", "MEMORY.more.md"]);
-
-/** Skips links, hidden entries and what cannot be read. Stops counting at `limit`. */
-export function countMemories(dir: string, options: { recursive: boolean; limit?: number }): number {
-  const { recursive, limit = MAX_ENTRIES } = options;
-  let left = MAX_ENTRIES;
-  let count = 0;
-  const visit = (folder: string, depth: number): void => {
-    for (const entry of listEntries(folder)) {
-      if (count >= limit || left-- <= 0) return;
-      if (entry.name.startsWith(".")) continue;
-      if (entry.isFile() && entry.name.endsWith(".md") && !NOT_MEMORIES.has(entry.name)) count++;
-      else if (recursive && depth < MAX_DEPTH && entry.isDirectory() && !isLogs(folder, entry.name))
-        visit(path.join(folder, entry.name), depth + 1);
-    }
-  };
-  visit(dir, 1);
-  return count;
-}
-
-/** A year of daily logs, which are not memories. */
-function isLogs(folder: string, name: string): boolean {
-  return path.basename(folder) === "logs" && /^\d{4}$/.test(name);
 }
 
 /** The entries of a folder in a fixed order; none if it cannot be read. */

@@ -1,6 +1,6 @@
 /** Which memories a prompt is shown: the finalists, by how likely they are to help (confidence.ts), less for age, and cut where that is not likely enough. */
 
-import { AT, type Bulk, countsFrom, isBulkTime, type RowEntry, TYPES, viewEntry } from "../store/store.ts";
+import { AT, type Bulk, countsFrom, isBulkTime, MEMORY_TYPES, type RowEntry, viewEntry } from "../store/store.ts";
 import { findSorted } from "../text/hash.ts";
 import { foreignShare, hasCjk, isReadable } from "../text/terms.ts";
 import { confidenceOf, featuresOf, needOf, type Signs, standingOf, sureEnough } from "./confidence.ts";
@@ -148,7 +148,7 @@ function choose(
   const sureness = (at: number): number => judged.get(at) ?? judge(at);
   const scores = new Map<number, number>();
   for (const at of found.finalists) {
-    const type = TYPES[bytes.readUInt32LE(addressOf(at) + AT.type)] ?? "user";
+    const type = MEMORY_TYPES[bytes.readUInt32LE(addressOf(at) + AT.type)] ?? "user";
     const own = signs(at);
     judged.set(at, judge(at, own));
     const score = standingOf(sureness(at), own.coverage) * decayOf(type, fromOf(at), nowMs);

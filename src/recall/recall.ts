@@ -16,7 +16,7 @@ import {
   isExpired,
   listMemories,
   type Row,
-  rowAt,
+  rowOf,
 } from "../store/store.ts";
 import { isReadable } from "../text/terms.ts";
 import { EVEN } from "./confidence.ts";
@@ -238,7 +238,8 @@ function deliver(
     if (read.length >= limit) break;
     try {
       const { entry, stat, fromMs } = currentOf(resident, each, now);
-      const row = rowAt(resident.directories[each.owner] as Directory, entry, { fromMs, bytes: stat.size });
+      const directory = resident.directories[each.owner] as Directory;
+      const row = rowOf(directory, entry.details.header, { fromMs, bytes: stat.size });
       const shown = presenters[each.owner]!(entry, stat, fromMs);
       const { score, confidence } = each;
       read.push({ ...row, score, confidence, why: explain(each, row, method), ...shown });

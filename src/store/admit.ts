@@ -5,10 +5,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
+import { INDEX_FILE } from "../project/memory-files.ts";
 import { type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
-import { INDEX_FILE } from "./directory.ts";
 import {
   type Header,
   type Memory,
@@ -58,7 +58,7 @@ export const MAX_MEMORY_BYTES = 256 * 1024;
 /** The text as it may be written, with what was masked. Throws the first objection. */
 export function admit(draft: Draft, gate: Gate): Admitted {
   const [first] = findObjections(draft, gate);
-  if (first) throw new MemdirError(first.code, first.message, { details: first.details });
+  if (first) throw asError(first);
   const text = decode(draft.text ?? "");
   const masked = gate.redact ? findNewSecrets(text, draft.before) : [];
   return { text: redactSecrets(text, masked), notices: masked.map((found) => `masked: ${nameSecret(found)}`) };
@@ -83,7 +83,7 @@ export function findObjections({ file, text, before }: Draft, { trust, redact, a
 /** The text of bytes that somebody gave, or an error that says what is wrong with them. */
 export function readGiven(bytes: Uint8Array, what: string, maxBytes = MAX_MEMORY_BYTES): string {
   const objection = objectToBytes(what, bytes, maxBytes);
-  if (objection) throw new MemdirError(objection.code, objection.message);
+  if (objection) throw asError(objection);
   return decode(bytes);
 }
 
@@ -98,7 +98,10 @@ export function checkGiven(value: unknown, field: string): string {
 }
 
 export function secretError(found: readonly string[]): MemdirError {
-  const { code, message, details } = objectToSecrets(found);
+  return asError(objectToSecrets(found));
+}
+
+function asError({ code, message, details }: Objection): MemdirError {
   return new MemdirError(code, message, { details });
 }
 

@@ -1,10 +1,11 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { closeSync, fsync, lstatSync, readdirSync, rmSync, utimesSync, writeSync } from "node:fs";
+import { closeSync, fsync, lstatSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import {
   loadNative,
+  lstatOrNull,
   makeFolders,
   moveInto,
   openTemporary,
@@ -15,6 +16,7 @@ import {
 } from "../disk/fence.ts";
 import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
+import { isMemoryFile, MAX_DEPTH } from "../project/memory-files.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import { admit, findNamesake } from "./admit.ts";
@@ -22,22 +24,19 @@ import {
   type Directory,
   fileMode,
   findBytes,
-  isMemoryFile,
   keepRecord,
   leftovers,
-  MAX_DEPTH,
   modeFor,
   readHeader,
   readRecord,
   statePath,
   withPins,
 } from "./directory.ts";
-import { addLine } from "./index.ts";
+import { addLine, type PageRequest, trimmedLines } from "./index.ts";
 import {
   headerChanges,
   indexPath,
   ownMark,
-  type PageRequest,
   peekIndex,
   readText,
   restoreIndex,
@@ -124,14 +123,12 @@ const STAGED_AT_ONCE = 64;
 
 /**
  * Writes new contents aside, for a change of thousands of files: flushing them together takes a fraction of one after the other.
- * Gives their names in `tmp/`. The lock need not be held, but others may sweep them then: given as `known` under the lock, those
- * that are still there are not written again.
+ * Gives their names in `tmp/`. The lock need not be held, but others may sweep them then.
  */
-export async function stageFiles(directory: Directory, writes: Writes, known: Staged = new Map()): Promise<Staged> {
+export async function stageFiles(directory: Directory, writes: Writes): Promise<Staged> {
   const folder = statePath(directory, "tmp");
-  const there = new Set(known.size > 0 ? readdirSync(folder) : []);
-  const staged = new Map([...known].filter(([file, name]) => writes.has(file) && there.has(name)));
-  const files = [...writes].flatMap(([file, content]) => (content && !staged.has(file) ? [{ file, content }] : []));
+  const staged = new Map<string, string>();
+  const files = [...writes].flatMap(([file, content]) => (content ? [{ file, content }] : []));
   for (let from = 0; from < files.length; from += STAGED_AT_ONCE) {
     const flushed = files.slice(from, from + STAGED_AT_ONCE).map(async ({ file, content }) => {
       const { path, fd } = openTemporary(folder, modeFor(directory, file));
@@ -153,9 +150,7 @@ export async function stageFiles(directory: Directory, writes: Writes, known: St
 
 /** What no change has taken. */
 export function removeStaged(directory: Directory, staged: Staged): void {
-  const folder = statePath(directory, "tmp");
-  const names = new Set(staged.values());
-  for (const name of names.size > 0 ? readdirSync(folder) : []) if (names.has(name)) removeQuietly(join(folder, name));
+  for (const name of staged.values()) removeQuietly(statePath(directory, "tmp", name));
 }
 
 /** Applies a change, a flush at a time: all of its files, or none of them. The lock must be held. */
@@ -192,13 +187,12 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
   try {
     for (const [file, content] of change.writes) {
       yield;
-      const staged = change.staged?.get(file);
-      const folder = statePath(directory, "tmp");
-      if (content)
-        temporaries.set(
-          file,
-          staged ? join(folder, staged) : writeTemporary(folder, content, modeFor(directory, file)),
-        );
+      if (content === null) continue;
+      const staged = statePath(directory, "tmp", change.staged?.get(file) ?? "");
+      // What was staged before the lock was taken may have been swept.
+      const isThere = lstatOrNull(staged)?.isFile();
+      const write = () => writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file));
+      temporaries.set(file, isThere ? staged : write());
     }
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
@@ -403,12 +397,9 @@ function rescueLines(directory: Directory, path: string): void {
   const theirs = peekIndex(path);
   if (path.endsWith(ownMark(theirs))) return;
   const { text, retired } = readRecord(directory);
-  const known = new Set(
-    [...splitLines(text ?? ""), ...splitLines(readText(indexPath(directory)) ?? "")].map((line) => line.trimEnd()),
-  );
-  const lost = splitLines(theirs)
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
+  const ours = [text ?? "", readText(indexPath(directory)) ?? ""].flatMap(trimmedLines);
+  const known = new Set(["", ...ours, ...retired]);
+  const lost = trimmedLines(theirs).filter((line) => !known.has(line));
   if (lost.length === 0) return;
   const plan = (pages: Pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) });
   keepRecord(directory, runAtOnce(writePages(directory, { changes: [], plan })).record);

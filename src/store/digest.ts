@@ -89,10 +89,6 @@ function rankingOf(file: string, memory: Memory): Ranking {
   };
 }
 
-export function withVectors(entry: RowEntry, vectors: Vector[]): RowEntry {
-  return { ...entry, ranking: { ...entry.ranking, vectors } };
-}
-
 /** The texts that the entry's vectors stand for, parts of the whole text and its point first, then the cues. */
 export function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
   const memory = parseMemory(file, bytes);

@@ -9,47 +9,35 @@ import { join } from "node:path";
 import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTemporary } from "../disk/fence.ts";
 import { runAtOnce } from "../disk/turns.ts";
 import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
+import { INDEX_FILE, isMemoryFile, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import {
   type Directory,
-  INDEX_FILE,
   isIndexAsLeft,
-  isMemoryFile,
   keepRecord,
+  look,
   modeFor,
-  OVERFLOW_FILE,
   type PageRecord,
   readHeader,
   readRecord,
   statePath,
-  walk,
 } from "./directory.ts";
 import {
   type HeaderChange,
   hiddenLines,
+  isDead,
   type Left,
   mentionPattern,
-  type Plan,
+  type PageRequest,
   type Reconciled,
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
-import { formatIndexLine, type Pages, parseIndexLine, readReferences } from "./index-line.ts";
+import { formatIndexLine, type Pages, parseIndexLine } from "./index-line.ts";
 import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, type MemoryType, parseHeader } from "./memory.ts";
 import { ageInDays, TICK_MS } from "./row-entry.ts";
-
-/** What a change means for the index. */
-export interface PageRequest {
-  changes: readonly HeaderChange[];
-  /** The file that is being saved: its line moves to the overflow page last. */
-  saved?: string | undefined;
-  /** What the pages become apart from the lines of the changes; asked again if another program wrote them meanwhile. */
-  plan?: ((pages: Pages) => Plan) | undefined;
-  /** List every memory, and take out lines that point to nothing. */
-  rebuild?: boolean | undefined;
-}
 
 export interface WrittenPages {
   /** Where the change began, and what it left. */
@@ -236,7 +224,8 @@ export function openHeaders(directory: Directory, changes: Iterable<readonly [st
   };
 }
 
-function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: PageRequest): ReconcileOptions {
+function optionsFor(directory: Directory, request: PageRequest): ReconcileOptions {
+  const { changes } = request;
   const gone = changes.flatMap(({ file, before }) => [file, before?.file ?? file]);
   const coming = [
     ...gone.map((file) => [file, null] as const),
@@ -245,10 +234,8 @@ function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: Pag
   const find = openHeaders(directory, coming);
   const nowMs = directory.now().getTime();
   return {
+    ...request,
     limits: directory.limits,
-    saved,
-    plan,
-    rebuild,
     find,
     ageDays: ({ file, modified }) => {
       const stat = modified ? null : statSync(join(directory.path, file), { throwIfNoEntry: false });
@@ -413,9 +400,9 @@ function notUtf8(path: string): MemdirError {
   return new MemdirError("broken", `${path} ${what}`);
 }
 
-/** Null when there is nothing; "" for what is no file. */
+/** Null when there is nothing; "" for what is no file, or leads to none. */
 export function readText(path: string): string | null {
-  return readBytes(path)?.toString("utf8") ?? (existsSync(path) ? "" : null);
+  return readBytes(path)?.toString("utf8") ?? (look(path) ? "" : null);
 }
 
 function readBytes(path: string): Buffer | null {
@@ -471,11 +458,6 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     at = end + 1;
   }
   return arranged.join("");
-}
-
-/** Whether everything it names is gone; the target of a wiki link is not certain. */
-function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
-  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
 }
 
 /** Corrections first: having to repeat one is the most annoying. */

@@ -1,9 +1,10 @@
 /** The lines of MEMORY.md: written in one form, read in every form that real indexes have, and as many as the client loads. */
 
 import { attempt } from "../errors.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../project/memory-files.ts";
 import { blankComments, eolOf, splitLines, stripForClient } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { INDEX_FILE, type IndexLimits, OVERFLOW_FILE } from "./directory.ts";
+import type { IndexLimits } from "./directory.ts";
 import { type Header, type MemoryType, stemOf } from "./memory.ts";
 
 /** A place in a line that names a memory. */

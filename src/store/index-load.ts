@@ -1,22 +1,13 @@
 /** MEMORY.md as the model sees it: cut exactly as the client cuts, and generated as the client does when it is missing. */
 
-import { lstatSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../disk/fence.ts";
-import { onDisk } from "../errors.ts";
+import { walk } from "../project/memory-files.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import {
-  type Directory,
-  fileMode,
-  type IndexLimits,
-  isShared,
-  openPins,
-  readStart,
-  statePath,
-  walk,
-} from "./directory.ts";
+import { type Directory, fileMode, type IndexLimits, isShared, openPins, readStart, statePath } from "./directory.ts";
 import { indexPath, readOverflow, readText } from "./index-file.ts";
 import { isOver, linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
@@ -55,23 +46,13 @@ export interface IndexWarning {
 
 export function loadIndex(directory: Directory, options: { generate: boolean }): IndexView {
   const isForeign = isForeignLink(directory);
-  const text = isForeign ? "" : (readIndexText(directory) ?? (options.generate ? generateIndex(directory) : ""));
+  // The client follows a link here, so for looking we do too; a directory or fifo is no index.
+  const text = isForeign ? "" : (readText(indexPath(directory)) ?? (options.generate ? generateIndex(directory) : ""));
   const overflowText = readOverflow(directory);
   const inIndex = linkedFiles(text);
   const overflow = [...linkedFiles(overflowText)].filter((file) => !inIndex.has(file));
   const cut = cutIndex(text, directory.limits);
   return { dir: directory.path, ...cut, warning: isForeign ? FOREIGN : cut.warning, overflow };
-}
-
-/** The file's text; "" for one that cannot be followed, null when nothing is there. */
-function readIndexText(directory: Directory): string | null {
-  const path = indexPath(directory);
-  return onDisk("read", path, () => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (!stat) return null;
-    // The client follows a link here, so for looking we do too; a directory or fifo is no index.
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
-  });
 }
 
 /** Users may link their own index; one that came with a repository could lead to any of their files. */

@@ -3,8 +3,9 @@
  * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
  */
 
+import { INDEX_FILE, OVERFLOW_FILE } from "../project/memory-files.ts";
 import { blankComments, eolOf, splitLines } from "../text/lines.ts";
-import { INDEX_FILE, OVERFLOW_FILE, type PlacedLine } from "./directory.ts";
+import type { PlacedLine } from "./directory.ts";
 import {
   type CapOptions,
   cleanOverflow,
@@ -54,6 +55,17 @@ export interface HeaderChange {
   after: Header | null;
 }
 
+/** What a change means for the index. */
+export interface PageRequest {
+  changes: readonly HeaderChange[];
+  /** The file that is being saved: its line moves to the overflow page last. */
+  saved?: string | undefined;
+  /** What the pages become apart from the lines of the changes; asked again if another program wrote them meanwhile. */
+  plan?: ((pages: Pages) => Plan) | undefined;
+  /** Also list every memory, and take out lines that point to nothing. */
+  rebuild?: boolean | undefined;
+}
+
 /** The pages that somebody wants, and what is left to do for them. */
 export interface Plan {
   pages: Pages;
@@ -63,13 +75,9 @@ export interface Plan {
   exact?: boolean;
 }
 
-export interface ReconcileOptions extends CapOptions {
-  /** What the pages become apart from the lines of the changes. */
-  plan?: ((pages: Pages) => Plan) | undefined;
+export interface ReconcileOptions extends CapOptions, Omit<PageRequest, "changes"> {
   /** Every memory: a missing index is made from them. */
   all: () => Header[];
-  /** Also list every memory, and take out lines that point to nothing. */
-  rebuild?: boolean | undefined;
 }
 
 export interface Reconciled {
@@ -463,16 +471,21 @@ function joinPage({ lines }: Page): string {
   return lines.map(({ text }) => text).join("");
 }
 
-function trimmedLines(text: string): string[] {
+export function trimmedLines(text: string): string[] {
   return splitLines(text).map((line) => line.trimEnd());
 }
 
 // --- Every memory a line.
 
+/** Whether everything that a line names is gone; the target of a wiki link is not certain. */
+export function isDead(line: string, find: Find): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && find(target) === null);
+}
+
 /** Adds what no line names, and takes out pointers to nothing and lines that are there twice. Files without frontmatter are not added. */
 function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[]): Pages {
   const headers = all();
-  const known = new Set(headers.map(({ file }) => fileKey(file)));
+  const known = new Map(headers.map((header) => [fileKey(header.file), header]));
   const removed: string[] = [];
   const seen = new Set<string>();
   const sweep = (text: string) => {
@@ -481,9 +494,7 @@ function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[
       const file = parseIndexLine(seenLines[at] as string)?.file;
       if (file === undefined || file === OVERFLOW_FILE) return true;
       const bare = line.trimEnd();
-      const isDead = (reference: Reference) =>
-        reference.kind !== "wiki" && !known.has(fileKey(reference.target)) && find(reference.target) === null;
-      const keep = !seen.has(bare) && !readReferences(line).every(isDead);
+      const keep = !seen.has(bare) && !isDead(line, (target) => known.get(fileKey(target)) ?? find(target));
       seen.add(bare);
       if (!keep) removed.push(file);
       return keep;

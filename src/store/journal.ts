@@ -6,17 +6,18 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import {
   appendLines,
+  findAtEnd,
   findNameProblem,
   moveInto,
-  readPart,
   readRegular,
   removeQuietly,
   withRegular,
   writeTemporary,
 } from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
+import { walk } from "../project/memory-files.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, findBytes, journalPath, statePath, walk } from "./directory.ts";
+import { type Directory, findBytes, journalPath, statePath } from "./directory.ts";
 import type { Pages } from "./index-line.ts";
 
 export type Action =
@@ -85,7 +86,7 @@ interface End {
   pages?: Entry["pages"] | PageHashes;
 }
 
-/** More than most lines of ours; where the last intent is longer, more is read. */
+/** More than most lines of ours; where the last one is longer, more is read. */
 const TAIL_BYTES = 8 * 1024;
 
 /** Writes the before-images and the intent line; both are on disk when this returns. The lock must be held. */
@@ -97,7 +98,7 @@ export function beginEntry(
   for (const [hash, data] of images) {
     keepImage(directory, hash, () => data, true);
   }
-  const id = String(Number(readTail(directory).lastId) + 1);
+  const id = String(Number(readLast(directory)?.id ?? 0) + 1);
   const full: Entry = { id, at: directory.now().toISOString(), by: directory.by, ...entry };
   append(directory, full, true);
   return full;
@@ -184,7 +185,8 @@ export function findPurge(entries: readonly Entry[], { id, files }: Entry): Entr
 
 /** The last intent whose writer did not come to the end, or null. */
 export function findUnfinished(directory: Directory): Entry | null {
-  return readTail(directory).unfinished;
+  const last = readLast(directory);
+  return last === null || "end" in last ? null : last;
 }
 
 export function readImage(directory: Directory, hash: string): Buffer | null {
@@ -265,47 +267,22 @@ function append(directory: Directory, line: Entry | End, flush: boolean): void {
 
 function readLines(directory: Directory): (Entry | End)[] {
   const path = journalPath(directory);
-  return onDisk("read the journal", path, () => parseLines(readRegular(path)?.toString("utf8") ?? ""));
+  const text = onDisk("read the journal", path, () => readRegular(path)?.toString("utf8") ?? "");
+  return text.split("\n").flatMap(parseLine);
 }
 
-function readTail(directory: Directory): { lastId: string; unfinished: Entry | null } {
-  let lastId = "0";
-  let unfinished: Entry | null = null;
-  for (const line of parseLines(tailText(directory))) {
-    if ("end" in line) {
-      if (unfinished?.id === line.id) unfinished = null;
-    } else {
-      unfinished = line;
-    }
-    lastId = line.id;
-  }
-  return { lastId, unfinished };
-}
-
-function tailText(directory: Directory): string {
+/** What was written last; before it, everything has ended. */
+function readLast(directory: Directory): Entry | End | null {
+  const find = (text: string) => text.split("\n").flatMap(parseLine).at(-1) ?? null;
   const path = journalPath(directory);
-  const read = (fd: number, size: number) => {
-    // A change of many files has a long line: read on until a whole one is in the tail.
-    for (let want = TAIL_BYTES; ; want *= 4) {
-      const length = Math.min(size, want);
-      const text = readPart(fd, size - length, length).toString("utf8");
-      if (length === size) return text;
-      const whole = text.slice(text.indexOf("\n") + 1);
-      if (parseLines(whole).some((line) => !("end" in line))) return whole;
-    }
-  };
-  return onDisk("read the journal", path, () => withRegular(path, read)) ?? "";
+  const read = (fd: number, size: number) => findAtEnd({ fd, size }, { bytes: TAIL_BYTES }, find);
+  return onDisk("read the journal", path, () => withRegular(path, read));
 }
 
-function parseLines(text: string): (Entry | End)[] {
-  const lines: (Entry | End)[] = [];
-  for (const line of text.split("\n")) {
-    if (line === "") continue;
-    // Torn by a power cut: whatever it announced did not happen, because the change comes after the flush.
-    const value = attempt<unknown, null>(() => JSON.parse(line), null);
-    if (isLine(value)) lines.push(value);
-  }
-  return lines;
+/** Nothing for a line torn by a power cut: whatever it announced did not happen, because the change comes after the flush. */
+function parseLine(line: string): (Entry | End)[] {
+  const value = line === "" ? null : attempt<unknown, null>(() => JSON.parse(line), null);
+  return isLine(value) ? [value] : [];
 }
 
 /** A journal may come with a repository: what is not a line of ours, or names files elsewhere, is passed over like a torn one. */

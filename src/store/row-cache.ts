@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openTemporary, PRIVATE_MODE, removeQuietly } from "../disk/fence.ts";
+import { openTemporary, PRIVATE_MODE, readPart, removeQuietly } from "../disk/fence.ts";
 import { runAtOnce } from "../disk/turns.ts";
 import { type Directory, openPins, statePath } from "./directory.ts";
 import {
@@ -27,6 +27,7 @@ import {
   encodeRow,
   FLAG,
   fileAt,
+  hashBytes,
   isSoundRow,
   placeRank,
   type RowEntry,
@@ -40,10 +41,11 @@ export const ROWS_FILE = "rows.bin";
 const FORMER_FILES = ["headers.json", "recall.bin", "enforced.json"];
 const MAGIC = 0x5752444d;
 /** Raised whenever digests or entries change: an older file is then ignored. */
-const VERSION = 7;
+const VERSION = 8;
 /** Room for the times of some hundred folders. */
 export const FILE_HEAD_BYTES = 4096;
-const JSON_AT = 48;
+/** Behind two marks, the sum of its bytes and its length. */
+const JSON_AT = 16;
 /** Up to here every file's time is compared each time; a look takes some millionths of a second. */
 export const FEW_FILES = 300;
 /** Of more, those that changed last. */
@@ -90,39 +92,25 @@ export function openCache({ path }: Pick<Directory, "path">): OpenCache | null {
 }
 
 function readHead(fd: number, size: number): CacheHead | null {
-  const bytes = Buffer.alloc(FILE_HEAD_BYTES);
-  if (readSync(fd, bytes, 0, FILE_HEAD_BYTES, 0) < FILE_HEAD_BYTES) return null;
-  if (bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt32LE(4) !== VERSION) return null;
-  const jsonBytes = bytes.readUInt32LE(12);
-  if (jsonBytes > FILE_HEAD_BYTES - JSON_AT || bytes.readUInt32LE(8) !== checkHead(bytes)) return null;
-  const ends = [16, 24, 32, 40].map((at) => bytes.readDoubleLE(at));
-  if (![FILE_HEAD_BYTES, ...ends, size].every((end, i, all) => i === 0 || end >= (all[i - 1] as number))) return null;
-  const [firstEnd = 0, rowsEnd = 0, ranksEnd = 0, compactEnd = 0] = ends;
-  const { folders, commits } = JSON.parse(bytes.toString("utf8", JSON_AT, JSON_AT + jsonBytes));
-  return { firstEnd, rowsEnd, ranksEnd, compactEnd, folders, commits };
+  const bytes = readPart(fd, 0, FILE_HEAD_BYTES);
+  if (bytes.length < FILE_HEAD_BYTES) return null;
+  const [magic, version, check, length = 0] = [0, 4, 8, 12].map((at) => bytes.readUInt32LE(at));
+  const json = bytes.subarray(JSON_AT, JSON_AT + length);
+  if (magic !== MAGIC || version !== VERSION || check !== hashBytes(json)) return null;
+  const head = JSON.parse(json.toString("utf8")) as CacheHead;
+  const ends = [FILE_HEAD_BYTES, head.firstEnd, head.rowsEnd, head.ranksEnd, head.compactEnd, size];
+  return ends.every((end, i) => i === 0 || end >= (ends[i - 1] as number)) ? head : null;
 }
 
-function encodeHead({ firstEnd, rowsEnd, ranksEnd, compactEnd, folders, commits }: CacheHead): Buffer {
+function encodeHead(head: CacheHead): Buffer {
   const bytes = Buffer.alloc(FILE_HEAD_BYTES);
-  const whole = Buffer.from(JSON.stringify({ folders, commits }));
+  const whole = Buffer.from(JSON.stringify(head));
   // More folders than there is room for: it is not known whether the entries are all.
-  const json = whole.length > FILE_HEAD_BYTES - JSON_AT ? Buffer.from(JSON.stringify({ folders: [], commits })) : whole;
-  bytes.writeUInt32LE(MAGIC, 0);
-  bytes.writeUInt32LE(VERSION, 4);
-  bytes.writeUInt32LE(json.length, 12);
-  [firstEnd, rowsEnd, ranksEnd, compactEnd].forEach((end, i) => {
-    bytes.writeDoubleLE(end, 16 + i * 8);
-  });
+  const fits = whole.length <= FILE_HEAD_BYTES - JSON_AT;
+  const json = fits ? whole : Buffer.from(JSON.stringify({ ...head, folders: [] }));
+  for (const [i, value] of [MAGIC, VERSION, hashBytes(json), json.length].entries()) bytes.writeUInt32LE(value, i * 4);
   json.copy(bytes, JSON_AT);
-  bytes.writeUInt32LE(checkHead(bytes), 8);
   return bytes;
-}
-
-function checkHead(bytes: Buffer): number {
-  let check = 0x811c9dc5;
-  for (let at = 12; at < JSON_AT + bytes.readUInt32LE(12); at++)
-    check = Math.imul(check ^ (bytes[at] as number), 0x01000193);
-  return check >>> 0;
 }
 
 export interface CacheRead {
@@ -295,7 +283,8 @@ function inCache(
   flags: number,
   write: (fd: number, cache: Pick<OpenCache, "size" | "head">) => boolean,
 ): boolean {
-  return withState(directory, (pinned) => {
+  const change = function* (pinned: Directory): Generator<void, boolean> {
+    yield;
     const fd = openSync(statePath(pinned, ROWS_FILE), constants.O_RDWR | SAFE | flags);
     try {
       const stat = fstatSync(fd);
@@ -304,7 +293,8 @@ function inCache(
     } finally {
       closeSync(fd);
     }
-  });
+  };
+  return runAtOnce(withState(directory, change));
 }
 
 /** The cache that a new one is made of: what others append to it meanwhile is kept. */
@@ -321,17 +311,7 @@ export function* writeInPieces(
   former: Former | null,
   indexFrom = INDEX_FROM,
 ): Generator<void, boolean | "replaced"> {
-  if (directory.readOnly || !existsSync(directory.path)) return false;
-  try {
-    const { pinned, close } = openPins(directory);
-    try {
-      return yield* writePinned(pinned, [...entries], notes, former, indexFrom);
-    } finally {
-      close();
-    }
-  } catch (error) {
-    return report(directory, error);
-  }
+  return yield* withState(directory, (pinned) => writePinned(pinned, [...entries], notes, former, indexFrom));
 }
 
 function* writePinned(
@@ -369,59 +349,35 @@ function* writeParts(
     rows.push(encodeRow(entry));
   }
   const rowsEnd = rows.reduce((sum, row) => sum + row.length, FILE_HEAD_BYTES);
-  const ranks = openWriter(fd, rowsEnd);
-  let rowAt = FILE_HEAD_BYTES;
+  let [rowAt, rankAt] = [FILE_HEAD_BYTES, rowsEnd];
   const placed = [];
   for (const [i, row] of rows.entries()) {
-    yield;
     const entry = sorted[i] as RowEntry;
-    placed.push({ entry, rowAt, rowBytes: row.length, rankAt: ranks.at });
+    placed.push({ entry, rowAt, rowBytes: row.length, rankAt });
     const rank = encodeRank(entry.ranking, row);
-    placeRank(row, ranks.at - rowAt);
-    ranks.write(rank);
+    placeRank(row, rankAt - rowAt);
+    rankAt = yield* writeAt(fd, [rank], rankAt);
     rowAt += row.length;
   }
-  const ranksEnd = ranks.at;
-  if (placed.length >= indexFrom) yield* ranks.writeAll(yield* encodeIndex(placed));
-  ranks.end();
+  const index = placed.length >= indexFrom ? yield* encodeIndex(placed) : [];
+  const compactEnd = yield* writeAt(fd, index, rankAt);
   const firstEnd = placed[first.length]?.rowAt ?? rowsEnd;
-  const head = openWriter(fd, 0);
-  head.write(encodeHead({ firstEnd, rowsEnd, ranksEnd, compactEnd: ranks.at, ...notes }));
-  yield* head.writeAll(rows);
-  head.end();
+  const head = encodeHead({ firstEnd, rowsEnd, ranksEnd: rankAt, compactEnd, ...notes });
+  yield* writeAt(fd, [head, ...rows], 0);
 }
 
-/** Writes one part behind the other, many small ones at once and a large one in pieces. */
-function openWriter(fd: number, from: number) {
-  let waiting: Buffer[] = [];
-  let [bytes, written] = [0, from];
-  const flush = () => {
-    const data = Buffer.concat(waiting);
-    for (let done = 0; done < data.length; ) done += writeSync(fd, data, done, data.length - done, written + done);
-    written += data.length;
-    [waiting, bytes] = [[], 0];
-  };
-  const writer = {
-    /** Where the next part begins. */
-    get at(): number {
-      return written + bytes;
-    },
-    write(part: Buffer): void {
-      waiting.push(part);
-      bytes += part.length;
-      if (bytes >= PIECE_BYTES) flush();
-    },
-    *writeAll(parts: Iterable<Buffer>): Generator<void, void> {
-      for (const part of parts) {
-        for (let at = 0; at < part.length; at += PIECE_BYTES) {
-          writer.write(part.subarray(at, at + PIECE_BYTES));
-          yield;
-        }
-      }
-    },
-    end: flush,
-  };
-  return writer;
+/** One part behind the other, a piece at a time; where they end. */
+function* writeAt(fd: number, parts: readonly Buffer[], from: number): Generator<void, number> {
+  let at = from;
+  for (const part of parts) {
+    for (let done = 0; done < part.length; ) {
+      yield;
+      const count = writeSync(fd, part, done, Math.min(PIECE_BYTES, part.length - done), at);
+      done += count;
+      at += count;
+    }
+  }
+  return at;
 }
 
 /** Copies what was appended to the former cache since it was read; false when it is no longer the one that was read. */
@@ -431,9 +387,7 @@ function addAppended(directory: Directory, { ino, bytes }: Former, fd: number): 
   try {
     if (cache.ino !== ino) return false;
     const appended = runAtOnce(readRange(cache.fd, bytes, cache.size));
-    const { size } = fstatSync(fd);
-    for (let done = 0; done < appended.length; )
-      done += writeSync(fd, appended, done, appended.length - done, size + done);
+    runAtOnce(writeAt(fd, [appended], fstatSync(fd).size));
     return true;
   } finally {
     closeSync(cache.fd);
@@ -441,12 +395,15 @@ function addAppended(directory: Directory, { ino, bytes }: Former, fd: number): 
 }
 
 /** Makes the state folder too, if there is none yet: other tools' directories have none. False when it cannot be written to. */
-function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {
+function* withState<T>(
+  directory: Directory,
+  write: (pinned: Directory) => Generator<void, T>,
+): Generator<void, T | false> {
   if (directory.readOnly || !existsSync(directory.path)) return false;
   try {
     const { pinned, close } = openPins(directory);
     try {
-      return write(pinned);
+      return yield* write(pinned);
     } finally {
       close();
     }

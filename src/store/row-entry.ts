@@ -6,7 +6,7 @@
 
 import type { Enforced } from "./admit.ts";
 import type { AgeLimits } from "./directory.ts";
-import type { Header, MemoryType } from "./memory.ts";
+import { type Header, MEMORY_TYPES, type MemoryType, parseHeader } from "./memory.ts";
 
 /** How a file looked when it was read: while these agree, the entry is up to date. */
 export interface Stamp {
@@ -73,7 +73,6 @@ export const MAGIC = 0x3252444d;
 export const HEAD_BYTES = 128;
 /** Weights are kept in quarters. */
 export const WEIGHT_UNIT = 4;
-export const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
 export const ALIGNMENT = 16;
 
 /** In `flags`. */
@@ -135,7 +134,7 @@ export function encodeRow(entry: RowEntry): Buffer {
   [AT.fileBytes, AT.linkBytes, AT.nameBytes, AT.jsonBytes].forEach((at, i) => {
     u32((strings[i] as Buffer).length, at);
   });
-  u32(TYPES.indexOf(entry.type), AT.type);
+  u32(MEMORY_TYPES.indexOf(entry.type), AT.type);
   u32(flagsOf(entry), AT.flags);
   Buffer.concat(strings).copy(row, HEAD_BYTES);
   return row;
@@ -186,46 +185,24 @@ export function flagsOf({ isInferred, isPlain, isSettled, isForHooks }: RowEntry
   );
 }
 
-/** A list without names of fields: parsing it is most of what listing a memory costs. File, name and type stand outside. */
-function detailsText({ header: h, rule, day }: Details): string {
-  const lists = [h.links, h.supersedes, h.when, h.problems];
-  const dates = [h.created, h.modified, h.verified];
-  return JSON.stringify([
-    h.description,
-    h.typeExplicit,
-    h.pinned,
-    h.broken,
-    ...dates,
-    ...lists,
-    h.source,
-    ...(rule || day !== null || h.expires !== null ? [rule, day, h.expires] : []),
-  ]);
+/** What most memories say is left out: parsing it is most of what listing a memory costs. File, name and type stand outside. */
+function detailsText({ header, rule, day }: Details): string {
+  const usual = Object.entries({ ...USUAL, file: header.file, name: header.name, type: header.type });
+  const odd = usual.flatMap(([key, value]) => {
+    const said = header[key as keyof Header];
+    return JSON.stringify(said) === JSON.stringify(value) ? [] : [[key, said]];
+  });
+  return JSON.stringify([Object.fromEntries(odd), ...(rule || day !== null ? [rule, day] : [])]);
 }
 
-/** By index: a pattern with a rest would go through an iterator, which for thousands of rows is most of the time. */
-function parseDetails(text: string, { file, name, type }: { file: string; name: string; type: MemoryType }): Details {
-  const it = JSON.parse(text);
-  const header: Header = {
-    file,
-    name,
-    description: it[0],
-    type,
-    typeExplicit: it[1],
-    created: it[4],
-    modified: it[5],
-    verified: it[6],
-    expires: it[14] ?? null,
-    pinned: it[2],
-    links: it[7],
-    supersedes: it[8],
-    when: it[9],
-    source: it[11],
-    problems: it[10],
-    broken: it[3],
-    unreadable: false,
-  };
-  return { header, rule: it[12] ?? null, day: it[13] ?? null };
+function parseDetails(text: string, { file, name, type }: Pick<Header, "file" | "name" | "type">): Details {
+  const [said, rule = null, day = null] = JSON.parse(text);
+  return { header: Object.assign({ ...USUAL, file, name, type }, said), rule, day };
 }
+
+/** Its lists are those of many headers. */
+const USUAL: Header = parseHeader("", "---\ntype: user\n---\n");
+for (const value of Object.values(USUAL)) Object.freeze(value);
 
 /** The entry at a place where `rowBytesAt` found one. `readRank` gets its ranking part where that is not in the buffer. */
 export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | null) | null = null): RowEntry {
@@ -234,7 +211,7 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
   const jsonAt = nameAt + buffer.readUInt32LE(at + AT.nameBytes);
   const file = buffer.toString("utf8", at + AT.strings, linksAt);
   const name = buffer.toString("utf8", nameAt, jsonAt);
-  const type = TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
+  const type = MEMORY_TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
   const flags = buffer.readUInt32LE(at + AT.flags);
   const view: View = {
     file,

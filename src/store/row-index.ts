@@ -4,7 +4,8 @@
  */
 
 import { readSync } from "node:fs";
-import { align, type Bulk, DIMENSIONS, FLAG, findBulks, flagsOf, type RowEntry, TYPES } from "./row-entry.ts";
+import { MEMORY_TYPES } from "./memory.ts";
+import { align, type Bulk, DIMENSIONS, FLAG, findBulks, flagsOf, type RowEntry } from "./row-entry.ts";
 
 /** With fewer, reading all of them takes as long as reading the index. */
 export const INDEX_FROM = 4096;
@@ -124,7 +125,7 @@ function* encodeRecords(placed: readonly Placed[]): Generator<void, Buffer> {
     u8(ranking.vectors.length - cues, RECORD.texts);
     u8(cues, RECORD.cues);
     u8(recordFlagsOf(entry), RECORD.flags);
-    u8(TYPES.indexOf(entry.type), RECORD.type);
+    u8(MEMORY_TYPES.indexOf(entry.type), RECORD.type);
     firstVector += ranking.vectors.length;
   }
   return out;

@@ -6,25 +6,22 @@ import { readRegular, statOrNull } from "../disk/fence.ts";
 import { runAtOnce, runInPieces } from "../disk/turns.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
+import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/memory-files.ts";
 import { hashOf } from "../text/hash.ts";
-import { blankComments } from "../text/lines.ts";
 import type { Enforced } from "./admit.ts";
-import { digestMemory, type Embed, embedTexts, meaningfulTexts, withVectors } from "./digest.ts";
+import { digestMemory, type Embed, embedTexts, meaningfulTexts } from "./digest.ts";
 import {
   type Directory,
   errnoOf,
   filePath,
-  INDEX_FILE,
   look,
-  OVERFLOW_FILE,
   readBytes,
   readMemory,
   readStart,
   statePath,
   unreadable,
-  type Walked,
-  walk,
 } from "./directory.ts";
+import { openListing } from "./index-line.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import {
   appendEntries,
@@ -203,17 +200,7 @@ function headersOf({ entries, unreadable: broken }: Found): Header[] {
 
 /** Every memory with what ranking needs, for those who only look: nothing is written. */
 export function listEntries(directory: Directory): RowEntry[] {
-  const { entries } = readRowCache(directory, "all");
-  const found = walk(directory.path, directory.recursive).files.flatMap((file): RowEntry[] => {
-    const known = entries.get(file) ?? null;
-    try {
-      const digest = digestFile(directory, file, known);
-      return digest === "same" ? [known as RowEntry] : digest ? [digest] : [];
-    } catch {
-      return []; // it cannot be read: lists say so
-    }
-  });
-  return leaveOutPlain(directory, { entries: found, unreadable: [], skipped: [], commits: "" }).entries;
+  return runAtOnce(lookAt({ ...directory, readOnly: true }, { everyFile: true, want: "all" })).entries;
 }
 
 /**
@@ -256,14 +243,13 @@ export function scanForHooks(directory: Directory, isLate: () => boolean): RowEn
 export function peekForHooks(
   directory: Directory,
   windowAt: number | null = null,
-): { entries: RowEntry[]; stale: RowEntry[]; folders: CacheNotes["folders"] } | null {
+): { entries: RowEntry[]; stale: RowEntry[] } | null {
   const { head, entries, isSound } = readRowCache(directory, "hooks");
   if (!head || !isSound || !isCovering(head, directory.path)) return null;
   const more = windowAt === null ? [] : readRowCache(directory, { windowAt }).entries;
   const all = [...new Map([...more, ...entries]).values()];
   const stale = all.filter((entry) => !isUnchanged(directory, entry));
-  const { folders } = head;
-  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale, folders };
+  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale };
 }
 
 /** Whether no file came or went since the cache was seen to cover all. */
@@ -286,12 +272,17 @@ interface Looking {
   everyFile: boolean;
   /** Ends the reading of files; what was found by then counts. */
   isLate?: () => boolean;
+  /** Of the cache. */
+  want?: "rows" | "all";
 }
 
 /** Every memory as it is now: from the cache where the file's stamp agrees, else digested again, which the cache then keeps. */
-function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Looking): Generator<void, Found> {
+function* lookAt(
+  directory: Directory,
+  { everyFile, isLate = () => false, want = "rows" }: Looking,
+): Generator<void, Found> {
   const walked = walk(directory.path, directory.recursive);
-  const cache = yield* readInPieces(directory, "rows");
+  const cache = yield* readInPieces(directory, want);
   const likely = everyFile ? null : likelyFiles(cache, walked.files);
   const found: Found = { entries: [], unreadable: [], skipped: walked.skipped, commits: cache.head?.commits ?? "" };
   const changed: RowEntry[] = [];
@@ -421,20 +412,12 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
 
 const PLAIN = `no frontmatter, and ${INDEX_FILE} does not name it`;
 
-/** Whether the index or its overflow page mentions a file, in whatever way but a comment; true for all where there is no index. */
+/** Whether the index or its overflow page names a file, with its folder or without; true for all where there is no index. */
 export function openIndexNames({ path }: Pick<Directory, "path">): (file: string) => boolean {
-  const texts = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
-  if (texts[0] === null) return () => true;
-  const text = blankComments(texts.join("\n"));
-  return (file) => {
-    const name = file.slice(file.lastIndexOf("/") + 1);
-    if (text.includes(`[[${stemOf(file)}]]`)) return true;
-    // `notes.md` is not named by `old-notes.md`.
-    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-      if (!/[\w-]/.test(text[at - 1] ?? " ")) return true;
-    }
-    return false;
-  };
+  const [index = null, more] = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
+  if (index === null) return () => true;
+  const isListed = openListing(index, more ?? "");
+  return (file) => [file, `${stemOf(file)}.md`].some((each) => isListed({ file: each, name: each }));
 }
 
 function readIndexText(path: string): string | null {
@@ -468,12 +451,8 @@ export function dateEntries(directory: Directory, entries: readonly RowEntry[], 
   return bytes;
 }
 
-/** The row of an entry whose date is known. */
-export function rowAt(directory: Directory, entry: RowEntry, known: { fromMs: number; bytes: number }): Row {
-  return rowOf(directory, entry.details.header, known);
-}
-
-function rowOf(
+/** The row of a memory whose date is known. */
+export function rowOf(
   directory: Directory,
   header: Header,
   { bytes, fromMs, nowMs = directory.now().getTime() }: { bytes: number; fromMs: number; nowMs?: number },
@@ -530,8 +509,8 @@ export function digestFile(
   const entry = digestMemory(file, bytes, stat, nowMs);
   entry.commitMs = known?.commitMs ?? 0;
   const former = vectorsOf(known);
-  if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
-  if (former) entry.ranking.formerVectors = former;
+  if (embed) entry.ranking.vectors = embedTexts(file, bytes, embed, former);
+  else if (former) entry.ranking.formerVectors = former;
   return entry;
 }
 

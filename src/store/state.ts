@@ -6,7 +6,6 @@ import {
   constants,
   fstatSync,
   readdirSync,
-  readSync,
   renameSync,
   rmSync,
   type Stats,
@@ -15,6 +14,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import {
   appendLines,
+  findAtEnd,
   loadNative,
   moveInto,
   type Native,
@@ -375,7 +375,7 @@ export interface StateLog<T> {
   /** Oldest first; what is not a whole line with such a value is passed over. */
   read(broken?: (why: string) => void): T[];
   /**
-   * Like `read`, from the end backwards until `isEnough` says so of a chunk: lines of several processes are not quite in order.
+   * Like `read`, of more and more of the end until `isEnough` says so of it: lines of several processes are not quite in order.
    * Lines that do not contain `mark` are not parsed.
    */
   tail(options: TailOptions<T>): T[];
@@ -384,16 +384,13 @@ export interface StateLog<T> {
 }
 
 interface TailOptions<T> {
-  isEnough?: (chunk: readonly T[]) => boolean;
+  isEnough?: (values: readonly T[]) => boolean;
   mark?: string;
   broken?: (why: string) => void;
 }
 
 /** A thousand lines or so: a day is nearly always in one read. */
 const CHUNK_BYTES = 256 * 1024;
-/** Far more than a line takes; what is longer is damage. */
-const MAX_LINE_CHUNKS = 4;
-const NEWLINE = 10;
 
 /** `lock` is asked for when the log is renamed: two processes that do so at once would lose half of it. */
 function openLog<T>(
@@ -420,19 +417,25 @@ function openLog<T>(
     }
   };
   const tail: StateLog<T>["tail"] = ({ isEnough, mark = "", broken }) => {
-    const chunks: T[][] = [];
+    const isDone = (values: readonly T[]) => values.length > 0 && isEnough?.(values) === true;
+    const find = (text: string, isAll: boolean) => {
+      const values = text.split("\n").flatMap((line) => (line.includes(mark) ? parseLine(line, parse) : []));
+      return isAll || isDone(values) ? values : null;
+    };
+    let found: T[] = [];
     try {
       const folder = findFolder(base, folders);
-      if (folder === null) return [];
-      readBackwards(join(folder, name), cap, (lines) => {
-        const values = lines.flatMap((line) => (line.includes(mark) ? parseLine(line, parse) : []));
-        chunks.push(values);
-        return values.length > 0 && isEnough?.(values) === true;
-      });
+      const opened = folder === null ? [] : openBoth(join(folder, name));
+      const sizes = { bytes: isEnough ? CHUNK_BYTES : cap, maxBytes: cap };
+      try {
+        for (const file of opened) if (!isDone(found)) found = [...(findAtEnd(file, sizes, find) ?? []), ...found];
+      } finally {
+        for (const { fd } of opened) closeSync(fd);
+      }
     } catch (error) {
       broken?.(diskError(error, "read", shown).message);
     }
-    return chunks.reverse().flat();
+    return found;
   };
 
   return {
@@ -465,16 +468,6 @@ function refuseOthers(file: string, shown: string): void {
   if (look(file)?.isFile() === false) throw notOurs(shown);
 }
 
-/** Until `take` says that it is enough. */
-function readBackwards(file: string, cap: number, take: (lines: string[]) => boolean): void {
-  const opened = openBoth(file);
-  try {
-    for (const { fd, size } of opened) for (const lines of chunksBackwards(fd, size, cap)) if (take(lines)) return;
-  } finally {
-    for (const { fd } of opened) closeSync(fd);
-  }
-}
-
 /** The log and the one before it. If it was renamed between the two calls, both are the same file: then once more. */
 function openBoth(file: string, attempts = 3): { fd: number; size: number }[] {
   const opened = [file, `${file}.1`].flatMap((each) => openRegular(each) ?? []);
@@ -482,27 +475,6 @@ function openBoth(file: string, attempts = 3): { fd: number; size: number }[] {
   if (attempts === 0 || !now || !before || now.ino !== before.ino || now.dev !== before.dev) return opened;
   for (const { fd } of opened) closeSync(fd);
   return openBoth(file, attempts - 1);
-}
-
-/** Whole lines from the end of a file, chunk by chunk, those of each chunk in their order. */
-function* chunksBackwards(fd: number, size: number, maxBytes: number): Generator<string[]> {
-  /** Ends of a line whose start is further ahead in the file. */
-  let ends: Buffer[] = [];
-  for (let start = size; start > 0 && size - start < maxBytes; ) {
-    const length = Math.min(start, CHUNK_BYTES);
-    start -= length;
-    const whole = Buffer.allocUnsafe(length);
-    const chunk = whole.subarray(0, readSync(fd, whole, 0, length, start));
-    const cut = start === 0 ? 0 : chunk.indexOf(NEWLINE) + 1;
-    if (start > 0 && cut === 0) {
-      ends = ends.length < MAX_LINE_CHUNKS ? [chunk, ...ends] : [];
-      continue;
-    }
-    yield Buffer.concat([chunk.subarray(cut), ...ends])
-      .toString("utf8")
-      .split("\n");
-    ends = [chunk.subarray(0, cut)];
-  }
 }
 
 /** Nothing for what is no value: torn by a power cut, of a later version, or edited by hand. */

@@ -11,6 +11,7 @@ import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
+export { INDEX_FILE, isDailyLog, isMemoryFile, MAX_DEPTH, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
 // All that these export is for everyone; of the others only what is named.
 export * from "./admit.ts";
 export * from "./authorship.ts";
@@ -22,14 +23,9 @@ export {
   fileMode,
   findBytes,
   findText,
-  INDEX_FILE,
-  isDailyLog,
-  isMemoryFile,
   isShared,
   keepRecord,
-  MAX_DEPTH,
   makeDirectory,
-  OVERFLOW_FILE,
   prepareDirectory,
   readBytes,
   readHeader,
@@ -39,9 +35,8 @@ export {
   refuseBroken,
   statePath,
   unreadable,
-  walk,
 } from "./directory.ts";
-export { addLine, keepEntries, type Plan } from "./index.ts";
+export { addLine, keepEntries, type PageRequest, type Plan } from "./index.ts";
 export {
   arrangeIndex,
   findDeadLines,
@@ -49,7 +44,6 @@ export {
   indexPath,
   isUtf8Text,
   openHeaders,
-  type PageRequest,
   peekIndex,
   previewPages,
   readOverflow,
@@ -75,17 +69,7 @@ export * from "./row-cache.ts";
 export * from "./row-entry.ts";
 export * from "./row-index.ts";
 export * from "./rows.ts";
-export {
-  type Kept,
-  openState,
-  openStateIn,
-  quietly,
-  type State,
-  type StateLog,
-  type StateRecord,
-  type StateText,
-  sessionKey,
-} from "./state.ts";
+export * from "./state.ts";
 export type { UndoResult } from "./undo.ts";
 
 /** A directory of memories, and what can be done with it. */
@@ -97,10 +81,10 @@ export interface Store extends Directory {
   /** Runs `work` as the only writer. `apply` changes files, all of them or none, and may be called more than once. */
   change<T>(work: (writer: Writer) => T | Promise<T>): Promise<T>;
   /**
-   * Writes the contents of a large change to temporary files, faster than `apply` would, for its `staged`. Contents that were
-   * staged before the lock was taken are passed as `known` and only checked for. Whatever `apply` has not used must be unstaged.
+   * Writes the contents of a large change to temporary files, faster than `apply` would, for its `staged`. Whatever `apply` has
+   * not used must be unstaged.
    */
-  stage(writes: Writes, known?: Staged): Promise<Staged>;
+  stage(writes: Writes): Promise<Staged>;
   /** Removes what was staged but not used. */
   unstage(staged: Staged): Promise<void>;
   /** Every change that took effect, oldest first. */
@@ -137,7 +121,7 @@ const VERBS: Pick<Store, "rows" | "read" | "change" | "stage" | "unstage" | "his
         ...this,
         ...pinned,
         apply: (change) => runInPieces(applyChange(pinned, change)),
-        stage: (writes, known) => stageFiles(pinned, writes, known),
+        stage: (writes) => stageFiles(pinned, writes),
       }),
     );
   },

@@ -2,17 +2,19 @@
 
 import { runInPieces } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
+import { INDEX_FILE } from "../project/memory-files.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, findBytes, INDEX_FILE } from "./directory.ts";
+import { type Directory, findBytes } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
 import { headerChanges, restoreLink } from "./index-file.ts";
 import { openListing, type Pages, putOverflowLink } from "./index-line.ts";
 import {
   describeKept,
   type Entry,
+  type FileChange,
   findPurge,
   findUndone,
   hashPages,
@@ -43,12 +45,14 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
     const entry = findEntry(entries, id);
     const current = new Map(entry.files.map(({ file }) => [file, findBytes(directory, file)]));
     checkUnchanged(entry, current);
-    const writes = new Map(
-      entry.files.map(({ file, before }) => [
-        file,
-        before === null ? null : earlierContent(directory, entries, entry, file, before),
-      ]),
-    );
+    const earlier = ({ file, before }: FileChange) => {
+      if (before === null) return null;
+      const data = readImage(directory, before);
+      if (data) return data;
+      const gone = `the earlier content of ${file} is no longer in the journal; ${describeKept(directory, entries)}`;
+      throw new MemdirError("conflict", `entry ${entry.id} cannot be undone: ${gone}`);
+    };
+    const writes = new Map(entry.files.map((change) => [change.file, earlier(change)]));
     const renames = new Map((entry.renames ?? []).map(([from, to]) => [to, from] as const));
     const changes = headerChanges(writes, current, renames);
     const steps = applyChange(directory, {
@@ -139,19 +143,4 @@ function checkUnchanged(entry: Entry, current: ReadonlyMap<string, Buffer | null
       `entry ${entry.id} is not undone: ${file} changed since; undo the later change first, or edit the file by hand`,
     );
   }
-}
-
-function earlierContent(
-  directory: Directory,
-  entries: readonly Entry[],
-  entry: Entry,
-  file: string,
-  hash: string,
-): Buffer {
-  const data = readImage(directory, hash);
-  if (data) return data;
-  throw new MemdirError(
-    "conflict",
-    `entry ${entry.id} cannot be undone: the earlier content of ${file} is no longer in the journal; ${describeKept(directory, entries)}`,
-  );
 }

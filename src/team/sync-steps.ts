@@ -300,7 +300,7 @@ async function writeHere(pass: Pass, groups: readonly Group[], staged?: Staged):
       action: "sync",
       reason: `from ${remote.name}`,
       writes: contents,
-      staged: await pinned.stage(contents, staged),
+      staged: staged ?? (await pinned.stage(contents)),
       befores,
       // What came from the remote has passed the gate when it was fetched, and everything else was here before.
       trust: null,

@@ -356,7 +356,7 @@ describe("the rules", () => {
     });
 
     it("hold after some sessions where there are many memories: each start compares a part of them", () => {
-      const world = makeKnown(1200);
+      const world = makeKnown(1800);
       const starts = Array.from({ length: 10 }, (_, i) =>
         readForHooks(directoryOf(world), () => false, (i + 1) * 1000),
       );
