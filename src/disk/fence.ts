@@ -389,15 +389,8 @@ export function appendLines(
     const data = Buffer.from(torn ? `\n${lines}` : lines);
     let done = 0;
     try {
-<<<<<<< HEAD
       while (done < data.length) done += writeSync(fd, data, done);
       if (flush) flushFile(fd, isOurs);
-=======
-      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-      // It is written in any case; some network file systems cannot do more, and written again it would count twice.
-      if (flush && !isOurs) attempt(() => fsyncSync(fd), undefined);
-      else if (flush) fsyncSync(fd);
->>>>>>> h-store
     } catch (error) {
       // Only if no one else has appended since; half a line is then completed by the next call.
       if (isOurs && fstatSync(fd).size === size + done) ftruncateSync(fd, size);
@@ -409,7 +402,6 @@ export function appendLines(
   }
 }
 
-<<<<<<< HEAD
 /** It is written in any case, and written again it would count twice. */
 function flushFile(fd: number, mustSucceed: boolean): void {
   try {
@@ -420,8 +412,6 @@ function flushFile(fd: number, mustSucceed: boolean): void {
   }
 }
 
-=======
->>>>>>> h-store
 /**
  * Puts a temporary file in the place of `target` and returns the path where the replaced file now lies, for the caller to
  * look at and remove: what was replaced may not be what the caller read before. Null when there was nothing.
