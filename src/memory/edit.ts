@@ -187,14 +187,12 @@ export async function renameMemory(directory: Store, file: string, newName: stri
     if (target === file && oneLine(memory.name) === oneLine(name))
       return { file, path, action: "unchanged", notices: [], undo: null };
     const gone = target === file ? [] : [file];
-    const entry = { action: "rename", reason: "", renames: new Map(gone.map((old) => [old, target])) } as const;
+    const renames = new Map(gone.map((old) => [old, target]));
     const texts = retarget(directory, { file, name: memory.name }, { file: target, name });
     const linked = texts.get(file) ?? text;
-    const renamed = document.hasFrontmatter
-      ? editFields(linked, { name, modified: directory.now().toISOString() })
-      : linked;
+    const renamed = document.hasFrontmatter ? editFields(linked, { name }) : linked;
     texts.delete(file);
-    const change = { ...entry, keepsTimes: texts.size > 0 };
+    const change = { action: "rename", reason: "", renames, keepsTimes: true } as const;
     const written = await writeMemory(directory, target, renamed, change, gone, texts);
     const updated = texts.size === 0 ? [] : [`references to it were updated in ${[...texts.keys()].join(", ")}`];
     const notices = [...sameNameElsewhere(directory, memory.type, name), ...updated, ...written.notices];

@@ -56,6 +56,8 @@ export interface Entry {
   purged?: boolean;
   /** The target of the removed file, which was a symbolic link: it cannot be undone. */
   link?: string;
+  /** The memories still say the same, and keep their times: new paths, cues, another name. */
+  keepsTimes?: boolean;
 }
 
 export interface PageHashes {
@@ -76,6 +78,8 @@ export interface FileChange {
   file: string;
   before: string | null;
   after: string | null;
+  /** The file's time before; earlier versions did not note it. */
+  mtimeMs?: number;
 }
 
 interface End {
@@ -314,7 +318,11 @@ function isLine(value: unknown): value is Entry | End {
   if (typeof line?.id !== "string") return false;
   if ("end" in line) return true;
   const isFile = (each: Partial<FileChange> | null) =>
-    typeof each?.file === "string" && findNameProblem(each.file) === null && isHash(each.before) && isHash(each.after);
+    typeof each?.file === "string" &&
+    findNameProblem(each.file) === null &&
+    isHash(each.before) &&
+    isHash(each.after) &&
+    isTime(each.mtimeMs);
   return (
     typeof line.at === "string" &&
     typeof line.action === "string" &&
@@ -325,6 +333,13 @@ function isLine(value: unknown): value is Entry | End {
 
 function isHash(value: unknown): boolean {
   return value === null || (typeof value === "string" && /^[0-9a-f]{64}$/.test(value));
+}
+
+/** The last moment that a Date can hold. */
+const MAX_TIME_MS = 8.64e15;
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === "number" && Math.abs(value) <= MAX_TIME_MS);
 }
 
 // --- The journals of several directories as one: each entry's id says whose it is.

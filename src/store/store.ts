@@ -62,6 +62,7 @@ export {
   type Entry,
   type FileChange,
   findJournal,
+  findUndone,
   imagePath,
   isTakenOver,
   lastUndoable,

@@ -57,6 +57,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       undoes: entry.id,
       trust: null,
       writes,
+      times: new Map(entry.files.map(({ file, mtimeMs }) => [file, mtimeMs])),
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),
     });
