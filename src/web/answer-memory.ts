@@ -8,6 +8,7 @@ import { readTranscript } from "../session/transcripts.ts";
 import {
   type FileChange,
   findBytes,
+  findUndone,
   type Memory,
   parseMemory,
   type Row,
@@ -21,7 +22,6 @@ import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { hashOf, sha256 } from "../text/hash.ts";
 import { isShown } from "../truth/claim.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
-import { findUndone } from "../truth/written.ts";
 import { clip, diffTexts, get, mainOf, type Page, REF } from "./answer.ts";
 import { findHere } from "./answer-activity.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
