@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { appendLines, makeFolders, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
 import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
-import { localDay } from "../text/local-day.ts";
+import { isDay, localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface DayLog {
@@ -120,12 +120,6 @@ function listFiles(directory: Store, folder: string): string[] {
     if (code !== "ENOENT") directory.log(diskError(error, "read the logs in", join(directory.path, folder)).message);
     return [];
   }
-}
-
-/** Whether the day exists: some engines accept 30 February as a day in March. */
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 function relativePath(at: Date): string {

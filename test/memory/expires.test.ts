@@ -107,6 +107,9 @@ describe("lists", () => {
     expect(await names({ cue: "RELEASE" })).toEqual(["old"]);
     expect(await names({ scope: "team" })).toEqual([]);
     expect(await names({ scope: "project", type: "user" })).toEqual(["new", "old"]);
-    expect(await errorOf(memdir.list({ since: "yesterday" }))).toMatchObject({ code: "usage" });
+    for (const day of ["yesterday", "2026-02-30", "2026-13-01"]) {
+      expect(await errorOf(memdir.list({ since: day }))).toMatchObject({ code: "usage" });
+      expect(await errorOf(memdir.list({ until: day }))).toMatchObject({ code: "usage" });
+    }
   });
 });
