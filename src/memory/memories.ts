@@ -200,8 +200,8 @@ export function openMemories(
       return own;
     },
     undo: async (id) => {
-      const { directory, entry } = findJournal(stores, id);
-      return signed(directory, await directory.undo(entry));
+      const directory = findJournal(stores, id);
+      return directory.undo(id, (own) => signEntry(stores, directory, own));
     },
     index: async () => {
       await repairDirectory(main);

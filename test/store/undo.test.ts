@@ -373,6 +373,21 @@ describe("undo", () => {
   });
 });
 
+describe("the changes of several stores", () => {
+  it("are called the same in what is said of them and in what is refused", async () => {
+    const { world } = await start();
+    await (await world.open({ scope: "user" })).save(note("tea"));
+    const memdir = await world.open();
+    expect(await memdir.undo("user:1")).toMatchObject({ undone: "user:1", undo: "user:2" });
+    const { message } = await errorOf(memdir.undo("user:1"));
+    expect(message).toMatch(/^user:1 was already undone by user:2; .*`memdir undo user:2` brings the change back/);
+    expect((await errorOf(memdir.undo("user:99"))).message).toMatch(/^there is no change user:99: /);
+    expect(await memdir.undo("user:2")).toMatchObject({ undone: "user:2", undo: "user:3" });
+    const { reason, undoes } = (await memdir.history()).at(-1) ?? {};
+    expect([reason, undoes]).toEqual(["undo of undo 2", "user:2"]);
+  });
+});
+
 describe("the time of a file", () => {
   /** Saved half a year ago, among others. */
   async function startOld() {
