@@ -2,6 +2,7 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { findText, findUndone, readImage, type Store } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
@@ -107,7 +108,8 @@ interface Step {
  */
 function openJournal(directory: Store) {
   const steps = new Map<string, Step>();
-  const all = directory.history();
+  // A journal that cannot be read is named by doctor: then the memory's own dates count.
+  const all = attempt(() => directory.history(), []);
   const undone = findUndone(all);
   for (const { id, at, files, undoes, renames, keepsTimes = false } of all) {
     // What was undone never happened: its lines are as old as they were before.
