@@ -108,12 +108,19 @@ function checkEdit(file: string, before: string | null, text: string, gate: Gate
   const admitted = admit({ file, text, before }, gate);
   const refused = before === null ? null : newProblem(file, before, text);
   if (refused !== null) throw new MemdirError("usage", `${file} was not changed: ${refused}`);
-  return { ...admitted, notices: [...parseMemory(file, text).problems, ...admitted.notices] };
+  const fresh = parseMemory(file, text);
+  const old = before === null ? null : parseMemory(file, before);
+  const isUnnamed = old?.metadata.name && old.name !== fresh.name && !fresh.metadata.name;
+  const unnamed = isUnnamed ? [`without a name it is called ${fresh.name}: links to "${old.name}" lead nowhere`] : [];
+  return { ...admitted, notices: [...fresh.problems, ...unnamed, ...admitted.notices] };
 }
 
-/** Why a type that was known and is now another word, or an end that is now no date, is refused; or null. */
+/** Why a head without its first line, a type that was known and is now another word, or an end that is now no date, is refused; or null. */
 function newProblem(file: string, before: string, text: string): string | null {
   const old = parseMemory(file, before);
+  const isHeadless = Object.keys(old.metadata).length > 0 && !parseDocument(text).hasFrontmatter;
+  if (isHeadless && Object.hasOwn(parseMemory(file, `---\n${text}`).metadata, Object.keys(old.metadata)[0] as string))
+    return "its first line must be ---, or its fields are only text";
   const isNew = (problem: string) =>
     problem === BAD_END ? !old.problems.includes(problem) : problem.startsWith('the type "') && old.typeExplicit;
   return parseMemory(file, text).problems.find(isNew) ?? null;

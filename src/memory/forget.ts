@@ -6,6 +6,7 @@ import { removeQuietly } from "../disk/fence.ts";
 import { attempt, MemdirError } from "../errors.ts";
 import {
   imagePath,
+  isOfType,
   keepRecord,
   keysOf,
   type MemoryType,
@@ -148,7 +149,7 @@ export async function pruneMemories(directory: Store, request: PruneRequest): Pr
 
 function aged({ type, olderThanDays }: AgeRequest) {
   return {
-    isMeant: (row: Row) => row.type === type && row.ageDays > olderThanDays,
+    isMeant: (row: Row) => isOfType(row, type) && row.ageDays > olderThanDays,
     reason: `${type} memories older than ${olderThanDays} days`,
   };
 }

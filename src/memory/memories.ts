@@ -15,6 +15,7 @@ import {
   isDailyLog,
   isExpired,
   isMemoryType,
+  isOfType,
   type Listing,
   loadIndex,
   MEMORY_TYPES,
@@ -248,7 +249,7 @@ export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter
   return rows.filter((row) => {
     const time = Date.parse(row.modified);
     return (
-      (type === undefined || row.type === type) &&
+      (type === undefined || isOfType(row, type)) &&
       (scope === undefined || row.scope === scope || row.scope.startsWith(`${scope}@`)) &&
       (from === null || time >= from) &&
       (to === null || time <= to) &&

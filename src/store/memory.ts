@@ -196,6 +196,11 @@ function typeOfFolder(file: string): MemoryType {
   return file.includes("/") && isMemoryType(folder) ? folder : "user";
 }
 
+/** Whether the file or its folder says so: without either, `user` is only a guess. */
+export function isOfType({ file, type, typeExplicit }: Pick<Header, "file" | "type" | "typeExplicit">, wanted: string) {
+  return type === wanted && (typeExplicit || file.startsWith(`${wanted}/`));
+}
+
 function textOf(field: Field | null): string {
   return typeof field?.value === "string" ? field.value.trim() : "";
 }

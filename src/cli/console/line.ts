@@ -6,7 +6,7 @@ import { type Said, understandSaid } from "../../learn/said.ts";
 import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import type { ResumedSession } from "../../session/session-reader.ts";
-import { MEMORY_TYPES } from "../../store/store.ts";
+import { isOfType, MEMORY_TYPES, type Row } from "../../store/store.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import { count, dim } from "../../verb.ts";
 import { saySaved } from "../../verbs/save.ts";
@@ -130,10 +130,9 @@ export async function greet(
   if (from) say(describeSession(from, terminal.color));
 }
 
-function countByType(rows: readonly { type: string }[], color: Paint): string {
-  const parts = MEMORY_TYPES.flatMap((type) => {
-    const found = rows.filter((row) => row.type === type).length;
-    return found > 0 ? [`${found} ${type}`] : [];
-  });
-  return `${color.bold(String(rows.length))}: ${parts.join(", ")}`;
+function countByType(rows: readonly Row[], color: Paint): string {
+  const counts = MEMORY_TYPES.map((type) => [rows.filter((row) => isOfType(row, type)).length, type] as const);
+  const left = counts.reduce((sum, [found]) => sum - found, rows.length);
+  const parts = [...counts, [left, "without a type"] as const].filter(([found]) => found > 0);
+  return `${color.bold(String(rows.length))}: ${parts.map((part) => part.join(" ")).join(", ")}`;
 }
