@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 /** From the bottom up. A file at the top of src/ is a room of its own. */
 export const RANKS = [
   ["errors", "world"],
-  ["text", "disk", "prompts", "input"],
+  ["text", "disk", "prompts"],
+  ["input"],
   ["child-group"],
   ["model"],
   ["meaning"],

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { isObject, MemdirError } from "./errors.ts";
+import { isDay } from "./text/local-day.ts";
 
 export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
 
@@ -35,6 +36,12 @@ export function list(help = "", value = "TEXT") {
   const words = "must be a list of strings";
   const schema = v.pipe(v.array(textSchema(words), words), v.maxLength(1000, "has more than 1000 entries"));
   return { schema, json: { type: "array", items: { type: "string" } }, help, value, isList: true };
+}
+
+/** A day, with or without a time. */
+export function date(help = "", value = "DATE") {
+  const example = `must be a date such as ${/\d{4}-\d\d-\d\d/.exec(help)?.[0] ?? "2026-03-01"}`;
+  return checked(text(help, value), isDay, ({ input }) => `${example}, not ${JSON.stringify(input.slice(0, 40))}`);
 }
 
 export function flag(help = "", more: { short?: string; only?: readonly Adapter[] } = {}) {
@@ -78,7 +85,7 @@ export function filled<F extends Field<v.GenericSchema<string>>>(field: F): F {
 export function checked<F extends Field<v.GenericSchema<string>>>(
   field: F,
   test: (given: string) => boolean,
-  words: string,
+  words: string | ((issue: { input: string }) => string),
 ): F {
   return { ...field, schema: v.pipe(field.schema, v.check(test, words)) };
 }

@@ -7,7 +7,7 @@ import { count } from "./text/sanitise.ts";
 import type { World } from "./world.ts";
 
 export type { Adapter, Field, Fields, Input } from "./input.ts";
-export { choice, flag, list, number, readInput, text } from "./input.ts";
+export { choice, date, flag, list, number, readInput, text } from "./input.ts";
 
 export interface Verb<F extends Fields = Fields, R = unknown> {
   /** Inputs that the command line takes by position: `name?` may be left out, `words…` takes the rest of the line. */

@@ -1,5 +1,17 @@
 import { expect, it } from "vitest";
-import { buildSchema, choice, filled, flag, group, list, number, readInput, required, text } from "../src/input.ts";
+import {
+  buildSchema,
+  choice,
+  date,
+  filled,
+  flag,
+  group,
+  list,
+  number,
+  readInput,
+  required,
+  text,
+} from "../src/input.ts";
 
 const FIELDS = {
   path: required(filled(text("A path"))),
@@ -7,6 +19,7 @@ const FIELDS = {
   limit: number("", { min: 1 }),
   all: flag(),
   also: list(),
+  since: date("from this day on"),
 };
 
 it("reads what is right, and takes numbers and switches that came as text", () => {
@@ -36,7 +49,9 @@ it.each([
   [{ path: "x", all: "yes" }, '"all" must be true or false, not "yes"'],
   [{ path: "x", also: [1] }, '"also" must be a list of strings'],
   [{ path: "x", also: ["a\ud800"] }, '"also" contains a lone surrogate'],
-  [{ path: "x", file: "y" }, 'there is no input "file" (there are: path, mode, limit, all, also)'],
+  [{ path: "x", since: "soon" }, '"since" must be a date such as 2026-03-01, not "soon"'],
+  [{ path: "x", since: "2026-02-30" }, '"since" must be a date such as 2026-03-01, not "2026-02-30"'],
+  [{ path: "x", file: "y" }, 'there is no input "file" (there are: path, mode, limit, all, also, since)'],
   [{ file: "y" }, 'there is no input "file"'],
 ])("%j: %s", (input, message) => {
   expect(() => readInput(FIELDS, input)).toThrow(message);
@@ -70,6 +85,7 @@ it("builds a schema", () => {
       limit: { type: "integer", description: "How many", minimum: 1 },
       all: { type: "boolean", description: "" },
       also: { type: "array", items: { type: "string" }, description: "" },
+      since: { type: "string", description: "from this day on" },
     },
     required: ["path"],
     additionalProperties: false,

@@ -255,13 +255,7 @@ async function runVerb<F extends Fields, R>(
       ruleNotices: () => findRuleNotices({ env, now, log, cwd }),
       open: (options) => call.open({ quiet: true, ...options }),
     });
-    const elsewhere = ["cwd", "memory-dir", "scope"].flatMap((name) => {
-      const value = call.value(name);
-      return value === undefined ? [] : [`--${name} ${/^[\w./:~-]+$/.test(value) ? value : JSON.stringify(value)}`];
-    });
-    // What is to be typed next must work where this call worked.
-    const there = (words: string) => spell([...elsewhere, words].join(" "));
-    show(verb.say(result, { input, call: there, now: now() }));
+    show(verb.say(result, { input, call: (words) => spell(thereToo(call, words)), now: now() }));
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
     // What goes on until it is told to end has ended as it should.
@@ -273,8 +267,20 @@ async function runVerb<F extends Fields, R>(
     terminal.endProgress();
     // A console goes on, and says what was stopped.
     if (signal.aborted && (isCommand || !(error instanceof MemdirError))) return INTERRUPTED;
-    throw error;
+    if (!isCommand || !(error instanceof MemdirError)) throw error;
+    const { code, message, cause, details } = error;
+    const words = message.replace(/(?<=`memdir )[^`]+/g, (words) => thereToo(call, words));
+    throw new MemdirError(code, words, { cause, details });
   }
+}
+
+/** What is to be typed next must work where this call worked. */
+function thereToo(call: Call, words: string): string {
+  const where = ["cwd", "memory-dir", "scope"].flatMap((name) => {
+    const value = call.value(name);
+    return value === undefined ? [] : [`--${name} ${/^[\w./:~-]+$/.test(value) ? value : JSON.stringify(value)}`];
+  });
+  return [...where, words].join(" ");
 }
 
 function isWarning(line: Said[number]): boolean {

@@ -15,7 +15,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const isList = (value: unknown, isOne: Test): boolean => Array.isArray(value) && value.every(isOne);
 const isTexts: Test = (value) => isList(value, isText);
 const isFunction: Test = (value) => typeof value === "function";
-const isNumber: Test = (value) => typeof value === "number" && !Number.isNaN(value);
+const isNumber: Test = (value) => typeof value === "number" && value >= 0;
 /** An object with these fields, and perhaps others. */
 const has =
   (fields: Readonly<Record<string, Test>>): Test =>
@@ -30,6 +30,8 @@ const WISH = { action: isText, type: isText, name: isText, description: isText, 
 const KINDS = {
   text: [isText, "a text"],
   path: [(value) => isText(value) && value !== "" && !value.includes("\0"), "a path"],
+  filled: [(value) => isText(value) && value.trim() !== "", "a text that is not empty"],
+  way: [(value) => ["separate", "share", "keep"].includes(value as string), '"separate", "share" or "keep"'],
   "text?": [(value) => value === undefined || isText(value), "a text, or left out"],
   "text or null": [(value) => value === null || isText(value), "a text or null"],
   list: [isTexts, "a list of texts"],
@@ -87,10 +89,10 @@ const FIELDS: Readonly<Record<string, Kind>> = {
   signal: [has({ addEventListener: isFunction }), "an AbortSignal"],
   session: [has({ isFull: isFunction }), "what openRecallSession() gives"],
   onProgress: [isFunction, "a function"],
-  limit: [isNumber, "a number"],
-  maxBytes: [isNumber, "a number"],
-  timeoutMs: [isNumber, "a number"],
-  budgetMs: [isNumber, "a number"],
+  limit: [isNumber, "a number from 0"],
+  maxBytes: [isNumber, "a number from 0"],
+  timeoutMs: [isNumber, "a number from 0"],
+  budgetMs: [isNumber, "a number from 0"],
   exclude: KINDS.list,
   messages: KINDS.list,
   addDirs: KINDS.list,
@@ -121,16 +123,25 @@ const ARGUMENTS: Partial<Record<keyof Memdir, Readonly<Record<string, keyof type
   measure: { directory: "store", onProgress: "function?" },
   propose: { team: "store", wish: "wish" },
   adopt: { from: "path" },
+  permit: { kind: "filled" },
+  settle: { way: "way" },
+  ...{ survey: {}, index: {}, rebuildIndex: {}, lint: {}, doctor: {}, findAdoptable: {}, approveImports: {} },
 };
+
+/** They answer at once: what is wrong is thrown there and then. */
+const AT_ONCE: ReadonlySet<string> = new Set<keyof Memdir>(["permit", "approveImports"]);
 
 export function checkArguments(memdir: Memdir): Memdir {
   const checked = Object.entries(ARGUMENTS).map(([method, places]) => {
-    const call = memdir[method as keyof Memdir] as (...given: unknown[]) => Promise<unknown>;
-    const run = async (...given: unknown[]) => {
-      for (const [i, [name, kind]] of Object.entries(places).entries()) check(method, name, kind, given[i]);
+    const call = memdir[method as keyof Memdir] as (...given: unknown[]) => unknown;
+    const kinds = Object.entries(places);
+    const run = (...given: unknown[]) => {
+      for (const [i, [name, kind]] of kinds.entries()) check(method, name, kind, given[i]);
+      if (kinds.length === 0 && given.some((value) => value !== undefined))
+        throw new MemdirError("usage", `${method}: it takes no argument`);
       return call(...given);
     };
-    return [method, run];
+    return [method, AT_ONCE.has(method) ? run : async (...given: unknown[]) => run(...given)];
   });
   const all = { ...memdir, ...Object.fromEntries(checked) } as Memdir;
   // It rejects for nothing: an agent goes on without memories.

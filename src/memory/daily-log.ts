@@ -4,8 +4,8 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendLines, makeFolders, type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError, onDisk } from "../errors.ts";
-import { fileMode, isDay, prepareDirectory, type Store } from "../store/store.ts";
-import { localDay } from "../text/local-day.ts";
+import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
+import { isDay, localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface DayLog {

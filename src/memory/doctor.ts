@@ -4,7 +4,7 @@ import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync }
 import { dirname } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { isAlive, loadNative, lstatOrNull } from "../disk/fence.ts";
-import { attempt, messageOf } from "../errors.ts";
+import { attempt, diskError, messageOf } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { findCollisions, type Orphan } from "../project/owner.ts";
 import type { OlderDirectory } from "../project/scopes.ts";
@@ -240,7 +240,8 @@ function examineState(directory: Store, at: string): Check[] {
     checkState(directory);
     entries = state.list();
   } catch (error) {
-    return [check("state", false, `${at}${(error as Error).message}`, `remove ${statePath(directory)}`)];
+    const fix = isOpenTo(statePath(directory), constants.X_OK) ? `remove ${statePath(directory)}` : CLOSED;
+    return [check("state", false, `${at}${diskError(error, "read", statePath(directory)).message}`, fix)];
   }
   const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
   const own = [...(folder ? [{ name: ".", kind: null, stat: folder }] : []), ...entries].filter(
@@ -264,8 +265,10 @@ function examineRights(directory: Store, at: string, own: readonly Own[]): Check
   });
   if (closed.length === 0) return [];
   const detail = `${at}${shownNames(closed)} cannot be written: changes are refused`;
-  return [check("state", false, detail, "check the owner and mode")];
+  return [check("state", false, detail, CLOSED)];
 }
+
+const CLOSED = "check the owner and mode";
 
 function examineRecovery(directory: Store, at: string): Check {
   const mend = async () => {

@@ -108,12 +108,19 @@ function checkEdit(file: string, before: string | null, text: string, gate: Gate
   const admitted = admit({ file, text, before }, gate);
   const refused = before === null ? null : newProblem(file, before, text);
   if (refused !== null) throw new MemdirError("usage", `${file} was not changed: ${refused}`);
-  return { ...admitted, notices: [...parseMemory(file, text).problems, ...admitted.notices] };
+  const fresh = parseMemory(file, text);
+  const old = before === null ? null : parseMemory(file, before);
+  const isUnnamed = old?.metadata.name && old.name !== fresh.name && !fresh.metadata.name;
+  const unnamed = isUnnamed ? [`without a name it is called ${fresh.name}: links to "${old.name}" lead nowhere`] : [];
+  return { ...admitted, notices: [...fresh.problems, ...unnamed, ...admitted.notices] };
 }
 
-/** Why a type that was known and is now another word, or an end that is now no date, is refused; or null. */
+/** Why a head without its first line, a type that was known and is now another word, or an end that is now no date, is refused; or null. */
 function newProblem(file: string, before: string, text: string): string | null {
   const old = parseMemory(file, before);
+  const isHeadless = Object.keys(old.metadata).length > 0 && !parseDocument(text).hasFrontmatter;
+  if (isHeadless && Object.hasOwn(parseMemory(file, `---\n${text}`).metadata, Object.keys(old.metadata)[0] as string))
+    return "its first line must be ---, or its fields are only text";
   const isNew = (problem: string) =>
     problem === BAD_END ? !old.problems.includes(problem) : problem.startsWith('the type "') && old.typeExplicit;
   return parseMemory(file, text).problems.find(isNew) ?? null;
@@ -187,14 +194,12 @@ export async function renameMemory(directory: Store, file: string, newName: stri
     if (target === file && oneLine(memory.name) === oneLine(name))
       return { file, path, action: "unchanged", notices: [], undo: null };
     const gone = target === file ? [] : [file];
-    const entry = { action: "rename", reason: "", renames: new Map(gone.map((old) => [old, target])) } as const;
+    const renames = new Map(gone.map((old) => [old, target]));
     const texts = retarget(directory, { file, name: memory.name }, { file: target, name });
     const linked = texts.get(file) ?? text;
-    const renamed = document.hasFrontmatter
-      ? editFields(linked, { name, modified: directory.now().toISOString() })
-      : linked;
+    const renamed = document.hasFrontmatter ? editFields(linked, { name }) : linked;
     texts.delete(file);
-    const change = { ...entry, keepsTimes: texts.size > 0 };
+    const change = { action: "rename", reason: "", renames, keepsTimes: true } as const;
     const written = await writeMemory(directory, target, renamed, change, gone, texts);
     const updated = texts.size === 0 ? [] : [`references to it were updated in ${[...texts.keys()].join(", ")}`];
     const notices = [...sameNameElsewhere(directory, memory.type, name), ...updated, ...written.notices];

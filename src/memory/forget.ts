@@ -1,11 +1,12 @@
 /** Forgetting a memory. It never looks at the body: a poisoned memory must be removable unread. */
 
-import { lstatSync, readdirSync, readlinkSync, rmSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readlinkSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly } from "../disk/fence.ts";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import {
   imagePath,
+  isOfType,
   keepRecord,
   keysOf,
   type MemoryType,
@@ -43,6 +44,8 @@ export interface ForgetResult {
   notices: string[];
 }
 
+const OWNER_READS = 0o400;
+
 /**
  * `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is
  * trusted: an enforced rule only the user removes. `isForgotten`: it is gone already, and what is purged is its past.
@@ -61,6 +64,8 @@ export async function forgetMemory(
     // A link is not a memory of this directory: only the link goes.
     const link = stat?.isSymbolicLink() ? redactSecrets(plainLine(readlinkSync(path))) : null;
     if (link !== null) unlinkSync(path);
+    // What its owner has closed is opened, so that undo can bring it back; of another's file the journal would have nothing.
+    else if (stat && (stat.mode & OWNER_READS) === 0) attempt(() => chmodSync(path, stat.mode | OWNER_READS), null);
     const { entry, notices } = await directory.apply({
       action: "forget",
       reason,
@@ -147,7 +152,7 @@ export async function pruneMemories(directory: Store, request: PruneRequest): Pr
 
 function aged({ type, olderThanDays }: AgeRequest) {
   return {
-    isMeant: (row: Row) => row.type === type && row.ageDays > olderThanDays,
+    isMeant: (row: Row) => isOfType(row, type) && row.ageDays > olderThanDays,
     reason: `${type} memories older than ${olderThanDays} days`,
   };
 }

@@ -15,6 +15,7 @@ import {
   isDailyLog,
   isExpired,
   isMemoryType,
+  isOfType,
   type Listing,
   loadIndex,
   MEMORY_TYPES,
@@ -34,6 +35,7 @@ import {
   type Trust,
   type UndoResult,
 } from "../store/store.ts";
+import { isDay } from "../text/local-day.ts";
 import type { MergeRequest, RebuiltIndex } from "./edit.ts";
 import type { ForgetOptions, ForgetResult, PruneRequest, PruneResult } from "./forget.ts";
 import type { SaveRequest, SaveResult } from "./save.ts";
@@ -188,8 +190,8 @@ export function openMemories(
       return own;
     },
     undo: async (id) => {
-      const { directory, entry } = findJournal(stores, id);
-      return signed(directory, await directory.undo(entry));
+      const directory = findJournal(stores, id);
+      return directory.undo(id, (own) => signEntry(stores, directory, own));
     },
     index: async () => {
       await repairDirectory(main);
@@ -231,12 +233,12 @@ export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter
   if (type !== undefined && !isMemoryType(type))
     throw new MemdirError("usage", `the type ${JSON.stringify(type)} is none of ${MEMORY_TYPES.join(", ")}`);
   const from = since === undefined ? null : readMoment(since, "since");
-  const to = until === undefined ? null : readMoment(until, "until") + (isDay(until) ? DAY_MS - 1 : 0);
+  const to = until === undefined ? null : readMoment(until, "until") + (isWholeDay(until) ? DAY_MS - 1 : 0);
   const wanted = cue === undefined ? null : checkGiven(cue, "cue").toLowerCase();
   return rows.filter((row) => {
     const time = Date.parse(row.modified);
     return (
-      (type === undefined || row.type === type) &&
+      (type === undefined || isOfType(row, type)) &&
       (scope === undefined || row.scope === scope || row.scope.startsWith(`${scope}@`)) &&
       (from === null || time >= from) &&
       (to === null || time <= to) &&
@@ -254,12 +256,12 @@ export function isBy({ by = "user" }: Pick<Row, "by">, wanted: string): boolean 
 
 const DAY_MS = 86_400_000;
 
-function isDay(given: unknown): boolean {
+function isWholeDay(given: unknown): boolean {
   return typeof given === "string" && /^\d{4}-\d\d-\d\d$/.test(given);
 }
 
 function readMoment(given: string | Date, field: string): number {
-  const time = given instanceof Date ? given.getTime() : /^\d{4}-\d\d/.test(given) ? Date.parse(given) : Number.NaN;
+  const time = given instanceof Date ? given.getTime() : isDay(String(given)) ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(time)) throw new MemdirError("usage", `${field} is not a date: write it as "2026-03-01"`);
   return time;
 }

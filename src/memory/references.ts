@@ -82,7 +82,10 @@ export function openDeadReferences(
 
 /** Keys of the files that the journal saw go for good, not to another name. */
 export function removedKeys(directory: Store): Set<string> {
-  const files = directory.history().flatMap(({ action, files }) => (action === "rename" ? [] : files));
+  // A journal that cannot be read is named by doctor, and no reason to say nothing else.
+  const files = attempt(() => directory.history(), []).flatMap(({ action, files }) =>
+    action === "rename" ? [] : files,
+  );
   return new Set(files.flatMap(({ file, after }) => (after === null ? [keyOf(file), keyOf(stemOf(file))] : [])));
 }
 

@@ -13,7 +13,6 @@ import {
   formatSource,
   type Header,
   indexPath,
-  isDay,
   isMemoryType,
   isShared,
   MEMORY_TYPES,
@@ -44,6 +43,7 @@ import {
   parseDocument,
 } from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
+import { isDay } from "../text/local-day.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 

@@ -85,8 +85,10 @@ export interface Change extends Omit<PageRequest, "changes"> {
   purge?: boolean;
   /** Where the file led that is removed, a symbolic link. */
   link?: string;
-  /** The memories say what they said: they do not become younger. */
+  /** The memories say what they said: they do not become younger, also under another name. */
   keepsTimes?: boolean;
+  /** The times that files get, where they are not those of now. */
+  times?: ReadonlyMap<string, number | undefined>;
 }
 
 export interface Changed {
@@ -166,7 +168,12 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
   yield;
   const files = [...change.writes].map(([file, content]) => {
     const before = befores.get(file);
-    return { file, before: before ? sha256(before) : null, after: content ? sha256(content) : null };
+    return {
+      file,
+      before: before ? sha256(before) : null,
+      after: content ? sha256(content) : null,
+      ...(before && { mtimeMs: lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.mtimeMs }),
+    };
   });
   const images = [...befores.values()].filter((before) => before !== null);
   const entry = beginEntry(
@@ -179,6 +186,7 @@ export function* applyChange(directory: Directory, change: Change): Generator<vo
       ...(change.renames?.size ? { renames: [...change.renames] } : {}),
       ...(change.purge ? { purged: true } : {}),
       ...(change.link === undefined ? {} : { link: change.link }),
+      ...(change.keepsTimes ? { keepsTimes: true } : {}),
     },
     new Map(change.purge ? [] : images.map((before) => [sha256(before), before])),
   );
@@ -306,26 +314,33 @@ const moveRank = ({ before, after }: FileChange) => (after === null ? 2 : before
 function moveAll(
   directory: Directory,
   files: readonly FileChange[],
-  { writes, keepsTimes = false }: Change,
+  change: Change,
   temporaries: ReadonlyMap<string, string>,
 ): void {
   const folders = new Set<string>();
+  const times = change.times ?? (change.keepsTimes ? formerTimes(files, change.renames) : new Map());
   for (const { file } of files.toSorted((a, b) => moveRank(a) - moveRank(b))) {
     const path = resolveInside(directory.path, file);
     const folder = dirname(path);
-    if (writes.get(file)) {
+    const temporary = temporaries.get(file);
+    if (temporary !== undefined) {
       if (!folders.has(folder)) makeFolders(folder);
-      if (keepsTimes) copyTimes(path, temporaries.get(file) as string);
-      moveInto(temporaries.get(file) as string, path, false);
+      setTime(temporary, times.get(file));
+      moveInto(temporary, path, false);
     } else rmSync(path, { force: true });
     folders.add(folder);
   }
   for (const folder of folders) syncDirectory(folder);
 }
 
-function copyTimes(from: string, to: string): void {
-  const stat = lstatSync(from, { throwIfNoEntry: false });
-  if (stat) utimesSync(to, stat.atime, stat.mtime);
+function formerTimes(files: readonly FileChange[], renames: Change["renames"]): Map<string, number | undefined> {
+  const times = new Map(files.map(({ file, mtimeMs }) => [file, mtimeMs]));
+  for (const [from, to] of renames ?? []) times.set(to, times.get(from));
+  return times;
+}
+
+function setTime(path: string, mtimeMs: number | undefined): void {
+  if (mtimeMs !== undefined) utimesSync(path, mtimeMs / 1000, mtimeMs / 1000);
 }
 
 // --- Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files.
@@ -367,11 +382,14 @@ function finish(directory: Directory, entry: Entry): void {
   keepRecord(directory, written?.record ?? readRecord(directory));
 }
 
-function moveBack(directory: Directory, { file, before }: FileChange): void {
+function moveBack(directory: Directory, { file, before, mtimeMs }: FileChange): void {
   const path = resolveInside(directory.path, file);
   const image = before === null ? null : readImage(directory, before);
   if (before === null) removeQuietly(path);
-  else if (image) moveInto(writeTemporary(statePath(directory, "tmp"), image, fileMode(directory)), path);
+  if (!image) return;
+  const temporary = writeTemporary(statePath(directory, "tmp"), image, fileMode(directory));
+  setTime(temporary, mtimeMs);
+  moveInto(temporary, path);
 }
 
 function currentHash(directory: Directory, file: string): string | null {

@@ -57,6 +57,8 @@ export interface Entry {
   purged?: boolean;
   /** The target of the removed file, which was a symbolic link: it cannot be undone. */
   link?: string;
+  /** The memories still say the same, and keep their times: new paths, cues, another name. */
+  keepsTimes?: boolean;
 }
 
 export interface PageHashes {
@@ -77,6 +79,8 @@ export interface FileChange {
   file: string;
   before: string | null;
   after: string | null;
+  /** The file's time before; earlier versions did not note it. */
+  mtimeMs?: number;
 }
 
 interface End {
@@ -137,8 +141,11 @@ export function endEntry(directory: Directory, id: string, end: End["end"], page
   append(directory, { id, end, ...(pages && { pages }) }, false);
 }
 
+/** What an entry is called outside its directory: `team:17`. */
+export type Sign = (id: string) => string;
+
 /** All entries that took effect, oldest first. Lines that cannot be read are passed over. */
-export function readJournal(directory: Directory): Entry[] {
+export function readJournal(directory: Directory, sign?: Sign): Entry[] {
   const entries = new Map<string, Entry>();
   for (const line of readLines(directory)) {
     if ("end" in line) {
@@ -147,7 +154,10 @@ export function readJournal(directory: Directory): Entry[] {
       else if (entry && line.pages) entry.pages = joinPages(entry.pages, line.pages);
     } else entries.set(line.id, line);
   }
-  return [...entries.values()];
+  const all = [...entries.values()];
+  return sign
+    ? all.map((each) => ({ ...each, id: sign(each.id), ...(each.undoes && { undoes: sign(each.undoes) }) }))
+    : all;
 }
 
 function joinPages(begun: Entry["pages"], ended: NonNullable<End["pages"]>): NonNullable<Entry["pages"]> {
@@ -291,7 +301,11 @@ function isLine(value: unknown): value is Entry | End {
   if (typeof line?.id !== "string") return false;
   if ("end" in line) return true;
   const isFile = (each: Partial<FileChange> | null) =>
-    typeof each?.file === "string" && findNameProblem(each.file) === null && isHash(each.before) && isHash(each.after);
+    typeof each?.file === "string" &&
+    findNameProblem(each.file) === null &&
+    isHash(each.before) &&
+    isHash(each.after) &&
+    isTime(each.mtimeMs);
   return (
     typeof line.at === "string" &&
     typeof line.action === "string" &&
@@ -302,6 +316,13 @@ function isLine(value: unknown): value is Entry | End {
 
 function isHash(value: unknown): boolean {
   return value === null || (typeof value === "string" && /^[0-9a-f]{64}$/.test(value));
+}
+
+/** The last moment that a Date can hold. */
+const MAX_TIME_MS = 8.64e15;
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === "number" && Math.abs(value) <= MAX_TIME_MS);
 }
 
 // --- The journals of several directories as one: each entry's id says whose it is.
@@ -323,26 +344,15 @@ export function signEntry(directories: readonly Directory[], directory: Director
 
 /** All entries, by time. */
 export function readJournals(directories: readonly Directory[]): Entry[] {
-  const all = directories.flatMap((directory) => {
-    const sign = (id: string) => signEntry(directories, directory, id);
-    return readJournal(directory).map((entry) => ({
-      ...entry,
-      id: sign(entry.id),
-      ...(entry.undoes ? { undoes: sign(entry.undoes) } : {}),
-    }));
-  });
+  const all = directories.flatMap((directory) => readJournal(directory, (id) => signEntry(directories, directory, id)));
   return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 /** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
-export function findJournal<D extends Directory>(
-  directories: readonly D[],
-  id: string | undefined,
-): { directory: D; entry: string | undefined } {
+export function findJournal<D extends Directory>(directories: readonly D[], id: string | undefined): D {
   if (id === undefined) {
     const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
-    const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));
-    return { directory: latest.directory, entry: undefined };
+    return lasts.reduce((a, b) => (b.at > a.at ? b : a)).directory;
   }
   if (!/^(?:.+:)?\d+$/.test(id)) {
     const how = "`memdir history` lists them, such as 17 or team:17; without one the last change is undone";
@@ -352,7 +362,7 @@ export function findJournal<D extends Directory>(
   const name = id.slice(0, Math.max(0, colon));
   const directory = directories.find((each) => journalName(directories, each) === name);
   if (!directory) throw new MemdirError("not-found", `there is no change ${id}: \`memdir history\` lists them`);
-  return { directory, entry: id.slice(colon + 1) };
+  return directory;
 }
 
 // --- Whether another directory's memories have all been adopted: then it is neither listed nor offered again.

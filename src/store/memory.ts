@@ -5,6 +5,7 @@ import { checkGivenType, isObject, MemdirError } from "../errors.ts";
 import { findDeadlines } from "../text/deadlines.ts";
 import { type Document, type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
+import { isDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
 /** The fields of a memory without its body. */
@@ -195,6 +196,11 @@ function typeOfFolder(file: string): MemoryType {
   return file.includes("/") && isMemoryType(folder) ? folder : "user";
 }
 
+/** Whether the file or its folder says so: without either, `user` is only a guess. */
+export function isOfType({ file, type, typeExplicit }: Pick<Header, "file" | "type" | "typeExplicit">, wanted: string) {
+  return type === wanted && (typeExplicit || file.startsWith(`${wanted}/`));
+}
+
 function textOf(field: Field | null): string {
   return typeof field?.value === "string" ? field.value.trim() : "";
 }
@@ -217,13 +223,6 @@ function dateOf(field: Field | null): string | null {
 }
 
 export const BAD_END = 'expires is not a date: write it as "2026-12-31"';
-
-/** With or without a time; also that the month has the day: JavaScript takes 31 February for a day in March. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text))) return false;
-  const day = text.slice(0, 10);
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
 
 /** A day without a time is the last one on which something holds. */
 function endOf(field: Field | null): string | null {

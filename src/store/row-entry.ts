@@ -4,6 +4,7 @@
  * And how old the memory is by the dates in it.
  */
 
+import { checkGivenType } from "../errors.ts";
 import type { Enforced } from "./admit.ts";
 import type { AgeLimits } from "./directory.ts";
 import { type Header, MEMORY_TYPES, type MemoryType, parseHeader } from "./memory.ts";
@@ -407,11 +408,18 @@ export function countsFrom(dates: Dates, { inRepository, isBulk }: { inRepositor
 
 /** Whole days between two times. A time in the future (another machine's clock) counts as now. */
 export function ageInDays(thenMs: number, nowMs: number): number {
+  checkGivenType(Number.isFinite(thenMs) && Number.isFinite(nowMs), "ageInDays", "give two times in milliseconds");
   return Math.max(0, Math.floor((nowMs - thenMs) / DAY_MS));
 }
 
 /** The word for an age in days. */
 export function ageName(days: number, limits: AgeLimits): Age {
+  const isGiven =
+    Number.isFinite(days) &&
+    Number.isFinite(limits?.recent) &&
+    Number.isFinite(limits.stale) &&
+    Number.isFinite(limits.old);
+  checkGivenType(isGiven, "ageName", "give days, and limits such as { recent: 2, stale: 8, old: 31 }");
   if (days >= limits.old) return "old";
   if (days >= limits.stale) return "stale";
   return days >= limits.recent ? "recent" : "fresh";
@@ -419,6 +427,7 @@ export function ageName(days: number, limits: AgeLimits): Age {
 
 /** An age as people say it: "today", "3 days ago". */
 export function ageInWords(days: number): string {
+  checkGivenType(Number.isFinite(days), "ageInWords", "`days` must be a number");
   if (days === 0) return "today";
   return days === 1 ? "yesterday" : `${days} days ago`;
 }

@@ -89,8 +89,8 @@ export interface Store extends Directory {
   unstage(staged: Staged): Promise<void>;
   /** Every change that took effect, oldest first. */
   history(): Entry[];
-  /** Reverts an entry; the last one that can be undone if none is named. */
-  undo(id?: string): Promise<UndoResult>;
+  /** Reverts an entry; the last one that can be undone if none is named. `sign` makes the ids of several stores differ. */
+  undo(id?: string, sign?: (id: string) => string): Promise<UndoResult>;
   /** What memdir stores besides memories. */
   state(): State;
 }
@@ -136,8 +136,8 @@ const VERBS: Pick<Store, "rows" | "read" | "change" | "stage" | "unstage" | "his
   history() {
     return readJournal(this);
   },
-  async undo(id) {
-    return (await import("./undo.ts")).undoEntry(this, id);
+  async undo(id, sign) {
+    return (await import("./undo.ts")).undoEntry(this, id, sign);
   },
   state() {
     return openState(this.path);

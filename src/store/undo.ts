@@ -22,6 +22,7 @@ import {
   readImage,
   readJournal,
   readPages,
+  type Sign,
 } from "./journal.ts";
 
 /** The result of an undo. */
@@ -38,10 +39,10 @@ export interface UndoResult {
   notices: string[];
 }
 
-/** Without an id: the last entry that is neither an undo nor undone. */
-export async function undoEntry(directory: Directory, id?: string): Promise<UndoResult> {
+/** Without an id: the last entry that is neither an undo nor undone. Ids come and go as `sign` makes them, also in what is refused. */
+export async function undoEntry(directory: Directory, id?: string, sign: Sign = (own) => own): Promise<UndoResult> {
   return withDirectory(directory, async (directory) => {
-    const entries = readJournal(directory);
+    const entries = readJournal(directory, sign);
     const entry = findEntry(entries, id);
     const current = new Map(entry.files.map(({ file }) => [file, findBytes(directory, file)]));
     checkUnchanged(entry, current);
@@ -55,12 +56,14 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
     const writes = new Map(entry.files.map((change) => [change.file, earlier(change)]));
     const renames = new Map((entry.renames ?? []).map(([from, to]) => [to, from] as const));
     const changes = headerChanges(writes, current, renames);
+    const own = entry.id.slice(entry.id.lastIndexOf(":") + 1);
     const steps = applyChange(directory, {
       action: "undo",
-      reason: `undo of ${entry.action} ${entry.id}`,
-      undoes: entry.id,
+      reason: `undo of ${entry.action} ${own}`,
+      undoes: own,
       trust: null,
       writes,
+      times: new Map(entry.files.map(({ file, mtimeMs }) => [file, mtimeMs])),
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),
     });
@@ -69,7 +72,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
     if (link !== undefined && applied.entry.pages?.after.index === index) restoreLink(directory, link);
     // A change of the index alone has no other files.
     const files = writes.size === 0 ? [INDEX_FILE] : [...writes.keys()];
-    return { undone: entry.id, action: entry.action, files, undo: applied.entry.id, notices: applied.notices };
+    return { undone: entry.id, action: entry.action, files, undo: sign(applied.entry.id), notices: applied.notices };
   });
 }
 

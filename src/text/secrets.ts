@@ -60,10 +60,13 @@ export function findSecrets(text: string): SecretFinding[] {
 }
 
 /** The text with every finding replaced by `[redacted: <rule>]`. */
-export function redactSecrets(text: string, findings: readonly SecretFinding[] = findSecrets(text)): string {
+export function redactSecrets(text: string, findings?: readonly SecretFinding[]): string {
+  checkGivenType(typeof text === "string", "redactSecrets", "`text` must be a text");
+  const isGiven = findings === undefined || Array.isArray(findings);
+  checkGivenType(isGiven, "redactSecrets", "`findings` must be a list, such as `findSecrets` gives");
   let redacted = "";
   let from = 0;
-  for (const finding of mergeSpans(findings)) {
+  for (const finding of mergeSpans(findings ?? findSecrets(text))) {
     redacted += `${text.slice(from, finding.start)}[redacted: ${finding.rule}]`;
     from = finding.end;
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
-import { findBytes, parseMemory, type Row, type Store } from "../store/store.ts";
+import { findBytes, parseMemory, type Row, type Store, signEntry } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
@@ -194,10 +194,10 @@ async function writeDown(
   const fixedFindings = new Set<Finding>();
   const undo: string[] = [];
   let stamped = 0;
-  for (const [i, directory] of directories.entries()) {
+  for (const directory of directories) {
     const own = judged.filter(({ subject }) => subject.directory === directory);
     if (own.length === 0 || directory.readOnly) continue;
-    const sign = (id: string) => (i === 0 ? id : `${directory.scope}:${id}`);
+    const sign = (id: string) => signEntry(directories, directory, id);
     if (options.fix) {
       const fixes = own.map(({ subject: { file, text: base }, findings }) => {
         return { file, base, ...fixText(file, base, options.all ? findings : findings.filter(isShown)) };

@@ -2,10 +2,11 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { type Entry, findUndone, readImage, type Store } from "../store/store.ts";
+import { findText, findUndone, readImage, type Store } from "../store/store.ts";
+import { diffLines } from "../text/diff.ts";
 import { openParts } from "./history.ts";
-import { addTo } from "./tree.ts";
 
 /** When the line with this text was written, in seconds since 1970; null if that is not known. */
 export type Written = (file: string, line: string) => number | null;
@@ -18,7 +19,10 @@ export async function readWritten(git: Git, directory: Store): Promise<Written> 
   const inside = placeInside(git.root, directory.path);
   const committed = inside === null ? null : await readCommitted(git, inside);
   const journal = openJournal(directory);
-  return (file, line) => committed?.get(line.trim()) ?? journal(file, line);
+  return (file, line) => {
+    const { first, time } = journal(file, line);
+    return committed?.get(first) ?? time ?? committed?.get(line.trim()) ?? null;
+  };
 }
 
 /** The folders between the top of the checkout and the stores in it, without the top: `app/.claude/memory`, `app/.claude`, `app`. */
@@ -90,28 +94,62 @@ async function findOrigins(git: Git, commits: readonly string[], paths: readonly
   return [...origins];
 }
 
-/** The entry before which the file did not hold the line. */
-function openJournal(directory: Store): Written {
-  const entries = new Map<string, Entry[]>();
-  const all = directory.history();
+interface Step {
+  at: string;
+  /** What the file held before, by hash; null where it was new. */
+  before: string | null;
+  keepsTimes: boolean;
+  earlier: Step | null;
+}
+
+/**
+ * When the file got the line, also under an earlier name, and the line as it was first: what memdir itself wrote in it, such as
+ * a new path, does not make the rest of it new.
+ */
+function openJournal(directory: Store) {
+  const steps = new Map<string, Step>();
+  // A journal that cannot be read is named by doctor: then the memory's own dates count.
+  const all = attempt(() => directory.history(), []);
   const undone = findUndone(all);
-  for (const entry of all) {
+  for (const { id, at, files, undoes, renames, keepsTimes = false } of all) {
     // What was undone never happened: its lines are as old as they were before.
-    if (undone.has(entry.id) || entry.undoes) continue;
-    for (const { file } of entry.files) addTo(entries, file, entry);
-  }
-  const images = new Map<string, string>();
-  const textOf = (hash: string) => {
-    const known = images.get(hash) ?? readImage(directory, hash)?.toString("utf8") ?? "";
-    images.set(hash, known);
-    return known;
-  };
-  return (file, line) => {
-    const own = entries.get(file) ?? [];
-    for (const { at, files } of own.toReversed()) {
-      const before = files.find((each) => each.file === file)?.before ?? null;
-      if (before === null || !textOf(before).includes(line.trim())) return Date.parse(at) / 1000;
+    if (undone.has(id) || undoes) continue;
+    const befores = new Map(files.map(({ file, before }) => [file, before]));
+    const former = new Map(renames?.map(([from, to]) => [to, from]));
+    for (const { file } of files) {
+      const from = former.get(file) ?? file;
+      steps.set(file, { at, before: befores.get(from) ?? null, keepsTimes, earlier: steps.get(from) ?? null });
     }
-    return null;
+  }
+  const texts = new Map<string, string>();
+  const keep = (key: string, read: () => string) => {
+    const text = texts.get(key) ?? read();
+    texts.set(key, text);
+    return text;
   };
+  return (file: string, line: string): { first: string; time: number | null } => {
+    let first = line.trim();
+    let later: string | null = null;
+    for (let step = steps.get(file) ?? null; step; step = step.earlier) {
+      const { before: hash, keepsTimes } = step;
+      const before = hash === null ? null : keep(hash, () => readImage(directory, hash)?.toString("utf8") ?? "");
+      if (!before?.includes(first)) {
+        later ??= keep(file, () => findText(directory, file) ?? "");
+        const former = before !== null && keepsTimes ? findFormer(before, later, first) : null;
+        if (former === null) return { first, time: Date.parse(step.at) / 1000 };
+        first = former;
+      }
+      later = before;
+    }
+    return { first, time: null };
+  };
+}
+
+/** The line in whose place this one stands; null unless every new line stands for one that went. */
+function findFormer(before: string, after: string, line: string): string | null {
+  const changes = diffLines(before.split("\n"), after.split("\n"));
+  const [gone, fresh] = ["removed", "added"].map((wanted) =>
+    changes.flatMap(({ kind, text }) => (kind === wanted ? [text.trim()] : [])),
+  ) as [string[], string[]];
+  return gone.length === fresh.length ? (gone[fresh.indexOf(line)] ?? null) : null;
 }

@@ -41,11 +41,10 @@ export function makeDoctor(prove: Prove) {
     // A question to the model costs money and is entered in the ledger.
     writes: ({ fix, model }) => fix === true || model === true,
     async run(memdir, { fix = false, model = false }, context) {
-      let checks = await examine(memdir, context, prove);
+      let checks = await examine(memdir, context, prove, model && !fix);
       const mended = fix ? await fixAll(checks) : [];
-      if (mended.length > 0) checks = await examine(memdir, context, prove);
-      const learner = await examineLearner(memdir, context, model);
-      checks.splice(checks.findIndex(({ name }) => name === "model") + 1, 0, learner);
+      // The model is asked once.
+      if (mended.length > 0 || (fix && model)) checks = await examine(memdir, context, prove, model);
       return { checks, ...(fix && { mended }) };
     },
     exitCode: ({ checks }) => (checks.every(({ ok }) => ok) ? 0 : 1),
@@ -68,9 +67,11 @@ function sayChecks(checks: readonly Check[]): Line[] {
   ]);
 }
 
-export async function examine(memdir: Memdir, context: Context, prove: Prove = proveMachine): Promise<Check[]> {
+/** With `isTried` the model for learning is asked a question. */
+async function examine(memdir: Memdir, context: Context, prove = proveMachine, isTried = false): Promise<Check[]> {
   return [
     ...(await memdir.doctor()),
+    await examineLearner(memdir, context, isTried),
     ...examineRules(memdir),
     ...examineAbandoned(memdir),
     ...(await prove(memdir, context)),
@@ -153,8 +154,8 @@ async function proveMachine(memdir: Memdir, context: Context): Promise<Check[]> 
 // --- `check`: installation, form, claims and health in one report with one exit code.
 
 /** Without "nothing to fix", which is about memories alone: other parts may have said otherwise. */
-function sayHealth(health: MeasuredStore): Line[] {
-  return Object.values(health.counts).some((found) => found > 0) ? sayScore(health).slice(1) : [];
+function sayHealth(health: MeasuredStore, isOne: boolean): Line[] {
+  return Object.values(health.counts).some((found) => found > 0) ? sayScore(health).slice(isOne ? 1 : 0) : [];
 }
 
 /** An existing store may have a hundred remarks of one kind: some of each show what it is about. */
@@ -202,6 +203,9 @@ export const check = verb({
       ...lines,
     ];
     const known = { ...reader, input: {} };
+    const stores = [health, ...health.others];
+    const isOne = stores.length === 1;
+    const scores = stores.map(({ scope, score }) => `${isOne ? "" : `${scope} `}${score} of 100`);
     return [
       ...part("Installation", failed.length === 0 ? "all is well" : `${failed.length} to look at`, sayChecks(failed)),
       ...part(
@@ -214,7 +218,11 @@ export const check = verb({
         `${countMemories(claims.checked)} checked, ${count(claims.problems.length, "problem")}`,
         sayProblems(claims.problems),
       ),
-      ...part("Health", health.memories > 0 ? `${health.score} of 100` : "no score", sayHealth(health)),
+      ...part(
+        "Health",
+        health.memories > 0 ? scores.join(", ") : "no score",
+        stores.flatMap((store) => sayHealth(store, isOne)),
+      ),
     ];
   },
 });

@@ -51,7 +51,7 @@ export const health = verb({
     ...sayCues(main),
     ...sayFirst(main),
     ...(input.all ? sayAll(main) : []),
-    ...others.map(({ scope, score, memories }) => dim(`${scope}: ${score} of 100, ${countMemories(memories)}`)),
+    ...others.flatMap((other) => ["", ...sayScore(other), ...(input.all ? sayAll(other) : [])]),
   ],
 });
 

@@ -5,7 +5,7 @@ import type { Memdir } from "../memdir.ts";
 import { filterRows, isBy } from "../memory/memories.ts";
 import { findTopMemory } from "../project/scopes.ts";
 import { ageInWords, formatAuthorship, type Listing, type Row, readAuthors } from "../store/store.ts";
-import { block, bold, countMemories, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
+import { block, bold, countMemories, date, dim, type Line, notes, type Span, text, verb, warn } from "../verb.ts";
 import type { World } from "../world.ts";
 import { NAME, TYPE } from "./common.ts";
 
@@ -15,8 +15,8 @@ export const list = verb({
   args: [],
   input: {
     type: TYPE,
-    since: text("only memories from this day on, such as 2026-03-01", "DATE"),
-    until: text("only memories up to and including this day", "DATE"),
+    since: date("only memories from this day on, such as 2026-03-01"),
+    until: date("only memories up to and including this day"),
     by: text("only what this person or agent said: `user`, `inferred`, `mcp:codex`, a team member", "WHO"),
     cue: text("only memories with a cue that contains this", "TEXT"),
   },

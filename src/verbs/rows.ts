@@ -2,7 +2,7 @@
 
 import { checkGivenType, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type Adapter, type Context, type Input, readInput, silent, type Verb } from "../verb.ts";
+import { type Adapter, type Context, fieldsOf, type Input, readInput, silent, type Verb } from "../verb.ts";
 
 export const GROUPS = {
   everyday: "Memories",
@@ -139,7 +139,7 @@ export function bindVerbs<Rows extends readonly Named[]>(
       checkGivenType(isFunction, name, "`onProgress` must be a function");
       signal.throwIfAborted();
       const verb = await load();
-      return verb.run(memdir, readInput(verb.input, input), {
+      return verb.run(memdir, readInput(fieldsOf(verb, "library"), input), {
         ...silent({ ...world, signal }),
         progress: (what) => (done, total) => onProgress?.(what, done, total),
       });

@@ -26,6 +26,7 @@ import { redactSecrets } from "../text/secrets.ts";
 import {
   type Context,
   choice,
+  date,
   dim,
   flag,
   type Input,
@@ -48,7 +49,7 @@ const INPUT = {
   link: list("a related memory; can be repeated", "NAME"),
   supersedes: list("a memory that this one replaces and outranks", "NAME"),
   file: text("read the body from this file; - for standard input", "FILE", { only: ["cli", "console"] }),
-  expires: text("the last day on which it applies, such as 2026-12-31", "DATE"),
+  expires: date("the last day on which it applies, such as 2026-12-31"),
   pin: flag("keep its line in the index when others are moved out"),
   source: choice(TRUSTS, "who said it: user, inferred, tool or document", "WHO"),
   reason: REASON,

@@ -50,15 +50,17 @@ export const verify = verb({
     const countOf = (verdict: VerifiedMemory["verdict"]) =>
       memories.filter((memory) => memory.verdict === verdict).length;
     const doubtful = countOf("doubtful");
+    const amended = new Set(fixed.map(({ file, scope }) => `${scope}:${file}`)).size;
     const summary = [
       `${doubtful} with problems${problems.length > doubtful ? ` (${problems.length} in all)` : ""}`,
-      ...(fixed.length > 0 ? [`${countOf("fixed")} fixed`] : []),
+      ...(fixed.length > 0 ? [`${countOf("fixed")} with all problems fixed`] : []),
       `${countOf("holds")} with everything they name still there`,
     ];
     return [
       ...sayProblems(problems, input.all),
       ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
       `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as checked` : ""}`,
+      ...(fixed.length > 0 ? [`${count(fixed.length, "problem")} fixed in ${countMemories(amended)}`] : []),
       ...(hidden > 0 ? [dim(`${count(hidden, "less certain finding")}: ${call("verify --all")}`)] : []),
       ...(problems.some(isMechanical) && !input.fix ? [`${call("verify --fix")} writes the new paths`] : []),
       ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),

@@ -52,7 +52,7 @@ export async function findLastChange(page: Page) {
   const entry = lastUndoable(readJournals(directories));
   if (!entry) return null;
   const { id, at, by } = entry;
-  const place = directories.indexOf(findJournal(directories, id).directory);
+  const place = directories.indexOf(findJournal(directories, id));
   const { says, memories } = changeOf(entry, place, await findTitles(page));
   return { id, at, by, says: memories.length === 1 ? `${says} “${memories[0]?.name}”` : says };
 }

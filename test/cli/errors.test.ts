@@ -56,6 +56,17 @@ describe("bad input ends with 2", () => {
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
     ["an entry that is not there", ["undo", "999"], /there is no change 999.*memdir history/],
+    [
+      "an entry that is not there in a scope",
+      ["--scope", "user", "undo", "9"],
+      /change 9: `memdir --scope user history`/,
+    ],
+    ["a memory that is not there in a scope", ["show", "x", "--scope", "user"], /: `memdir --scope user list` shows/],
+    [
+      "a memory that is not there elsewhere",
+      ["show", "x", "--memory-dir", "./e"],
+      /: `memdir --memory-dir \.\/e list` /,
+    ],
     ["no number of an entry", ["undo", ""], /^memdir: "" is not the number of a change: `memdir history` lists them/m],
     ["a memory to undo", ["undo", "use pnpm"], /^memdir: "use pnpm" is not the number of a change/m],
     ["the history of what never was", ["history", "nothing at all"], /no memory is called "nothing at all"/],

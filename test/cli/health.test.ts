@@ -129,6 +129,18 @@ test("the headline is that of the scope with most memories, also where only the 
   const both = hearCall(world, {});
   await run(both.call);
   expect(both.printed.join("\n")).toContain("1 memory, project, ");
+  put("long", "word ".repeat(2000));
+  put("long-too", "word ".repeat(2000));
+  await (await world.open()).save(note("two"));
+  await (await world.open()).save(note("three"));
+  await (await world.open()).save(note("four"));
+  const all = hearCall(world, { options: { all: true } });
+  await run(all.call);
+  const [own = "", others = ""] = all.printed.join("\n").split(/^(?=.*memories, team, )/m);
+  expect(own).toMatch(/^100 of 100: .* 4 memories, project, /);
+  expect(others).toMatch(/^\d+ of 100: .*\n +duplicates +1 +-\d+ +█+[\s\S]*duplicates: long\.md: /);
+  for (const name of ["two", "three", "four"]) await (await world.open()).forget(name);
+  for (const name of ["long", "long-too"]) fs.rmSync(path.join(team, `${name}.md`));
   put("coffee", "Drinks no coffee at all.");
   const most = hearCall(world, { json: true });
   await run(most.call);

@@ -62,6 +62,43 @@ test.skipIf(!fs.existsSync("/proc/self"))(
   },
 );
 
+test.skipIf(process.platform === "win32")(
+  "state that may not be read is a finding, and no end of a report",
+  async () => {
+    const { sandbox, run } = await openAsUser();
+    const state = path.join(sandbox.dir(), ".memdir");
+    fs.chmodSync(state, 0o000);
+    for (const name of ["doctor", "check"]) {
+      const { code, out } = await run(name);
+      expect(code).toBe(1);
+      expect(out).toMatch(/^!! {2}state: project: cannot read .*\.memdir \(EACCES\): no permission; check its owner/m);
+    }
+    for (const name of ["lint", "verify", "health"]) {
+      const { code, out } = await run(name);
+      expect(code).toBeLessThan(2);
+      expect(out).not.toContain("EACCES");
+    }
+    fs.chmodSync(state, 0o700);
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a memory that its owner has closed is forgotten, and comes back",
+  async () => {
+    const { sandbox, run } = await openAsUser();
+    const file = path.join(sandbox.dir(), "user_one.md");
+    const text = fs.readFileSync(file, "utf8");
+    fs.chmodSync(file, 0o000);
+    expect(await run("forget", "user_one")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^removed user_one\.md/m),
+    });
+    expect(fs.existsSync(file)).toBe(false);
+    expect(await run("undo")).toMatchObject({ code: 0 });
+    expect(fs.readFileSync(file, "utf8")).toBe(text);
+  },
+);
+
 test.skipIf(process.platform === "win32")("a directory or an index without permission", async () => {
   const { sandbox, run } = await openAsUser();
   const index = path.join(sandbox.dir(), "MEMORY.md");

@@ -1,12 +1,14 @@
 /** Wrong input from programs without types, and from models: a `MemdirError` that says what to do, never a raw TypeError. */
 
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openAiMemory } from "../../src/ai.ts";
 import { openAnthropicMemory } from "../../src/anthropic.ts";
 import * as api from "../../src/index.ts";
 import { type Library, MemdirError, openMemdir } from "../../src/index.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
-import { makeWorld } from "../world.ts";
+import { errorOf, makeWorld } from "../world.ts";
 import { PNPM } from "./memories.ts";
 
 const WRONG: readonly unknown[] = [
@@ -152,8 +154,7 @@ describe("wrong input", () => {
     const named = Object.entries({ ...functions, openMemoryTool, openAiMemory, openAnthropicMemory });
     for (const [name, each] of named) {
       const call = each as (...given: unknown[]) => unknown;
-      // Arithmetic on days: nothing to refuse.
-      if (typeof each !== "function" || /^age/.test(name)) continue;
+      if (typeof each !== "function") continue;
       for (const wrong of WRONG) {
         expect([name, wrong, await rawError(() => call(wrong))]).toEqual([name, wrong, null]);
         if (/Memory|MemoryTool/.test(name) && name.startsWith("open"))
@@ -212,6 +213,38 @@ it("an option and a type that do not exist are refused, not passed over", async 
   await expect(openMemdir({ ...options, bogus: 1 } as typeof options)).rejects.toThrow(/there is no option "bogus" \(/);
   const memdir = await openMemdir(options);
   await expect(memdir.list({ type: "x" as "user" })).rejects.toThrow('the type "x" is none of user, feedback');
+});
+
+it("what decides about a project takes what it names, and nothing is written for anything else", async () => {
+  const world = makeWorld();
+  const memdir = await openMemdir({ cwd: world.project, env: world.env });
+  const written = () => fs.readdirSync(path.join(world.home, ".claude"));
+  const call = (work: (...given: unknown[]) => unknown, ...given: unknown[]) => errorOf((async () => work(...given))());
+  for (const wrong of [undefined, null, 5, "", " "])
+    expect((await call(memdir.permit as never, wrong)).message).toBe("permit: kind must be a text that is not empty");
+  expect((await call(memdir.settle as never, "all")).message).toMatch(/^settle: way must be "separate", "share" or/);
+  for (const name of ["lint", "doctor", "approveImports"] as const)
+    expect((await call(memdir[name], 5)).message).toBe(`${name}: it takes no argument`);
+  expect(written()).toEqual([]);
+  memdir.permit("Read");
+  expect((await openMemdir({ cwd: world.project, env: world.env })).permitted).toEqual(["Read"]);
+});
+
+it("a verb's input that must be given is missed; a limit below 0 is named", async () => {
+  const memdir = await open();
+  expect((await errorOf(memdir.verbs.recall())).message).toBe('"prompt" is missing');
+  expect((await memdir.recall("pnpm", { limit: -1 })).warnings[0]).toMatch(/`limit` must be a number from 0/);
+});
+
+it("functions name themselves in what they refuse", () => {
+  const { ageInDays, ageInWords, ageName, redactSecrets } = api as unknown as Record<
+    string,
+    (...given: unknown[]) => unknown
+  >;
+  for (const [name, work] of Object.entries({ ageInDays, ageInWords, ageName, redactSecrets })) {
+    expect(() => work?.()).toThrow(MemdirError);
+    expect(() => work?.("x", 5)).toThrow(new RegExp(`^${name}: `));
+  }
 });
 
 it("a request that is none and a prompt that is none are named", async () => {

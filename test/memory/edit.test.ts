@@ -71,6 +71,19 @@ describe("edit", () => {
     expect((await memdir.show("bad")).problems).toEqual([]);
   });
 
+  it("refuses a head that lost its first line, and says what a memory without a name is called", async () => {
+    const { world, memdir, text } = await start();
+    const error = await errorOf(memdir.edit("a", text, text.replace("---\n", "")));
+    expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/its first line must be ---/) });
+    expect(world.read("user_a.md")).toBe(text);
+    const { file } = await memdir.rename("a", "Deploys on Monday");
+    const named = world.read(file);
+    const { notices } = await memdir.edit(file, named, named.replace(/^name: .*/m, "name:"));
+    expect(notices).toEqual([
+      'without a name it is called user_deploys_on_monday: links to "Deploys on Monday" lead nowhere',
+    ]);
+  });
+
   it("secrets are refused by rule and line, or masked", async () => {
     const { world, memdir, text } = await start();
     const edited = `${text}\n${SECRET}\n`;

@@ -107,6 +107,14 @@ describe("lists", () => {
     expect(await names({ cue: "RELEASE" })).toEqual(["old"]);
     expect(await names({ scope: "team" })).toEqual([]);
     expect(await names({ scope: "project", type: "user" })).toEqual(["new", "old"]);
-    expect(await errorOf(memdir.list({ since: "yesterday" }))).toMatchObject({ code: "usage" });
+    // Of what states no type, `user` is a guess.
+    world.write("plain.md", "Only words.\n");
+    world.write("MEMORY.md", `${world.index()}- [plain](plain.md)\n`);
+    expect(await names({ type: "user" })).toEqual(["new", "old"]);
+    expect(await names({})).toContain("plain");
+    for (const day of ["yesterday", "2026-02-30", "2026-13-01"]) {
+      expect(await errorOf(memdir.list({ since: day }))).toMatchObject({ code: "usage" });
+      expect(await errorOf(memdir.list({ until: day }))).toMatchObject({ code: "usage" });
+    }
   });
 });

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Memdir } from "../../src/memdir.ts";
 import { type Entry, thinImages } from "../../src/store/journal.ts";
 import { DAY, errorOf, HOUR, mainOf, makeWorld, note, sha256, type World } from "../world.ts";
 
@@ -24,6 +25,7 @@ describe("the journal", () => {
   it("every change is in it with who, when, why and the hashes; the before-image lies beside it", async () => {
     const { world, memdir } = await start();
     const before = world.read("user_a.md");
+    const { mtimeMs } = fs.statSync(world.path("user_a.md"));
     const index = world.index();
     await memdir.save(note("a", { description: "new", reason: "asked to" }));
     const entry = (await memdir.history()).at(-1);
@@ -33,7 +35,7 @@ describe("the journal", () => {
       by: "test",
       action: "save",
       reason: "asked to",
-      files: [{ file: "user_a.md", before: sha256(before), after: sha256(world.read("user_a.md")) }],
+      files: [{ file: "user_a.md", before: sha256(before), after: sha256(world.read("user_a.md")), mtimeMs }],
       pages: {
         before: { index: sha256(index), more: sha256("") },
         after: { index: sha256(world.index()), more: sha256("") },
@@ -371,6 +373,62 @@ describe("undo", () => {
   });
 });
 
+describe("the changes of several stores", () => {
+  it("are called the same in what is said of them and in what is refused", async () => {
+    const { world } = await start();
+    await (await world.open({ scope: "user" })).save(note("tea"));
+    const memdir = await world.open();
+    expect(await memdir.undo("user:1")).toMatchObject({ undone: "user:1", undo: "user:2" });
+    const { message } = await errorOf(memdir.undo("user:1"));
+    expect(message).toMatch(/^user:1 was already undone by user:2; .*`memdir undo user:2` brings the change back/);
+    expect((await errorOf(memdir.undo("user:99"))).message).toMatch(/^there is no change user:99: /);
+    expect(await memdir.undo("user:2")).toMatchObject({ undone: "user:2", undo: "user:3" });
+    const { reason, undoes } = (await memdir.history()).at(-1) ?? {};
+    expect([reason, undoes]).toEqual(["undo of undo 2", "user:2"]);
+  });
+});
+
+describe("the time of a file", () => {
+  /** Saved half a year ago, among others. */
+  async function startOld() {
+    const world = makeWorld();
+    const memdir = await world.open();
+    for (const name of ["a", "b"]) await memdir.save(note(name));
+    const modified = new Date(world.now.getTime() - 180 * DAY).toISOString();
+    for (const file of ["user_a.md", "user_b.md"])
+      world.write(file, world.read(file).replace(/modified: .*/, `modified: ${modified}`), { ageMs: 180 * DAY });
+    const ages = async () => (await (await world.open()).list()).map(({ ageDays }) => ageDays);
+    expect(await ages()).toEqual([180, 180]);
+    return { world, memdir, ages };
+  }
+
+  it.each<[what: string, change: (memdir: Memdir, world: World) => Promise<unknown>]>([
+    ["a forget", (memdir) => memdir.forget("a")],
+    ["a rename", (memdir) => memdir.rename("a", "other")],
+    [
+      "an edit",
+      async (memdir, world) => memdir.edit("a", world.read("user_a.md"), `${world.read("user_a.md")}More.\n`),
+    ],
+    ["a prune", (memdir) => memdir.prune({ type: "user", olderThanDays: 30, dryRun: false })],
+  ])("C15 is what it was after %s and its undo", async (_, change) => {
+    const { world, memdir, ages } = await startOld();
+    await change(memdir, world);
+    await memdir.undo();
+    expect(await ages()).toEqual([180, 180]);
+  });
+
+  it("C15 stays under another name; what an undo took back is as new as it was when that is undone", async () => {
+    const { world, memdir, ages } = await startOld();
+    await memdir.rename("a", "other");
+    expect(await ages()).toEqual([180, 180]);
+    await memdir.edit("other", world.read("user_other.md"), `${world.read("user_other.md")}More.\n`);
+    const { undo } = await memdir.undo();
+    expect(await ages()).toEqual([180, 180]);
+    await memdir.undo(undo);
+    expect((await ages()).sort()).toEqual([0, 180]);
+  });
+});
+
 describe("what is not ours to read", () => {
   it("an index in another encoding is refused, and keeps its bytes", async () => {
     const world = makeWorld();
@@ -391,6 +449,7 @@ describe("what is not ours to read", () => {
     '{"id":"11","at":"2026-11-16T00:00:00Z","action":"save"}',
     '{"id":"11","at":"2026-11-16T00:00:00Z","action":"save","reason":"","files":[{"file":123}]}',
     '{"id":"11","at":"x","action":"save","reason":"","files":[{"file":"../victim.md","before":null,"after":null}]}',
+    `{"id":"11","at":"x","action":"save","files":[{"file":"a.md","before":null,"after":null,"mtimeMs":"x"}]}`,
     '{"id":"11"}',
   ])("a line in the journal that memdir did not write is skipped: %s", async (line) => {
     const world = makeWorld();

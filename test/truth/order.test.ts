@@ -181,6 +181,28 @@ describe("in a private store", () => {
     expect(problems).toMatchObject([{ claim: "src/pool.ts", written: "2026-03-13", order: "after" }]);
   });
 
+  it("what verify fixes in a line does not make the rest of it new", async () => {
+    const world = makeWorld();
+    commit(world, 0, { ...CODE, "src/drain.ts": "export const drain = 1;\n".repeat(9) });
+    at(world, 3);
+    const body = "See src/pool.ts and src/drain.ts.";
+    await (await world.open()).save({ type: "project", name: "pool", description: "d", body });
+    commit(world, 5, {
+      "src/pool.ts": null,
+      "src/drain.ts": null,
+      "lib/drain.ts": "export const drain = 1;\n".repeat(9),
+    });
+    at(world, 7);
+    expect(await shown(world)).toEqual(["src/pool.ts gone", "src/drain.ts moved"]);
+    expect(await shown(world, { fix: true })).toEqual(["src/pool.ts gone"]);
+    const { problems } = await verify(world);
+    expect(problems).toMatchObject([{ claim: "src/pool.ts", written: "2026-03-13", order: "after" }]);
+    await (await world.open()).rename("pool", "pools");
+    expect((await verify(world)).problems).toMatchObject([{ claim: "src/pool.ts", written: "2026-03-13" }]);
+    commit(world, 8, { "lib/drain.ts": null });
+    expect(await shown(world)).toEqual(["src/pool.ts gone", "lib/drain.ts gone"]);
+  });
+
   it.each([
     ["modified, before created and the file's time", "created: 2026-03-11\nmodified: 2026-03-18\n", 0, []],
     ["created, before the file's time", "created: 2026-03-11\n", 9, ["src/pool.ts gone"]],

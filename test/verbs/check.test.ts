@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { runOf } from "../../src/cli/command.ts";
 import { check } from "../../src/verbs/doctor.ts";
@@ -23,6 +25,27 @@ test("without memories there is no score, in words and in JSON", async () => {
   const { call: asProgram, answers } = hearCall(world, { json: true });
   await runOf(check)(asProgram);
   expect(answers[0].health).toMatchObject({ score: null, memories: 0 });
+});
+
+test("the health of every scope is shown, with what lowers it", async () => {
+  const world = makeWorld();
+  await (await world.open()).save(note("tea"));
+  const team = path.join(world.project, ".claude", "memory");
+  fs.mkdirSync(team, { recursive: true });
+  const long = `---\nname: long\ndescription: d\ntype: user\n---\n\n${"word ".repeat(2000)}\n`;
+  fs.writeFileSync(path.join(team, "long.md"), long);
+  const { call, printed } = hearCall(world, {});
+  await runOf(check)(call);
+  expect(printed.join("\n")).toMatch(
+    /^Health: project 100 of 100, team (\d+) of 100\n\1 of 100: .* 1 memory, team, .*\n +oversized +1 /m,
+  );
+});
+
+test("holds all that doctor looks at, the model for learning too", async () => {
+  const world = makeWorld({ settings: { learn: { model: "bogus/xyz" } } });
+  const { call, answers } = hearCall(world, { json: true });
+  expect(await runOf(check)(call)).toBe(1);
+  expect(answers[0].install.checks).toContainEqual(expect.objectContaining({ name: "learning", ok: false }));
 });
 
 test("of many remarks of one kind some are shown, and how many more there are", async () => {

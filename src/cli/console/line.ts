@@ -7,7 +7,7 @@ import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import { fold } from "../../said.ts";
 import type { ResumedSession } from "../../session/session-reader.ts";
-import { MEMORY_TYPES } from "../../store/store.ts";
+import { isOfType, MEMORY_TYPES } from "../../store/store.ts";
 import { bold, count, dim, type Said as Lines, warn } from "../../verb.ts";
 import { saySaved } from "../../verbs/save.ts";
 import { saySession } from "../agent.ts";
@@ -112,8 +112,11 @@ export async function greet(
     "No memories saved yet.",
     ["Type ", bold("remember that …"), " to save the first one, or ", bold("/help"), "."],
   ];
-  const types = MEMORY_TYPES.map((type) => [rows.filter((row) => row.type === type).length, type] as const);
-  const counts = types.flatMap(([found, type]) => (found > 0 ? [`${found} ${type}`] : []));
+  const types = MEMORY_TYPES.map((type) => [rows.filter((row) => isOfType(row, type)).length, type] as const);
+  const left = types.reduce((sum, [found]) => sum - found, rows.length);
+  const counts = [...types, [left, "without a type"] as const].flatMap(([found, type]) =>
+    found > 0 ? [`${found} ${type}`] : [],
+  );
   const known: Lines = [
     [dim("  memories   "), bold(String(rows.length)), dim(`: ${counts.join(", ")}`)],
     dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`),

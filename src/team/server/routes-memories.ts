@@ -1,7 +1,7 @@
 /** Routes of memories: list, fetch, write, remove, versions; and what a memory must pass before it is kept. */
 
 import * as v from "valibot";
-import { type Memory, parseMemory } from "../../store/store.ts";
+import { isOfType, type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import { termsOf } from "../../text/terms.ts";
@@ -168,7 +168,7 @@ const REFUSED = {
  */
 function isPrivate(memory: Memory): boolean {
   const share = readShare(memory);
-  const isUser = memory.type === "user" && (memory.typeExplicit || memory.file.startsWith("user/"));
+  const isUser = isOfType(memory, "user");
   return share === "no" || (isUser && share !== "yes");
 }
 
