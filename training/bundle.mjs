@@ -22,6 +22,8 @@ export async function loadSource(entry, instead = {}) {
     format: "esm",
     logLevel: "error",
     external: ["fs-native-extensions"],
+    // Modules that are also loaded late are wrapped: their first run must not be left out as free of side effects.
+    ignoreAnnotations: true,
     plugins: [{ name: "instead", setup: (build) => replaceFiles(build, instead) }],
     banner: { js: find },
     define: { "import.meta.url": JSON.stringify(pathToFileURL(path.join(root, "src/meaning/meaning.ts")).href) },

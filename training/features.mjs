@@ -21,6 +21,8 @@ for (const topic of readTopics(situations)) {
     write({ kind: "head", split: topic.split, needs: 0, vector: vectorOf(prompt) });
 }
 for (const { prompt, split } of none) write({ kind: "head", split, needs: 0, vector: vectorOf(prompt) });
+for (const { prompt, needs } of readOwn(situations))
+  write({ kind: "head", split: "seen", needs, vector: vectorOf(prompt), isOwn: true });
 console.log(`${topics.length} unseen topics, ${none.length} prompts that need nothing, ${lines} lines for the head`);
 
 /** Many small stores: most are, and there a single word that is shared stands out. */
@@ -121,7 +123,7 @@ function round(value) {
 
 function readTopics(folder) {
   const topics = [];
-  for (const file of list(folder, ".txt").filter((name) => !/(none|parallel)\d*\.txt$/.test(name))) {
+  for (const file of list(folder, ".txt").filter((name) => !/(none|parallel|own)\d*\.txt$/.test(name))) {
     const stem = path.basename(file, ".txt");
     for (const line of fs.readFileSync(file, "utf8").split("\n")) {
       const [, kind, text] = /^(\S) (.*)$/.exec(line.trim()) ?? [];
@@ -168,6 +170,15 @@ function readNone(folder) {
       .filter(Boolean)
       .map((prompt, i) => ({ prompt, split: i % 4 === 0 ? "unseen" : "seen" })),
   );
+}
+
+/** Prompts about the developer's own services: `N` those that call for a memory, `0` those that none would help. */
+function readOwn(folder) {
+  return list(folder, ".txt")
+    .filter((name) => /own\d*\.txt$/.test(name))
+    .flatMap((file) => fs.readFileSync(file, "utf8").split("\n"))
+    .filter(Boolean)
+    .map((line) => ({ needs: line.startsWith("N ") ? 1 : 0, prompt: line.slice(2) }));
 }
 
 function list(folder, ending) {

@@ -8,6 +8,7 @@ ap.add_argument("features"); ap.add_argument("--out", default=str(Path(__file__)
 ap.add_argument("--hidden", type=int, default=8); ap.add_argument("--decay", type=float, default=3e-3)
 ap.add_argument("--others", type=float, default=0.1, help="how much a candidate counts that is not the first of its prompt: whether to speak at all depends on the first")
 ap.add_argument("--stores", type=float, default=3.0, help="how much more a prompt of a written store counts than one of a made store")
+ap.add_argument("--own", type=float, default=1.0, help="how much prompts about own services count for the head")
 A = ap.parse_args(); torch.set_num_threads(1)
 NEED = 11   # where featuresOf puts it
 
@@ -18,7 +19,10 @@ def fit_head():
     x = torch.tensor([l["vector"] for l in head_rows]); y = torch.tensor([float(l["needs"]) for l in head_rows])
     seen = torch.tensor([l["split"] == "seen" for l in head_rows])
     w = torch.zeros(x.shape[1], requires_grad=True); b = torch.zeros(1, requires_grad=True)
-    weight = torch.where(y > 0, 0.5 / y[seen].mean(), 0.5 / (1 - y[seen].mean()))
+    # Both kinds weigh the same, and so do prompts about the developer's own services and all others.
+    own = torch.tensor([l.get("isOwn", False) for l in head_rows]); weight = torch.zeros(len(y))
+    for some, share in ((seen & ~own, 1.0), (own, A.own)):
+        if some.any(): weight[some] = share * seen.sum() / some.sum() * torch.where(y[some] > 0, 0.5 / y[some].mean(), 0.5 / (1 - y[some].mean()))
     opt = torch.optim.LBFGS([w, b], max_iter=200, line_search_fn="strong_wolfe")
     def loss():
         opt.zero_grad()

@@ -6,7 +6,7 @@ import { rank } from "../src/recall/rank.ts";
 import { addEntry, openResident } from "../src/recall/resident.ts";
 import { queryTerms } from "../src/recall/score.ts";
 import { digestMemory, embedTexts } from "../src/store/digest.ts";
-import { foreignShare, isReadable } from "../src/text/terms.ts";
+import { foreignShare } from "../src/text/terms.ts";
 
 export interface Written {
   file: string;
@@ -31,11 +31,15 @@ const kept = new Map<string, Float32Array>();
 
 /** Each text once. */
 export function embed(text: string): Float32Array {
-  const find = findEmbed();
-  if (!find) throw new Error("the sentence model is not installed");
-  const known = kept.get(text) ?? find(text);
+  const known = kept.get(text) ?? findModel()(text);
   kept.set(text, known);
   return known;
+}
+
+function findModel() {
+  const find = findEmbed();
+  if (!find) throw new Error("the sentence model is not installed");
+  return find;
 }
 
 export function openWritten(memories: readonly Written[], nowMs: number) {
@@ -57,8 +61,8 @@ export function openWritten(memories: readonly Written[], nowMs: number) {
     addEntry(resident, 0, { ...entry, ranking: { ...entry.ranking, vectors: embedTexts(memory.file, bytes, embed) } });
   });
   return (prompt: string, { limit = 25, byWords = false } = {}): { hasMeaning: boolean; candidates: Candidate[] } => {
-    const meaning = byWords || !isReadable(prompt) ? null : { vector: embed(prompt) };
-    const query = { terms: queryTerms(prompt), meaning, foreign: foreignShare(prompt) };
+    const vector = byWords ? null : findModel()(prompt, true);
+    const query = { terms: queryTerms(prompt), meaning: vector && { vector }, foreign: foreignShare(prompt) };
     const { order, method } = rank(resident, query, { nowMs, limit });
     const candidates = order.map(({ entry: { file }, score, confidence, evidence }) => {
       const { signs } = evidence();

@@ -4,11 +4,10 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { openMiniLm } from "./minilm.ts";
+import { type EmbedText, openMiniLm } from "./minilm.ts";
 
 export interface Meaning {
-  /** A vector of length one. */
-  embed: (text: string) => Float32Array;
+  embed: EmbedText;
 }
 
 /** What `doctor` says about it. */

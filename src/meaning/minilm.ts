@@ -18,6 +18,12 @@ const EMPTY_TEXT_TUNED = [-0.0796, 0.0553, -0.0135, 0.0058, 0.0951, 0.0038, 0.09
 /** Other machines round alike: anything beyond this is another model. */
 const TOLERANCE = 0.005;
 
+/** A vector of length one; null for a prompt in a language that the model and its glossary do not know. */
+export interface EmbedText {
+  (text: string): Float32Array;
+  (text: string, isPrompt?: boolean): Float32Array | null;
+}
+
 /**
  * Gives a unit vector for every text: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored.
  * The model stays open for as long as the process lives.
@@ -25,7 +31,7 @@ const TOLERANCE = 0.005;
  * @param assets holds what memdir adds to them, `minilm-tuning.bin` and `glossary.txt`; null for the model as it is
  * @throws MemdirError when a file is missing, broken or belongs to another model
  */
-export function openMiniLm(modelDir: string, assets: string | null = null): (text: string) => Float32Array {
+export function openMiniLm(modelDir: string, assets: string | null = null): EmbedText {
   const tokenizer = path.join(modelDir, "tokenizer.json");
   const file = path.join(modelDir, "model.fp16.safetensors");
   for (const name of [tokenizer, file]) requireFile(name);
@@ -42,12 +48,14 @@ export function openMiniLm(modelDir: string, assets: string | null = null): (tex
   const tensors = openTensorFile(file);
   try {
     const { kernel, places, readToken } = loadWeights(file, tensors, tuning);
-    const embed = (text: string): Float32Array => {
+    function embed(text: string): Float32Array;
+    function embed(text: string, isPrompt?: boolean): Float32Array | null {
+      if (isPrompt && !pieces.isReadable(text)) return null;
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readToken);
       runModel(kernel, places, ids.length);
       return unit(new Float32Array(kernel.memory.buffer, places.mean, WIDTH));
-    };
+    }
     tuning?.finish();
     const check = embed("");
     const expected = tuning ? EMPTY_TEXT_TUNED : EMPTY_TEXT;

@@ -5,11 +5,14 @@ import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { openMeaning } from "./meaning.ts";
 
+/** What the thread is asked: first null, then texts. */
+export type ThreadQuestion = { text: string; isPrompt: boolean } | null;
+
 /** What the thread says: first why there is no model, or null; then a vector, or why there is none, for each text in turn. */
-export type ThreadAnswer = { problem: string | null } | { vector: Float32Array };
+export type ThreadAnswer = { problem: string | null } | { vector: Float32Array | null };
 
 interface ThreadState {
-  embed: ((text: string) => Float32Array | Promise<Float32Array>) | null;
+  embed: ((text: string, isPrompt?: boolean) => Float32Array | null | Promise<Float32Array | null>) | null;
   problem: string | null;
 }
 
@@ -29,8 +32,8 @@ async function start(): Promise<ThreadState> {
   if (!existsSync(file)) throw new Error(`${file} is not there`);
   const { Worker } = await import("node:worker_threads");
   const ask = openQueue(new Worker(file, { execArgv: [], workerData: { memdir: true } }));
-  const embed = async (text: string) => {
-    const answer = await ask(text);
+  const embed = async (text: string, isPrompt = false) => {
+    const answer = await ask({ text, isPrompt });
     if ("vector" in answer) return answer.vector;
     throw new Error(answer.problem ?? "there is no vector");
   };
@@ -40,7 +43,7 @@ async function start(): Promise<ThreadState> {
 }
 
 /** Answers come in the order of the questions. The process waits for the thread only while there are some. */
-function openQueue(worker: Worker): (text: string | null) => Promise<ThreadAnswer> {
+function openQueue(worker: Worker): (question: ThreadQuestion) => Promise<ThreadAnswer> {
   const waiting: { done: (answer: ThreadAnswer) => void; fail: (error: Error) => void }[] = [];
   let dead: Error | null = null;
   const end = (error: Error) => {
@@ -55,11 +58,11 @@ function openQueue(worker: Worker): (text: string | null) => Promise<ThreadAnswe
   });
   worker.on("error", end);
   worker.on("exit", () => end(new Error("the thread that makes vectors has ended")));
-  return (text) =>
+  return (question) =>
     new Promise((done, fail) => {
       if (dead) return fail(dead);
       worker.ref();
       waiting.push({ done, fail });
-      worker.postMessage(text);
+      worker.postMessage(question);
     });
 }

@@ -24,6 +24,11 @@ const MAX_ENDING_LETTERS = 2;
 /** Greek, Cyrillic and what follows: no English text has words that begin with these letters. */
 const BEYOND_LATIN = 0x370;
 
+/** The language shows within the first words; in fewer than these, names and identifiers may be all there is. */
+const [MAX_JUDGED_WORDS, MIN_JUDGED_WORDS] = [100, 4];
+/** More than this share of the words must be known: names and identifiers are among those of English texts, and the glossary has gaps. */
+const KNOWN = { english: 1 / 3, foreign: 1 / 4 } as const;
+
 /**
  * @param json the bytes of a Hugging Face `tokenizer.json`; only its vocabulary is read.
  * @throws MemdirError when there is none
@@ -60,27 +65,48 @@ export function openWordPieces(json: Buffer, glossary: Glossary | null = null) {
     }
     return tokens;
   };
-  const foreign = (word: string): Token[] => {
-    const whole = gloss(word);
-    if (whole) return whole;
-    const pieces = base(word);
-    if (pieces.length === 1 && pieces[0] !== unknown) return pieces;
+  const glossStem = (word: string): Token[] | null => {
     for (let cut = 1; cut <= MAX_ENDING_LETTERS && word.length - cut >= MIN_STEM_LETTERS; cut++) {
       const stem = gloss(word.slice(0, -cut));
       if (stem) return stem;
     }
-    return pieces;
+    return null;
   };
+  const isPiece = (word: string): boolean => {
+    const pieces = base(word);
+    return pieces.length === 1 && pieces[0] !== unknown;
+  };
+  const foreign = (word: string): Token[] =>
+    gloss(word) ?? (isPiece(word) ? base(word) : (glossStem(word) ?? base(word)));
+  const readsAsEnglish = (text: string, words: readonly (string | null)[]): boolean =>
+    glossary?.isEnglish(
+      text,
+      words.filter((word) => word !== null),
+    ) ?? true;
   return {
+    /**
+     * Whether enough of its words are known for its vector to say something: of other languages than English and those of the
+     * glossary, the model knows only letters and what looks like English by chance.
+     */
+    isReadable(text: string): boolean {
+      const all: (string | null)[] = [];
+      eachWord(text, (word) => all.push(word) < MAX_JUDGED_WORDS);
+      const words = all.filter((word) => word !== null && LETTERS.test(word)) as string[];
+      const isEnglish = readsAsEnglish(text, all);
+      const isKnown = (word: string): boolean => {
+        if (isDense(word)) return true;
+        if (isEnglish && word.charCodeAt(0) < BEYOND_LATIN) return isPiece(word);
+        return (gloss(word) ?? glossStem(word)) !== null;
+      };
+      const known = words.filter(isKnown).length;
+      if (words.length < MIN_JUDGED_WORDS) return known > 0 || words.some((word) => word.charCodeAt(0) < 0x80);
+      return known > words.length * KNOWN[isEnglish ? "english" : "foreign"];
+    },
     /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
     encode(text: string, maxTokens: number): Token[] {
       const words: (string | null)[] = [];
       eachWord(text, (word) => words.push(word) < maxTokens - 1);
-      const isEnglish =
-        glossary?.isEnglish(
-          text,
-          words.filter((word) => word !== null),
-        ) ?? true;
+      const isEnglish = readsAsEnglish(text, words);
       const tokens: Token[] = [cls];
       for (const word of words) {
         if (word === null) tokens.push(unknown);
@@ -126,6 +152,9 @@ const unicode = lazily(() => ({
   accent: /\p{Mn}/u,
   punctuation: /\p{P}/u,
 }));
+
+/** A word in the judged sense: no number, mark or single letter. */
+const LETTERS = /^(?:\p{L}{2,}|[\u3040-\u9fff\uac00-\ud7af].*)$/u;
 
 /** Scripts that do not separate words, and Korean, whose words carry their endings: they are looked up as strings, longest first. */
 const DENSE = /^[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]/;

@@ -2,7 +2,7 @@
 
 import { AT, type Bulk, countsFrom, isBulkTime, MEMORY_TYPES, type RowEntry, viewEntry } from "../store/store.ts";
 import { findSorted } from "../text/hash.ts";
-import { foreignShare, hasCjk, isReadable } from "../text/terms.ts";
+import { foreignShare, hasCjk } from "../text/terms.ts";
 import { confidenceOf, featuresOf, needOf, type Signs, standingOf, sureEnough } from "./confidence.ts";
 import { type Found, look, type Query } from "./finalists.ts";
 import type { RecallSession } from "./injection.ts";
@@ -89,8 +89,7 @@ export function chooseMemories(resident: Resident, asking: Asking): Choice | nul
   const prompt = asking.prompt.replaceAll("\0", " ").trim();
   if (prompt === "") return null;
   const terms = queryTerms(prompt, asking);
-  // In scripts that neither the model nor its glossary reads, it would guess.
-  const meaning = asking.vector && isReadable(prompt) ? { vector: asking.vector } : null;
+  const meaning = asking.vector && { vector: asking.vector };
   // Nothing but marks and stop words.
   if (terms.length === 0 && !meaning) return null;
   const wanted = limit + SPARE;

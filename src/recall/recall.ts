@@ -18,7 +18,6 @@ import {
   type Row,
   rowOf,
 } from "../store/store.ts";
-import { isReadable } from "../text/terms.ts";
 import { EVEN } from "./confidence.ts";
 import { type Candidate, fitMemories, MAX_MEMORIES, openEntryPresenter } from "./injection.ts";
 import { clipLine, neutraliseLine } from "./neutral.ts";
@@ -27,8 +26,11 @@ import { bulksOf, countBare, entryAt, findFile, type Resident } from "./resident
 import type { Method } from "./score.ts";
 import type { SideQuery } from "./select.ts";
 
-/** Like `Embed`, but may be asynchronous, so a remote embedder works. Every vector has 384 numbers and length one. */
-export type AnyEmbed = (text: string) => Float32Array | Promise<Float32Array>;
+/**
+ * Like `Embed`, but may be asynchronous, so a remote embedder works. Every vector has 384 numbers and length one. For a prompt it may
+ * give null, where it does not know the language: then words have to do.
+ */
+export type AnyEmbed = (text: string, isPrompt?: boolean) => Float32Array | null | Promise<Float32Array | null>;
 
 /** What recall needs of the process around it. */
 export interface RecallSetup {
@@ -141,9 +143,8 @@ async function findVector(setup: RecallSetup, given: string) {
       const why = setup.whyWords?.() ?? null;
       return { vector: null, hasMeaning: false, warnings: why === null ? [] : byWords(why) };
     }
-    // What ranking would not look at need not be made.
-    const vector = isReadable(prompt) ? checkVector(await embed(prompt)) : null;
-    return { vector, hasMeaning: true, warnings: [] };
+    const vector = prompt === "" ? null : await embed(prompt, true);
+    return { vector: vector && checkVector(vector), hasMeaning: true, warnings: [] };
   } catch (error) {
     setup.log(`recall by words only: ${(error as Error).message}`, error as Error);
     return { vector: null, hasMeaning: false, warnings: byWords((error as Error).message) };
@@ -151,7 +152,7 @@ async function findVector(setup: RecallSetup, given: string) {
 }
 
 /** Vectors of programs are not checked by types alone. */
-export function checkVector(vector: Float32Array): Float32Array {
+export function checkVector(vector: Float32Array | null): Float32Array {
   if (vector instanceof Float32Array && vector.length === DIMENSIONS) return vector;
   throw new Error(`\`embed\` must give a Float32Array of ${DIMENSIONS} numbers; ask the embedder for that many`);
 }

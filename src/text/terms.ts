@@ -145,17 +145,6 @@ function addWhole(terms: string[], whole: string): void {
   if (lower.length <= MAX_TERM) terms.push(lower);
 }
 
-/** Whether most letters are of scripts that the sentence model and its glossary know. */
-export function isReadable(text: string): boolean {
-  const head = text.slice(0, MAX_JUDGED);
-  if (ASCII.test(head)) return /[A-Za-z]/.test(head);
-  const known = count(
-    head,
-    /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu,
-  );
-  return known * 2 > count(head, /\p{L}/gu);
-}
-
 /** The share of letters beyond ASCII, 0 to 1. */
 export function foreignShare(text: string): number {
   const head = text.slice(0, MAX_JUDGED);

@@ -13,6 +13,20 @@ const REFERENCE: { text: string; vector: number[] }[] = JSON.parse(
 );
 const WEIGHTS = "model.fp16.safetensors";
 
+const UNKNOWN = [
+  "thêm cột mới vào bảng người dùng",
+  "triển khai lên máy chủ thử nghiệm",
+  "bu fonksiyonu kim çağırıyor",
+  "varför misslyckas bygget på servern sedan igår",
+  "jalankan semua pengujian sebelum menggabungkan cabang ini",
+  "πώς προσθέτω στήλη στον πίνακα",
+  "كيف أضيف عمودا إلى الجدول",
+  "انشر الآن",
+  "ปรับใช้",
+  "123 !?",
+  "👍",
+];
+
 describe("vectors", () => {
   const folder = needModel();
   let embed: ReturnType<typeof openMiniLm>;
@@ -47,6 +61,29 @@ describe("vectors", () => {
     for (const { text } of REFERENCE) embed(text);
     expect(before).toEqual(copy);
     expect(embed("a short one")).toEqual(copy);
+  });
+
+  it("are not made of a prompt in a language that neither the model nor its glossary knows", () => {
+    const [assets, read] = [path.resolve(import.meta.dirname, "../../assets"), [] as string[]];
+    const withGlossary = openMiniLm(folder, assets);
+    const known = [
+      "deploy it to staging",
+      "kubectl rollout restart deployment/api",
+      "größer",
+      "wie starte ich die Tests auf dem Server neu?",
+      "cómo despliego esto en el servidor de pruebas",
+      "où sont les journaux du service de paiement ?",
+      "jak spustím testy na serveru znovu",
+      "fix the 部署 script",
+      "把服务部署到测试环境",
+      "デプロイの手順を教えて",
+      "배포하자",
+      "добавь колонку в таблицу пользователей",
+    ];
+    for (const text of [...known, ...UNKNOWN]) if (withGlossary(text, true) !== null) read.push(text);
+    expect(read).toEqual(known);
+    // A memory is only compared with prompts that could be read.
+    for (const text of UNKNOWN) expect(withGlossary(text)).toHaveLength(384);
   });
 
   it("exist for every text", () => {

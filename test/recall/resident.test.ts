@@ -214,20 +214,6 @@ describe("ranking", () => {
     });
   });
 
-  it("a prompt in a script that the model cannot read goes by its words", () => {
-    const toward = (text: string) => scattered(text.toLowerCase());
-    const rows = rowsOf(
-      entryOf("a.md", { body: "deploy kubectl" }, { embed: toward }),
-      entryOf("b.md", { name: "انشر إلى بيئة الاختبار", body: "coffee" }, { embed: toward }),
-    );
-    const choose = (prompt: string) => chooseMemories(rows, { prompt, vector: toward(prompt), nowMs: NOW_MS });
-    expect(choose("deploy kubectl")).toMatchObject({ method: "hybrid", all: [{ entry: { file: "a.md" } }, {}] });
-    expect(choose("كيف انشر إلى بيئة الاختبار")).toMatchObject({
-      method: "lexical",
-      all: [{ entry: { file: "b.md" } }],
-    });
-  });
-
   it("the layout is what scan.as takes it for", () => {
     const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan-rows.as"), "utf8");
     const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
