@@ -7,7 +7,7 @@
 import { checkGivenType } from "../errors.ts";
 import type { Enforced } from "./admit.ts";
 import type { AgeLimits } from "./directory.ts";
-import { type Header, MEMORY_TYPES, type MemoryType, parseHeader } from "./memory.ts";
+import { type Header, MEMORY_TYPES, type MemoryType } from "./memory.ts";
 
 /** How a file looked when it was read: while these agree, the entry is up to date. */
 export interface Stamp {
@@ -201,8 +201,12 @@ function parseDetails(text: string, { file, name, type }: Pick<Header, "file" | 
   return { header: Object.assign({ ...USUAL, file, name, type }, said), rule, day };
 }
 
-/** Its lists are those of many headers. */
-const USUAL: Header = parseHeader("", "---\ntype: user\n---\n");
+/** What a header has whose file says nothing else. Its lists are those of many headers. */
+const USUAL: Header = {
+  ...{ file: "", name: "", description: "", type: "user", typeExplicit: true, source: null, pinned: false },
+  ...{ created: null, modified: null, verified: null, expires: null, broken: false, unreadable: false },
+  ...{ links: [], supersedes: [], when: [], problems: [] },
+};
 for (const value of Object.values(USUAL)) Object.freeze(value);
 
 /** The entry at a place where `rowBytesAt` found one. `readRank` gets its ranking part where that is not in the buffer. */
