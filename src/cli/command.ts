@@ -35,7 +35,11 @@ export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about"
   start: Run;
 }
 
-export type CommandRow = Omit<Row, "on" | "load"> & { load(): Promise<Verb | Program> };
+export interface CommandRow extends Omit<Row, "on" | "load"> {
+  load(): Promise<Verb | Program>;
+  /** For what must not fail, whatever it is called with. Returns the exit code. */
+  failOpen?(error: unknown, call: Pick<Call, "args" | "env" | "terminal">): Promise<number>;
+}
 
 /** A module's `start` is loaded when the program is called. */
 export function program(
@@ -322,7 +326,9 @@ export async function runCommandLine(argv: string[], line: CommandLine): Promise
   try {
     return await dispatch(argv, line, env, terminal);
   } catch (error) {
-    return fail(error);
+    const { name = "", rest } = splitCommand(argv);
+    const failOpen = rowOf(line.commands, name)?.failOpen;
+    return failOpen ? failOpen(error, { args: rest, env, terminal }) : fail(error);
   }
 }
 
