@@ -182,8 +182,8 @@ export async function writeMemory(
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }
 
-/** Over this length a line costs more than it tells. */
-const LONG_LINE = 200;
+/** Over this length a line of the index costs more than it tells. */
+export const LONG_LINE = 200;
 
 function lineNotices(directory: Store, header: Header): string[] {
   const length = formatIndexLine(header).length;

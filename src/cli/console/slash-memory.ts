@@ -3,7 +3,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
-import type { MemoryType } from "../../store/store.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/list.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
@@ -133,9 +132,8 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
 }
 
 /** "remember that …", "# …": the user's own words, at once. */
-export async function saveSaid(said: string, console: Console, type?: MemoryType): Promise<void> {
-  const text = said.replace(/^(?:that|to|:)\s+/i, "");
-  await runVerb("save", type === undefined ? text : `--type ${type} ${text}`, console);
+export async function saveSaid(said: string, console: Console): Promise<void> {
+  await runVerb("save", said.replace(/^(?:that|to|:)\s+/i, ""), console);
 }
 
 /** By name first; else the one memory that contains all the words. Where there are several, none is chosen. */
