@@ -115,7 +115,7 @@ function checkEdit(file: string, before: string | null, text: string, gate: Gate
 function newProblem(file: string, before: string, text: string): string | null {
   const old = parseMemory(file, before);
   const isNew = (problem: string) =>
-    problem === BAD_END ? !old.problems.includes(problem) : problem.startsWith('the type "') && old.typeExplicit;
+    problem === BAD_END ? !old.problems.includes(problem) : problem.includes('" is not a type:') && old.typeExplicit;
   return parseMemory(file, text).problems.find(isNew) ?? null;
 }
 

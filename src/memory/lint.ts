@@ -84,7 +84,7 @@ async function lintMemory(
   }
   for (const name of deadOf(memory)) {
     const field = memory.supersedes.includes(name) ? "supersedes" : "links";
-    add("dead-link", `\`${field}\` names "${oneLine(name)}", which no memory is called: correct it or take it out`);
+    add("dead-link", `\`${field}\` refers to "${oneLine(name)}", but no memory has that name: correct or remove it`);
   }
   for (const problem of lintEnforce(memory, text, isShared(directory))) add("enforce", problem);
   for (const { rule, line } of findSecrets(text)) add("secret", `looks like a secret (${rule}): take it out`, line);

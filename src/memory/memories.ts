@@ -240,7 +240,7 @@ export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter
   if (!isObject(given)) throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
   const { type, scope, since, until, by, cue, expired = true } = filter;
   if (type !== undefined && !isMemoryType(type))
-    throw new MemdirError("usage", `the type ${JSON.stringify(type)} is none of ${MEMORY_TYPES.join(", ")}`);
+    throw new MemdirError("usage", `${JSON.stringify(type)} is not a type: use one of ${MEMORY_TYPES.join(", ")}`);
   const from = since === undefined ? null : readMoment(since, "since");
   const to = until === undefined ? null : readMoment(until, "until") + (isDay(until) ? DAY_MS - 1 : 0);
   const wanted = cue === undefined ? null : checkGiven(cue, "cue").toLowerCase();

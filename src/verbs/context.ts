@@ -65,7 +65,8 @@ function readSources(given: string | undefined): (typeof SOURCES)[number][] | un
   if (given === undefined) return undefined;
   const names = given.split(",").flatMap((name) => name.trim() || []);
   const bad = names.find((name) => !SOURCES.some((source) => source === name));
-  if (bad !== undefined) throw new MemdirError("usage", `--setting-sources: "${bad}" is none of ${SOURCES.join(", ")}`);
+  if (bad !== undefined)
+    throw new MemdirError("usage", `--setting-sources: "${bad}" is not a source: use ${SOURCES.join(", ")}`);
   return SOURCES.filter((source) => names.includes(source));
 }
 

@@ -347,10 +347,22 @@ function keepMasked(folder: string, copy: string, edited: string): void {
   writeFileSync(copy, redactSecrets(edited), { mode: 0o600 });
 }
 
+/** As a shell does it. On Windows a backslash is part of a path. */
+function splitWords(line: string): string[] {
+  const escaped = process.platform === "win32" ? "(?!)(.)" : "\\\\(.)";
+  const part = `"((?:\\\\["\\\\]|[^"])*)"|'([^']*)'|${escaped}`;
+  const words = line.match(new RegExp(`(?:${part}|\\S)+`, "g")) ?? [];
+  return words.map((word) =>
+    word.replace(new RegExp(part, "g"), (_, double?: string, single?: string, one?: string) =>
+      double === undefined ? (single ?? one ?? "") : double.replace(/\\(["\\])/g, "$1"),
+    ),
+  );
+}
+
 async function runEditor(path: string, env: World["env"]): Promise<void> {
   const editor = env.VISUAL?.trim() || env.EDITOR || "";
   // "code --wait": the words after the first are arguments; no shell is involved.
-  const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  const [program = "", ...args] = splitWords(editor);
   if (program === "") throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");

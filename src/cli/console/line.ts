@@ -37,7 +37,8 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
     const message = error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1");
-    terminal.warn(fold(`memdir: ${message}`, terminal.columns, 4));
+    // An error on a pipe is one line.
+    terminal.warn(fold(`memdir: ${message}`, terminal.interactive ? terminal.columns : undefined, 4));
     return "failed";
   }
 }
