@@ -21,7 +21,9 @@ export const openConsole: Run = async (call) => {
 
 export const start: Run = async (call) => {
   const text = await readPrompt(call);
-  return text === null ? openConsole(call) : say(call, text);
+  if (text !== null) return say(call, text);
+  if (call.json) return openConsole(call);
+  throw new MemdirError("usage", "chat needs a prompt: memdir chat -p TEXT; memdir alone opens the console");
 };
 
 async function say(call: Call, text: string): Promise<number> {

@@ -357,7 +357,8 @@ async function dispatch(
   const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
   const behind = name === undefined ? rest.find((word) => rowOf(commands, word)) : undefined;
   const order = behind ? `; put the options of ${behind} after it, as in \`memdir ${behind} --…\`` : "";
-  const hint = `${dash}${order}; see memdir ${behind ?? row.name} --help`;
+  const about = behind ? `${behind} ` : name === undefined ? "" : `${row.name} `;
+  const hint = `${dash}${order}; see memdir ${about}--help`;
   const words = readWords({ ...loaded.input, ...COMMON }, rest, hint);
   if (words.flag("help")) return help([row.name]);
   const { missing, extra } = findArity(loaded, words.args);

@@ -83,6 +83,9 @@ describe("bad input ends with 2", () => {
     ["feedback to prune", ["prune", "--type", "feedback"], /feedback is never pruned/],
     ["a shell without completion", ["completion", "tcsh"], /choose bash, zsh or fish/],
     ["two ways to settle", ["adopt", "--share", "--separate"], /give one of --separate, --share, --keep/],
+    ["an added directory that is not there", ["context", "--add-dir", "/nope"], /--add-dir \/nope: there is no such/],
+    ["an unknown option alone", ["--bogus"], /there is no option --bogus; see memdir --help$/m],
+    ["a chat without a prompt", ["chat"], /^memdir: chat needs a prompt: memdir chat -p TEXT/],
     [
       "an unknown setting source",
       ["context", "--setting-sources", "moon"],

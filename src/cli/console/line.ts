@@ -36,7 +36,10 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
-    const message = error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1");
+    const message = error.message.replace(
+      /(^|[\s`])memdir (list|show|save|edit|forget|history|undo|search)\b/g,
+      "$1/$2",
+    );
     // An error on a pipe is one line.
     terminal.warn(fold(`memdir: ${message}`, terminal.interactive ? terminal.columns : undefined, 4));
     return "failed";

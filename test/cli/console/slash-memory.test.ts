@@ -38,6 +38,22 @@ it("a name needs no question, and where nobody can be asked a word is not enough
   expect(seat.world.exists("project_toolchain.md")).toBe(false);
 });
 
+it.each([
+  ["/rot", "there is no /rot here (did you mean /health?)"],
+  ["/doctor", "there is no /doctor here: run `memdir doctor` in a shell"],
+])("%s says where it is", async (line, message) => {
+  const seat = await sitDown();
+  await expect(seat.type(line)).rejects.toThrow(message);
+});
+
+it("an error names calls as they are typed here", async () => {
+  const seat = await sitDown();
+  const warned: string[] = [];
+  seat.console.terminal = { ...seat.console.terminal, warn: (text) => void warned.push(text) };
+  await say(seat, "remember !");
+  expect(warned.join(" ")).toMatch(/as in \/save "Use pnpm/);
+});
+
 it("/model names the model that was typed, not a variable", async () => {
   const seat = await sitDown();
   await expect(seat.type("/model foo")).rejects.toThrow(/^the model is "foo"; name the provider/);
