@@ -211,7 +211,7 @@ it("an editor of spaces alone is none", async () => {
 });
 
 it("an editor that empties the file changes nothing", async () => {
-  const EDITOR = `${process.execPath} -e require("fs").writeFileSync(process.argv[1],"")`;
+  const EDITOR = `${process.execPath} -e 'require("fs").writeFileSync(process.argv[1],"")'`;
   const world = makeWorld({ env: { EDITOR } });
   await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
   const before = world.read("feedback_deploy.md");
