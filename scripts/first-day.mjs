@@ -78,7 +78,7 @@ async function play() {
       memdir(
         ["init"],
         [
-          [/Wire [\w ]+\?.*$/, "y\r"],
+          [/Connect [\w ]+\?.*$/, "y\r"],
           [/May background learning.*$/, "n\r"],
         ],
       ),

@@ -76,6 +76,7 @@ export function checkGivenType(isRight: boolean, caller: string, what: string): 
 /** For a file that the user named with `option` and that cannot be read; ours pass through. */
 export function givenFileError(error: unknown, option: string, file: string): MemdirError {
   if (error instanceof MemdirError) return error;
+  if (file === "") return new MemdirError("usage", `${option} needs the name of a file`, { cause: error });
   const code = (error as NodeJS.ErrnoException)?.code ?? "";
   const wrong = code === "EISDIR" ? "that is a directory; give a file" : READING[code];
   return new MemdirError("usage", `${option} ${file}: ${wrong ?? `it cannot be read (${code})`}`, { cause: error });

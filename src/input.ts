@@ -52,8 +52,8 @@ export function flag(help = "", more: { short?: string; only?: readonly Adapter[
 const MAX_NUMBER = 999_999_999;
 
 export function number(help = "", { min = 0, max = MAX_NUMBER, value = "N" } = {}) {
-  const range = max < MAX_NUMBER ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : "";
-  const words = `takes a whole number${range}`;
+  const range = max < MAX_NUMBER ? ` from ${min} to ${max}` : min > 0 ? `, ${min} or more` : "";
+  const words = `must be a whole number${range}`;
   const schema = v.pipe(v.number(words), v.integer(words), v.minValue(min, words), v.maxValue(max, words));
   const json = { type: "integer", minimum: min, ...(max < MAX_NUMBER && { maximum: max }) };
   return { schema, json, help, value };
@@ -99,9 +99,12 @@ export function readInput<F extends Fields>(
   given: Readonly<Record<string, unknown>>,
   nameOf: (field: string) => string = (field) => `"${field}"`,
 ): Input<F> {
-  if (!isObject(given))
-    throw new MemdirError("usage", `give the input as an object, such as { ${Object.keys(fields)[0] ?? ""}: … }`);
   const known = Object.keys(fields).join(", ");
+  if (!isObject(given))
+    throw new MemdirError(
+      "usage",
+      `the input must be an object${known === "" ? "" : `, such as { ${Object.keys(fields)[0]}: … }`}`,
+    );
   const problems = Object.keys(given)
     .filter((name) => !Object.hasOwn(fields, name))
     .map(

@@ -83,9 +83,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   );
 }
 
-/** The model that the environment names, else the one of the settings; what it needs is loaded with the first question. */
-export function openModel(env: Env, setting: string | null = null): AgentModel | { problem: string } {
-  const choice = chooseModel(env, setting);
+/** The model that the environment names, else the one of the settings; a problem says that `named` names it. What it needs is loaded with the first question. */
+export function openModel(env: Env, setting: string | null = null, named?: string): AgentModel | { problem: string } {
+  const choice = chooseModel(env, setting, named);
   if (!choice) return { problem: whyNoAgent(null) };
   if ("problem" in choice) return choice;
   const windowTokens = countOf(env.MEMDIR_CONTEXT_TOKENS) ?? WINDOW_TOKENS[choice.provider];

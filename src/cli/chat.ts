@@ -4,13 +4,12 @@ import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
 import { whyNoAgent } from "../open-agent.ts";
-import { plainOf } from "../said.ts";
 import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { sayPreview } from "./console/line.ts";
 import { ENDS } from "./console/turn-view.ts";
-import { isDumb } from "./terminal.ts";
+import { isDumb, print } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
 export const openConsole: Run = async (call) => {
@@ -22,18 +21,21 @@ export const openConsole: Run = async (call) => {
 
 export const start: Run = async (call) => {
   const text = await readPrompt(call);
-  return text === null ? openConsole(call) : say(call, text);
+  if (text !== null) return say(call, text);
+  if (call.json) return openConsole(call);
+  throw new MemdirError("usage", "chat needs a prompt: memdir chat -p TEXT; memdir alone opens the console");
 };
 
 async function say(call: Call, text: string): Promise<number> {
   const memdir = await call.open();
   const { agent, offline } = await openAgentFor(call, memdir, null);
   if (offline) {
+    // Nothing was answered: a script must not take this for an answer.
+    if (call.json) throw new MemdirError("usage", whyNoAgent(configuredModel(call.env)));
     const preview = await agent.preview(text);
     call.terminal.warn(`memdir: ${whyNoAgent(configuredModel(call.env))}`);
-    // Nothing was answered: a script must not take this for an answer.
-    const said = sayPreview(preview, memdir);
-    return answer(call, { text: plainOf(said), sessionId: null, usage: null, memories: preview.memories }, said, 2);
+    print(call.terminal, sayPreview(preview, memdir));
+    return 2;
   }
   return cancellable(async (signal) => {
     try {
@@ -76,7 +78,10 @@ function report(call: Call, result: TurnResult, sessionId: string): number {
   if (ended === "error" || ended === "aborted") {
     const message = error?.message ?? "stopped before there was an answer";
     const code = error?.kind === "auth" || error?.kind === "bad-request" ? "usage" : "model";
-    throw new MemdirError(code, `${message}; what was said is kept: memdir chat --resume ${sessionId} -p TEXT goes on`);
+    throw new MemdirError(
+      code,
+      `${message}; the conversation is kept: to continue it, run memdir chat --resume ${sessionId} -p TEXT`,
+    );
   }
   answer(call, { text, sessionId, usage, memories, ended }, [{ raw: text }]);
   if (ended !== "done") warning(call, [ENDS[ended] ?? ended]);

@@ -35,7 +35,11 @@ export interface Program extends Pick<Verb, "args" | "input" | "usage" | "about"
   start: Run;
 }
 
-export type CommandRow = Omit<Row, "on" | "load"> & { load(): Promise<Verb | Program> };
+export interface CommandRow extends Omit<Row, "on" | "load"> {
+  load(): Promise<Verb | Program>;
+  /** For what must not fail, whatever it is called with. Returns the exit code. */
+  failOpen?(error: unknown, call: Pick<Call, "args" | "env" | "terminal">): Promise<number>;
+}
 
 /** A module's `start` is loaded when the program is called. */
 export function program(
@@ -328,7 +332,9 @@ export async function runCommandLine(argv: string[], line: CommandLine): Promise
   try {
     return await dispatch(argv, line, env, terminal);
   } catch (error) {
-    return fail(error);
+    const { name = "", rest } = splitCommand(argv);
+    const failOpen = rowOf(line.commands, name)?.failOpen;
+    return failOpen ? failOpen(error, { args: rest, env, terminal }) : fail(error);
   }
 }
 
@@ -357,7 +363,8 @@ async function dispatch(
   const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
   const behind = name === undefined ? rest.find((word) => rowOf(commands, word)) : undefined;
   const order = behind ? `; put the options of ${behind} after it, as in \`memdir ${behind} --…\`` : "";
-  const hint = `${dash}${order}; see memdir ${behind ?? row.name} --help`;
+  const about = behind ? `${behind} ` : name === undefined ? "" : `${row.name} `;
+  const hint = `${dash}${order}; see memdir ${about}--help`;
   const words = readWords({ ...loaded.input, ...COMMON }, rest, hint);
   if (words.flag("help")) return help([row.name]);
   const { missing, extra } = findArity(loaded, words.args);

@@ -20,17 +20,20 @@ export async function complete(call: Call, rows: readonly CommandRow[]): Promise
 
 type Completed = Awaited<ReturnType<typeof describe>>;
 
-async function describe({ name, aliases = [], formerly, summary, takesName, load }: CommandRow) {
+async function describe({ name, group, aliases = [], formerly, summary, takesName, load }: CommandRow) {
   const definition = await load();
   const [first] = positionsOf(definition);
   return {
-    ...{ name, summary, takesName },
+    ...{ name, summary, takesName, isOffered: group !== "plumbing" },
     called: [name, ...aliases, ...(formerly ? [formerly] : [])],
     options: Object.entries<Field>({ ...ownOptions(definition), ...COMMON }),
     /** What its first argument can be. */
     words: first ? wordsOf(definition.input[first.name]) : [],
   };
 }
+
+/** Their values are memories. */
+const MEMORY_OPTIONS = ["link", "supersedes", "exclude"];
 
 function wordsOf(field: Field | undefined): readonly string[] {
   return (field?.json.enum as readonly string[] | undefined) ?? [];
@@ -41,10 +44,10 @@ const SCRIPTS: Record<string, (commands: readonly Completed[]) => string> = {
   zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
   fish: (commands) =>
     commands
-      .flatMap(({ name, called, summary, options, takesName, words }) => {
+      .flatMap(({ name, isOffered, called, summary, options, takesName, words }) => {
         const inside = `complete -c memdir -n "__fish_seen_subcommand_from ${called.join(" ")}"`;
         return [
-          `complete -c memdir -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`,
+          ...(isOffered ? [`complete -c memdir -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`] : []),
           ...(takesName ? [`${inside} -f -a "(memdir completion names 2>/dev/null)"`] : []),
           ...(words.length > 0 ? [`${inside} -f -a "${words.join(" ")}"`] : []),
           ...options.map(([option, field]) => `${inside} -l ${option}${fishValue(field)} -d ${quote(field.help)}`),
@@ -66,12 +69,16 @@ function fishValue(field: Field): string {
  * not expand their names, neither here nor once they are on the line.
  */
 function bashScript(commands: readonly Completed[]): string {
+  const offered = commands.flatMap(({ name, isOffered }) => (isOffered ? [name] : []));
   const common = Object.keys(COMMON).map((name) => `--${name}`);
   const valued = Object.entries<Field>(COMMON).flatMap(([name, { value }]) => (value ? [`--${name}`] : []));
   const values = commands.flatMap(({ called, options }) =>
     options
       .filter(([option, { value }]) => value !== undefined && !valued.includes(`--${option}`))
-      .map(([option, field]) => `    ${either(called, `:--${option}`)}) words="${wordsOf(field).join(" ")}" ;;`),
+      .map(([option, field]) => {
+        const names = MEMORY_OPTIONS.includes(option) ? " names=1" : "";
+        return `    ${either(called, `:--${option}`)}) words="${wordsOf(field).join(" ")}"${names} ;;`;
+      }),
   );
   const cases = commands.map(({ called, options, takesName, words }) => {
     const offered = [...words, ...options.map(([option]) => `--${option}`)].join(" ");
@@ -93,9 +100,11 @@ function bashScript(commands: readonly Completed[]): string {
   if [ "$word" = "=" ]; then word=""
   elif [ "$before" = "=" ]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   case "$command:$before" in
+    *:--scope) words="user project team" ;;
     ${valued.map((name) => `*:${name}`).join("|")}) ;;
+    help:*) words="${offered.join(" ")}" ;;
 ${values.join("\n")}
-    :*) words="${[...commands.map(({ name }) => name), ...common].join(" ")}" ;;
+    :*) words="${[...offered, "help", ...common].join(" ")}" ;;
 ${cases.join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))

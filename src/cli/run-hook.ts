@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { isObject, MemdirError } from "../errors.ts";
+import { noteFault } from "../hooks/faults.ts";
 import { openHooks } from "../hooks/hooks.ts";
 import { readInput } from "../hooks/input.ts";
 import { findPlace } from "../project/scopes.ts";
@@ -32,9 +33,19 @@ export async function runHook(call: Call, read: () => unknown): Promise<number> 
     if (out !== "") call.terminal.print(out.trimEnd());
     await after();
   } catch (error) {
-    if (error instanceof MemdirError) call.terminal.warn(`memdir: ${error.message}`);
-    else if (call.env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
+    return failOpen(error, call);
   }
+  return 0;
+}
+
+/** Also for a call that cannot be read: with any other exit code Claude Code blocks the prompt. */
+export function failOpen(
+  error: unknown,
+  { args: [event = ""], env, terminal }: Pick<Call, "args" | "env" | "terminal">,
+) {
+  noteFault(env, { at: new Date(), event, error });
+  if (error instanceof MemdirError) terminal.warn(`memdir: ${error.message}`);
+  else if (env.MEMDIR_DEBUG) terminal.warn(`memdir: ${(error as Error).stack}`);
   return 0;
 }
 

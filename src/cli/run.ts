@@ -31,10 +31,13 @@ export const COMMANDS: readonly CommandRow[] = [
     input: { prompt: text("what to say; - for standard input", "TEXT", { short: "p" }), ...AGENT },
     examples: ['chat -p "what did we decide about retries?" --continue'],
   }),
-  program("plumbing", "hook", "Answer an agent's hook: JSON in, JSON out", () => import("./run-hook.ts"), {
-    args: ["event?"],
-    examples: ["hook UserPromptSubmit < /dev/null"],
-  }),
+  {
+    ...program("plumbing", "hook", "Answer an agent's hook: JSON in, JSON out", () => import("./run-hook.ts"), {
+      args: ["event?"],
+      examples: ["hook UserPromptSubmit < /dev/null"],
+    }),
+    failOpen: async (...failed) => (await import("./run-hook.ts")).failOpen(...failed),
+  },
   program("agents", "mcp", "Run an MCP server on standard input and output, or HTTP", () => import("./mcp.ts"), {
     input: {
       http: flag("serve over HTTP on 127.0.0.1, with a token that is shown once (or the one in MEMDIR_MCP_TOKEN)"),

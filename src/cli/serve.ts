@@ -176,7 +176,7 @@ function greet(call: Call, server: RunningServer, { name, isEmbedded }: OpenedDa
   const { url, port } = server;
   const proxy = "The proxy in front must do TLS, and nothing but the proxy may reach this port.";
   const next = [
-    `The admin's token is in ${tokenFile}, which only you can read; it ends after ${TOKEN_DAYS} days. Next, in a project:`,
+    `The admin's token is in ${tokenFile}, which only you can read; it expires after ${TOKEN_DAYS} days. Next, in a project:`,
     `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
   ];
   answer(call, { url, port, team, database: name, tokenFile }, [

@@ -2,6 +2,7 @@
 
 import { openPaint, render } from "../said.ts";
 import { readGiven } from "../store/store.ts";
+import { cut } from "../text/wrap.ts";
 import { barOf, type Choice, type Said } from "../verb.ts";
 import type { Env } from "../world.ts";
 
@@ -43,7 +44,9 @@ function openBar(isWanted: () => boolean) {
     /** For long work: a bar on a terminal, nothing elsewhere. */
     progress: (what: string) => (done: number, total: number) => {
       if (!isWanted()) return;
-      process.stderr.write(`\r${what} ${barOf(done / Math.max(1, total))} ${done}/${total}`);
+      const bar = `${what} ${barOf(done / Math.max(1, total))} ${done}/${total}`;
+      // A line that wraps could not be cleared.
+      process.stderr.write(`\r${cut(bar, (process.stderr.columns || bar.length + 1) - 1)}`);
       isShown = true;
     },
     /** Clears the bar. */

@@ -126,7 +126,7 @@ function objectToInstruction(
   if (scope === "team" && main !== "team" && !team)
     return "others may have written the team's memories: --team adds them, each with its author";
   if (scope !== main && scope !== "team")
-    return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
+    return `it belongs to the ${scope} scope, not the project's: --scope ${scope} exports it`;
   const trust = trustOf(source);
   if (trust !== "document" && trust !== "tool") return null;
   return `its words come from a ${trust}: as an instruction they would be more than that`;

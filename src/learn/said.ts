@@ -312,10 +312,10 @@ function finish(draft: Draft, now: Date, before: Required<Heard>): Said | null {
   const isDoubtful = isUnsure || (told.isOpen && type === "project" && !explicit);
   // A name has no room for both: "next Wednesday (2026-09-09)" is "2026-09-09" there.
   const short = statement.replace(/(?:(?:on|next|last|this) )?[^\s()]+ \((\d{4}-\d\d[^)]*)\)/gi, "$1");
-  const description = describeStatement(statement.length > MAX_BOTH ? short : statement);
   const picked = nameStatement(short);
   // A name leaves out small words: "in R for fifteen years" must not become "in fifteen years".
   const name = hasRelativeDate(picked, now) ? beginStatement(short) : picked;
+  const description = describeStatement(statement.length > MAX_BOTH ? short : statement, { type, name });
   return { act, explicit, isUnsure: isDoubtful, type, name, description, body };
 }
 

@@ -145,7 +145,8 @@ export const MODEL_TOOLS: readonly ModelTool[] = [
       return { memories, total: rows.length, left: Math.max(0, rows.length - next), next };
     },
     say({ memories, total, left }, { next }) {
-      if (memories.length === 0) return total === 0 ? "There are no memories here." : `There are only ${total}.`;
+      if (memories.length === 0)
+        return total === 0 ? "There are no memories here." : `There are no more: ${countMemories(total)} in all.`;
       const lines = memories.map(({ file, scope, type, name, description, ageDays }) => {
         const about = description === "" ? name : `${name}: ${description}`;
         return `- [${type}] ${file} (${scope}, ${ageInWords(ageDays)}) ${about}`;

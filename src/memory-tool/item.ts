@@ -68,7 +68,8 @@ export function missing(shown: string, advice = ""): MemdirError {
 
 /** The parts below the root. `//`, `/./` and a last slash mean nothing and are left out. */
 function parsePath(given: unknown, field: string): string[] {
-  if (typeof given !== "string") throw new MemdirError("usage", `\`${field}\` must be a text such as ${ROOT}/notes.md`);
+  if (typeof given !== "string")
+    throw new MemdirError("usage", `\`${field}\` must be a string such as ${ROOT}/notes.md`);
   const path = given.toWellFormed();
   if (path !== ROOT && !path.startsWith(`${ROOT}/`))
     throw new MemdirError("outside", `Path must start with ${ROOT}, got: ${cut(path)}`);

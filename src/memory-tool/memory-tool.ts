@@ -107,7 +107,7 @@ export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}):
 
 /** The model's input is not checked by the SDK. Half a character cannot be kept in a file. */
 function textOf(value: unknown, field: string): string {
-  if (typeof value !== "string") throw new MemdirError("usage", `\`${field}\` must be a text`);
+  if (typeof value !== "string") throw new MemdirError("usage", `\`${field}\` must be a string`);
   if (value.isWellFormed()) return value;
   throw new MemdirError("usage", `\`${field}\` contains half a character (a lone surrogate): write it again without`);
 }

@@ -122,7 +122,7 @@ function newProblem(file: string, before: string, text: string): string | null {
   if (isHeadless && Object.hasOwn(parseMemory(file, `---\n${text}`).metadata, Object.keys(old.metadata)[0] as string))
     return "its first line must be ---, or its fields are only text";
   const isNew = (problem: string) =>
-    problem === BAD_END ? !old.problems.includes(problem) : problem.startsWith('the type "') && old.typeExplicit;
+    problem === BAD_END ? !old.problems.includes(problem) : problem.includes('" is not a type:') && old.typeExplicit;
   return parseMemory(file, text).problems.find(isNew) ?? null;
 }
 

@@ -21,6 +21,7 @@ import { blankComments, splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { openDeadReferences, removedKeys } from "./references.ts";
+import { LONG_LINE } from "./save.ts";
 
 /** Something wrong with the form or wording of a memory. */
 export interface LintProblem {
@@ -36,7 +37,6 @@ export interface LintProblem {
 
 /** More than this is more than one memory. */
 const MAX_BODY_CHARS = 8000;
-const MAX_LINE_CHARS = 200;
 
 export async function lintDirectory(directory: Store): Promise<LintProblem[]> {
   const problems: LintProblem[] = [];
@@ -83,7 +83,7 @@ async function lintMemory(
   }
   for (const name of deadOf(memory)) {
     const field = memory.supersedes.includes(name) ? "supersedes" : "links";
-    add("dead-link", `\`${field}\` names "${oneLine(name)}", which no memory is called: correct it or take it out`);
+    add("dead-link", `\`${field}\` refers to "${oneLine(name)}", but no memory has that name: correct or remove it`);
   }
   for (const problem of lintEnforce(memory, text, isShared(directory))) add("enforce", problem);
   for (const { rule, line } of findSecrets(text)) add("secret", `looks like a secret (${rule}): take it out`, line);
@@ -104,8 +104,8 @@ function lintIndex(directory: Store, files: ReadonlySet<string>): LintProblem[] 
   for (const [at, line] of splitLines(blankComments(text)).entries()) {
     const add = (rule: string, message: string) => found.push({ file: INDEX_FILE, line: at + 1, rule, message });
     const parsed = parseIndexLine(line);
-    if (line.trimEnd().length > MAX_LINE_CHARS)
-      add("index-line-length", `${line.trimEnd().length} characters, keep it under ${MAX_LINE_CHARS}`);
+    if (line.trimEnd().length > LONG_LINE)
+      add("index-line-length", `${line.trimEnd().length} characters, keep it under ${LONG_LINE}`);
     if (parsed && !files.has(fileKey(parsed.file)) && findName(directory, parsed.file) === null)
       add("index-dangling", `points to ${parsed.file}, which does not exist`);
     if (

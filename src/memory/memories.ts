@@ -231,7 +231,7 @@ export function filterRows<T extends Row>(rows: readonly T[], filter: ListFilter
   if (!isObject(given)) throw new MemdirError("usage", 'give the filter as an object, such as { type: "feedback" }');
   const { type, scope, since, until, by, cue, expired = true } = filter;
   if (type !== undefined && !isMemoryType(type))
-    throw new MemdirError("usage", `the type ${JSON.stringify(type)} is none of ${MEMORY_TYPES.join(", ")}`);
+    throw new MemdirError("usage", `${JSON.stringify(type)} is not a type: use one of ${MEMORY_TYPES.join(", ")}`);
   const from = since === undefined ? null : readMoment(since, "since");
   const to = until === undefined ? null : readMoment(until, "until") + (isWholeDay(until) ? DAY_MS - 1 : 0);
   const wanted = cue === undefined ? null : checkGiven(cue, "cue").toLowerCase();
@@ -281,7 +281,7 @@ export async function findNamed(directories: readonly Store[], name: Named): Pro
 export function findByPath(directories: readonly Store[], path: string): Found {
   const real = realPath(path);
   // A team's mirror is inside the project's directory: the innermost one is meant.
-  for (const directory of directories.toSorted((a, b) => b.path.length - a.path.length)) {
+  for (const directory of directories.toSorted(byLength).reverse()) {
     const file = relative(realPath(directory.path), real).split(sep).join("/");
     if (directory.readOnly || file === "" || file.startsWith("../") || isAbsolute(file)) continue;
     resolveInside(directory.path, file);
@@ -310,13 +310,19 @@ export function findByRef(directories: readonly Store[], ref: MemoryRef): Found 
 
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */
 export async function findMemory(directories: readonly Store[], name: string): Promise<Found> {
-  const wanted = oneLine(name);
+  const given = oneLine(name).replace(/^\.\//, "");
+  // The path that `show` prints names its memory, too.
+  const own = directories
+    .filter(({ path }) => given.startsWith(`${path}${sep}`))
+    .sort(byLength)
+    .at(-1);
+  const wanted = own ? given.slice(own.path.length + 1) : given;
   if (wanted === "") throw new MemdirError("usage", "give the name of a memory; `memdir list` shows them");
   // A path that leads elsewhere is refused as such, not reported as missing.
   const problem =
     /[/\\\0%]|^\.\.?$/.test(wanted) || wanted.normalize("NFKC") !== wanted ? findNameProblem(wanted) : null;
   const all: { directory: Store; header: Header }[] = [];
-  for (const directory of directories)
+  for (const directory of own ? [own] : directories)
     for (const header of await scanInPieces(directory)) all.push({ directory, header });
   for (const rule of RULES) {
     const found = all.filter(({ header }) => rule(header, wanted));
@@ -327,6 +333,8 @@ export async function findMemory(directories: readonly Store[], name: string): P
     throw new MemdirError("outside", `the name ${JSON.stringify(wanted.slice(0, 80))} is refused: ${problem}`);
   throw missing(wanted, all);
 }
+
+const byLength = (a: Store, b: Store) => a.path.length - b.path.length;
 
 /** From the most to the least exact; the first rule that matches anything decides. */
 const RULES: readonly ((header: Header, wanted: string) => boolean)[] = [

@@ -126,12 +126,15 @@ export async function saveMemory(directory: Store, request: SaveRequest): Promis
 function checkRequest(request: SaveRequest | undefined): asserts request is SaveRequest {
   const { type, name, description = "", body, when = [], links = [], supersedes = [], reason = "" } = request ?? {};
   if (!isMemoryType(type)) {
-    throw new MemdirError("usage", `the type "${checkGiven(type, "type")}" is none of ${MEMORY_TYPES.join(", ")}`);
+    throw new MemdirError(
+      "usage",
+      `"${checkGiven(type, "type")}" is not a type: use one of ${MEMORY_TYPES.join(", ")}`,
+    );
   }
   const texts = { name, description, body, reason };
   for (const [field, value] of Object.entries(texts)) checkGiven(value, field);
   for (const [field, values] of Object.entries({ when, links, supersedes })) {
-    if (!Array.isArray(values)) throw new MemdirError("usage", `${field} is not a list of texts`);
+    if (!Array.isArray(values)) throw new MemdirError("usage", `${field} must be a list of strings`);
     for (const value of values) checkGiven(value, field);
   }
   const { expires, pinned, redact, replace } = request ?? {};
@@ -182,8 +185,8 @@ export async function writeMemory(
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }
 
-/** Over this length a line costs more than it tells. */
-const LONG_LINE = 200;
+/** Over this length a line of the index costs more than it tells. */
+export const LONG_LINE = 200;
 
 function lineNotices(directory: Store, header: Header): string[] {
   const length = formatIndexLine(header).length;

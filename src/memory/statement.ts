@@ -1,6 +1,7 @@
 /** The shape of what is kept: the statement without small talk, its reason and use set apart, its name, description and type. */
 
-import type { MemoryType } from "../store/store.ts";
+import { fileNameFor, formatIndexLine, type MemoryType } from "../store/store.ts";
+import { LONG_LINE } from "./save.ts";
 
 /** "no, …", "by the way, …": more than a few of them is not how people begin. */
 const LEAD =
@@ -64,8 +65,9 @@ export function endSentence(text: string): string {
 /** The length of a title that fits a line of a list. */
 const MAX_WORDS = 8;
 const MAX_NAME = 80;
-/** Keeps most index lines, with name and file, under 200 characters. */
 const MAX_DESCRIPTION = 140;
+/** A shorter one says nothing: a name that leaves less room was given, not derived. */
+const MIN_DESCRIPTION = 18;
 
 /**
  * Statements that begin alike get different names, as a save under a name that is taken would be an update: of a long one the
@@ -88,12 +90,18 @@ export function beginStatement(statement: string): string {
   return stripEnds(wellFormed(statement.split(/\s+/, MAX_WORDS).join(" ").slice(0, MAX_NAME))) || "note";
 }
 
-export function describeStatement(statement: string): string {
+/** Short enough that the line of the index, with the name and its file, is not too long. */
+export function describeStatement(statement: string, memory?: { type: MemoryType; name: string }): string {
   const line = statement.replace(/\s+/g, " ").trim();
-  if (line.length <= MAX_DESCRIPTION) return line;
-  const cut = line.slice(0, MAX_DESCRIPTION - 1);
+  const max = memory ? Math.min(MAX_DESCRIPTION, Math.max(MIN_DESCRIPTION, roomFor(memory))) : MAX_DESCRIPTION;
+  if (line.length <= max) return line;
+  const cut = line.slice(0, max - 1);
   const end = isSpaced(line) ? cut.lastIndexOf(" ") : lastWordEnd(cut);
   return `${stripEnds(end > 0 ? cut.slice(0, end) : wellFormed(cut))}…`;
+}
+
+function roomFor({ type, name }: { type: MemoryType; name: string }): number {
+  return LONG_LINE - formatIndexLine({ file: fileNameFor(type, name), name, description: "-" }).length + 1;
 }
 
 /** Chinese and Japanese write words without spaces between them. */

@@ -27,8 +27,11 @@ export interface ModelChoice {
 }
 
 /** `setting` counts where the environment names none. Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
-export function chooseModel(env: Env, setting: string | null = null): ModelChoice | { problem: string } | null {
-  const named = env.MEMDIR_MODEL?.trim() ? "MEMDIR_MODEL" : "learn.model";
+export function chooseModel(
+  env: Env,
+  setting: string | null = null,
+  named = env.MEMDIR_MODEL?.trim() ? "MEMDIR_MODEL" : "learn.model",
+): ModelChoice | { problem: string } | null {
   const wanted = env.MEMDIR_MODEL?.trim() || setting?.trim();
   if (!wanted) return null;
   const slash = wanted.indexOf("/");

@@ -130,7 +130,7 @@ export async function recall(
 
 function bareWarnings(considered: number, bare: number): string[] {
   const which = bare >= considered ? "all memories were" : `${bare} of ${considered} memories were`;
-  return bare === 0 ? [] : [`${which} ranked by their words only: their vectors are not made yet`];
+  return bare === 0 ? [] : [`${which} ranked by their words only: their vectors have not been made yet`];
 }
 
 /** Null without meaning, which is a warning where the user wants it. */

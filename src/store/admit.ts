@@ -90,8 +90,9 @@ export function readGiven(bytes: Uint8Array, what: string, maxBytes = MAX_MEMORY
 /** A text that a program gave, as it is. Throws `usage`, naming the field: what is not a text has no meaning, and half a character would be lost. */
 export function checkGiven(value: unknown, field: string): string {
   const refuse = (problem: string) => new MemdirError("usage", `the ${field} ${problem}`);
-  if (value === undefined || value === null) throw refuse("is missing: give a text");
-  if (typeof value !== "string") throw refuse(`is not a text but ${Array.isArray(value) ? "a list" : typeof value}`);
+  if (value === undefined || value === null) throw refuse("is missing: give a string");
+  if (typeof value !== "string")
+    throw refuse(`must be a string, not ${Array.isArray(value) ? "a list" : `of type ${typeof value}`}`);
   if (value.includes("\0")) throw refuse("contains a NUL character: remove it");
   if (!value.isWellFormed()) throw refuse("contains half a character (a lone surrogate): remove it");
   return value;
@@ -288,7 +289,7 @@ function readRule(block: Block): Pick<Enforced, "tools" | "pattern" | "paths"> &
   }
   for (const key of ["tool", "pattern", "message"] as const) {
     if (values?.[key] !== undefined && typeof values[key] !== "string")
-      add(`"${key}" must be a text: put it in quotes`);
+      add(`"${key}" must be a string: put it in quotes`);
   }
   const pattern = textOf(block, "pattern") || null;
   const paths = pathsOf(block);

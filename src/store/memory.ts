@@ -96,7 +96,9 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
   const typeExplicit = isMemoryType(typeText);
   if (document.hasFrontmatter && !typeExplicit) {
     const known = MEMORY_TYPES.join(", ");
-    problems.push(typeText === "" ? `no type: write one of ${known}` : `the type "${typeText}" is none of ${known}`);
+    problems.push(
+      typeText === "" ? `no type: write one of ${known}` : `"${typeText}" is not a type: use one of ${known}`,
+    );
   }
   const end = read("expires");
   const day = firstWord(textOf(end));

@@ -27,7 +27,7 @@ const BOM = "\uFEFF";
 
 /** Splits a Markdown text into its frontmatter and its body. */
 export function parseDocument(text: string): Document {
-  checkGivenType(typeof text === "string", "parseDocument", "`text` must be a text");
+  checkGivenType(typeof text === "string", "parseDocument", "`text` must be a string");
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const from = text.startsWith(BOM) ? 1 : 0;
   const whole: Document = {
@@ -76,7 +76,7 @@ export type Metadata = Record<string, MetadataValue | undefined>;
 /** Formats a new text from its fields and body. Empty values are omitted; lists have one line per item. */
 export function formatDocument(metadata: Metadata, body: string): string {
   checkGivenType(isFields(metadata), "formatDocument", "`metadata` must be an object of texts and lists of texts");
-  checkGivenType(typeof body === "string", "formatDocument", "`body` must be a text");
+  checkGivenType(typeof body === "string", "formatDocument", "`body` must be a string");
   const fields = Object.entries(metadata)
     .flatMap(([key, value]) => (value === undefined || isEmpty(value) ? [] : [formatField(key, value, 0, "\n")]))
     .join("");

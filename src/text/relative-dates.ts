@@ -140,8 +140,21 @@ function findDays(text: string, now: Date, { onlyEnglish = false } = {}): NamedD
       if (date !== null) found.push({ start, end, date, isEnglish, isRelative, isBare });
     }
   }
-  return found.sort((a, b) => a.start - b.start);
+  const inOrder = found.sort((a, b) => a.start - b.start);
+  return inOrder.filter(({ start, isBare, isEnglish }) => !isBare || !isEnglish || !isRoutine(text, start, inOrder));
 }
+
+/** "Cut the branch on Tuesday, tag on Thursday": an order that names several weekdays is about every week. */
+function isRoutine(text: string, at: number, days: readonly NamedDay[]): boolean {
+  const start = text.slice(0, at).search(/(?<=^|[.!?]\s+|\n\s*)[^.!?\n]*$/);
+  const end = at + text.slice(at).search(/[.!?](?:\s|$)|\n|$/);
+  const named = days.filter((day) => day.isBare && day.start >= start && day.start < end);
+  return named.length > 1 && ORDER.test(text.slice(start, end)) && !ONE_WEEK.test(text.slice(start, end));
+}
+
+const ORDER =
+  /^(?:[-*+] )?(?:please |always )?(?:branch|build|check|close|cut|deploy|freeze|hold|merge|open|post|publish|push|rebase|rotate|run|send|ship|start|tag|test|update|write)\s+(?!is\b|was\b)/i;
+const ONE_WEEK = /\b(?:this|next|last|coming)\b/i;
 
 function partsOf({ groups = {} }: RegExpMatchArray): Record<string, string> {
   const found = Object.entries(groups).filter(([, value]) => value !== undefined);

@@ -37,7 +37,7 @@ type Span = Omit<SecretFinding, "line">;
 
 /** Every credential found in text, sorted by position, overlapping findings merged. Linear in the length of the text. */
 export function findSecrets(text: string): SecretFinding[] {
-  checkGivenType(typeof text === "string", "findSecrets", "`text` must be a text");
+  checkGivenType(typeof text === "string", "findSecrets", "`text` must be a string");
   const words = readWords(text);
   const labels = lazily(() => readLabels(text));
   const found = [

@@ -91,7 +91,9 @@ function findVagueDescription({ description, name, body }: Memory, termsOf: Term
   const isLonger = rest.split(" ").length > name.split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
   const isRepeated = squeeze(rest) === squeeze(name) || (!isLonger && words.every((word) => known.has(word)));
   // A memory of one sentence has nothing else to describe.
-  const isWhole = squeeze(body) === squeeze(description);
+  const isWhole = description.endsWith("…")
+    ? squeeze(body).startsWith(squeeze(description))
+    : squeeze(body) === squeeze(description);
   return isRepeated && !isWhole ? add(`the description only repeats the name: ${advice}`) : [];
 }
 

@@ -1,5 +1,6 @@
 /** `context`, `prompt` and `index`: what a host or a model gets to see. */
 
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { InstructionOptions, Memdir } from "../memdir.ts";
@@ -26,6 +27,10 @@ export const context = verb({
     const settingSources = readSources(input["setting-sources"]);
     const opened = settingSources || approved.length > 0 ? await open({ settingSources }) : memdir;
     const paths = (given: readonly string[] = []) => given.map((path) => resolve(cwd, path));
+    const missing = input["add-dir"]?.find(
+      (dir) => !statSync(resolve(cwd, dir), { throwIfNoEntry: false })?.isDirectory(),
+    );
+    if (missing !== undefined) throw new MemdirError("usage", `--add-dir ${missing}: there is no such directory`);
     const options = { addDirs: paths(input["add-dir"]), allAgents: input["all-agents"] === true };
     const found = await showContext(opened, paths(input.touch), options);
     return { ...found, approved, home: memdir.config.home, disabled: memdir.config.disabled };
@@ -65,7 +70,8 @@ function readSources(given: string | undefined): (typeof SOURCES)[number][] | un
   if (given === undefined) return undefined;
   const names = given.split(",").flatMap((name) => name.trim() || []);
   const bad = names.find((name) => !SOURCES.some((source) => source === name));
-  if (bad !== undefined) throw new MemdirError("usage", `--setting-sources: "${bad}" is none of ${SOURCES.join(", ")}`);
+  if (bad !== undefined)
+    throw new MemdirError("usage", `--setting-sources: "${bad}" is not a source: use ${SOURCES.join(", ")}`);
   return SOURCES.filter((source) => names.includes(source));
 }
 

@@ -54,7 +54,7 @@ export function makeDoctor(prove: Prove) {
       return [
         ...mended.map(({ name, ok, detail }): Line => [ok ? good("fixed") : warn("not fixed"), ` ${name}: ${detail}`]),
         ...sayChecks(checks),
-        `${fixed > 0 ? `${fixed} fixed. ` : ""}${failed === 0 ? "All is well." : `${failed} to look at`}`,
+        `${fixed > 0 ? `${fixed} fixed. ` : ""}${failed === 0 ? "All is well." : count(failed, "problem")}`,
       ];
     },
   });
@@ -207,7 +207,7 @@ export const check = verb({
     const isOne = stores.length === 1;
     const scores = stores.map(({ scope, score }) => `${isOne ? "" : `${scope} `}${score} of 100`);
     return [
-      ...part("Installation", failed.length === 0 ? "all is well" : `${failed.length} to look at`, sayChecks(failed)),
+      ...part("Installation", failed.length === 0 ? "all is well" : count(failed.length, "problem"), sayChecks(failed)),
       ...part(
         "Form",
         form.problems.length === 0 ? "nothing to fix" : `${form.problems.length} to fix`,

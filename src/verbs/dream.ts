@@ -71,12 +71,10 @@ export const dream = verb({
       ];
     }
     const { plan, outcome } = result;
-    if (!outcome)
-      return [
-        dim(
-          `${call("dream --apply --only 1")} applies the first step, --skip 1 all others, as one change that can be undone`,
-        ),
-      ];
+    if (!outcome) {
+      const which = plan?.ops.length === 1 ? "it" : "the first step, --skip 1 all others";
+      return [dim(`${call("dream --apply --only 1")} applies ${which}, as one change that can be undone`)];
+    }
     const { entry, skipped, produced } = outcome;
     if (entry !== null) return [`${produced}; ${call(`undo ${entry}`)} reverts it`];
     if (skipped !== null) return [`nothing was changed: ${skipped}`];

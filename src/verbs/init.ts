@@ -81,13 +81,14 @@ async function wire(memdir: Memdir, machine: Machine, input: Input<typeof INIT>,
   const wish = findWish(memdir, machine, input.hooks);
   const plans = planWiring(machine, chooseClients(machine, input.agent ?? []), wish);
   const names = CLIENTS.map(({ name }) => name).join(", ");
-  if (plans.length === 0) context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
+  if (plans.length === 0)
+    context.show([`No agent was found on this machine; --agent NAME connects one anyway: ${names}`]);
   const done: Plan[] = [];
   for (const plan of plans) {
     context.show(describePlan(machine, plan));
     // Without a terminal all of it is shown, and then refused.
     if (plan.changes.length === 0 || isBlind(context, input)) continue;
-    if (!(await isAgreed(context, input, `Wire ${plan.client.title}?`))) continue;
+    if (!(await isAgreed(context, input, `Connect ${plan.client.title}?`))) continue;
     try {
       await applyChanges(machine, plan.changes, input.hooks);
       done.push(plan);
@@ -146,7 +147,7 @@ function sayWired({ applied, notes, problems, learner }: Wired, call: Reader["ca
   const learns = learner === "off" ? "Background learning stays offline" : `Background learning asks ${learner}`;
   return [
     ...warningsOf(problems),
-    ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
+    ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is connected`),
     ...notes.map((note) => `  ${note}`),
     ...(learner === undefined ? [] : [learns, dim(`learn.model in memdir.json; ${call("doctor --model")} tries it`)]),
     ...(applied.length > 0 ? [dim(`${call("doctor")} tests it; ${call("uninstall")} reverts it`)] : []),
@@ -173,7 +174,7 @@ function describePlan(machine: Machine, { client, changes, other, problem }: Pla
   const short = (path: string) => shorten(machine.home, path);
   const found = client.find(machine);
   const trace = found === null ? "not found here" : `found: ${short(found)}`;
-  const state = changes.length > 0 ? "" : other === null ? ": wired already" : `: ${other} does it already`;
+  const state = changes.length > 0 ? "" : other === null ? ": connected already" : `: ${other} does it already`;
   return [
     [bold(client.title), " ", dim(`(${trace})`), state],
     ...changes.flatMap((change) => {
@@ -285,13 +286,15 @@ function jsonOf(result: Removed) {
 type Unwired = Awaited<ReturnType<ReturnType<typeof unwirerOf>>>;
 
 function unwirerOf(machine: Machine, agents: readonly string[], purged?: readonly Trace[]) {
-  const clients = agents.length === 0 ? null : chooseClients(machine, agents).map(({ name }) => name);
+  const chosen = agents.length === 0 ? [] : chooseClients(machine, agents);
+  const clients = agents.length === 0 ? null : chosen.map(({ name }) => name);
   return async (dryRun: boolean) => {
     const removals = await unwire(machine, { clients, dryRun });
     return {
       changes: removals.flatMap(({ client, file, kind }) => (kind === "unchanged" ? [] : [{ client, file, kind }])),
       problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
       home: machine.home,
+      titles: chosen.map(({ title }) => title),
       memories: join(claudeFolder(machine), "projects"),
       ...(purged && { purged }),
     };
@@ -303,10 +306,11 @@ function sayPlanned(planned: Removed): Said {
   return planned.changes.map(({ what }) => `${what}: will be as it was before memdir`);
 }
 
-function sayParts({ changes, problems, home, purged = [] }: Unwired, be: "will be" | "is"): Said {
+function sayParts({ changes, problems, home, titles, purged = [] }: Unwired, be: "will be" | "is"): Said {
   const short = (path: string) => shorten(home, path);
   const [was, partWas] = be === "is" ? ["was", "was"] : ["is", be];
-  const nothing = be === "is" ? "No agent is wired: there is nothing to undo" : "There is nothing to remove";
+  const none = titles.length === 0 ? "No agent is connected" : `Not connected: ${titles.join(", ")}`;
+  const nothing = be === "is" ? `${none}, so there is nothing to undo` : "There is nothing to remove";
   const words = {
     restored: `${be} as it was before memdir`,
     removed: `${be} removed: it ${was} memdir's`,

@@ -57,8 +57,8 @@ export const learn = verb({
     return { ...read, ...(await reviewNow(memdir, context, context.choose)) };
   },
   /** The next prompt should find by meaning what was kept just now. */
-  async after(memdir, _input, { progress, signal }) {
-    await memdir.warm({ budgetMs: WARM_MS, onProgress: progress("making vectors"), signal });
+  async after(memdir, input, { progress, signal }) {
+    if (!input["dry-run"]) await memdir.warm({ budgetMs: WARM_MS, onProgress: progress("making vectors"), signal });
   },
   say(result, { input, call }) {
     const { found, saved, skipped, rejected, waiting, warnings } = result;

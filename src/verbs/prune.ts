@@ -5,6 +5,7 @@ import type { Memdir } from "../memdir.ts";
 import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import { type Suggestion, suggestPrune } from "../truth/health.ts";
 import { type Context, choice, countMemories, flag, type Line, notes, number, verb } from "../verb.ts";
+import { YES } from "./common.ts";
 
 const DEFAULT_DAYS = 90;
 
@@ -15,15 +16,23 @@ export const prune = verb({
     type: choice(MEMORY_TYPES, "only this type: project (default), reference or user", "TYPE"),
     suggest: flag("suggest what to forget and why, and ask"),
     apply: flag("with --suggest: do it without asking"),
+    yes: YES,
   },
   examples: ["prune --suggest"],
   writes: ({ suggest, apply }) => suggest !== true || apply === true,
-  async run(memdir, { "older-than": days = DEFAULT_DAYS, type = "project", suggest, apply = false }, context) {
+  async run(memdir, { "older-than": days = DEFAULT_DAYS, type = "project", suggest, apply = false, yes }, context) {
     if (type === "feedback")
       throw new MemdirError("usage", "--type takes project, reference or user: feedback is never pruned");
     if (apply && !suggest)
       throw new MemdirError("usage", "--apply belongs to --suggest; without both, old memories are forgotten at once");
-    if (!suggest) return memdir.prune({ type, olderThanDays: days, dryRun: false });
+    if (!suggest) {
+      const old = { type, olderThanDays: days };
+      const planned = await memdir.prune({ ...old, dryRun: true });
+      if (context.ask === null || yes || planned.memories.length === 0) return memdir.prune({ ...old, dryRun: false });
+      context.show(planned.memories.map(({ file, ageDays }) => `would forget ${file} (${ageDays} days old)`));
+      const isMeant = await context.ask(`Forget ${countMemories(planned.memories.length)}?`);
+      return isMeant ? memdir.prune({ ...old, dryRun: false }) : { ...planned, memories: [], isDeclined: true };
+    }
     const suggestions = await findSuggestions(memdir, context, type, days);
     const files = suggestions.filter(({ byHand }) => !byHand);
     const isAsked = context.ask !== null && !apply && files.length > 0;
@@ -48,6 +57,7 @@ export const prune = verb({
       return outcome === "shown" ? [...listed, ...notes(["nothing was forgotten; --apply does it"])] : listed;
     }
     const { type = "project", "older-than": days = DEFAULT_DAYS } = input;
+    if ("isDeclined" in result) return ["Nothing was forgotten."];
     if (memories.length === 0) return [`No ${type} memory is older than ${days} days.`];
     return [...memories.map(({ file, ageDays }) => `forgot ${file} (${ageDays} days old)`), ...back];
   },

@@ -14,6 +14,7 @@ import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import {
   isExpired,
   type Memory,
+  type MemoryType,
   noteLeft,
   parseMemory,
   readGiven,
@@ -21,6 +22,7 @@ import {
   refuseBroken,
   TRUSTS,
 } from "../store/store.ts";
+import { writeDates } from "../text/relative-dates.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import {
@@ -69,7 +71,7 @@ export const save = verb({
   writes: true,
   async run(memdir, input, context) {
     const body = await readBody(input, context);
-    const { left, kept, ...request } = await complete(memdir, body, input);
+    const { left, kept, added, ...request } = await complete(memdir, body, input, context.now());
     const { redact, reason } = input;
     const saved = await memdir.save({ ...request, redact, reason });
     // As it was kept: secrets are masked by now.
@@ -82,7 +84,7 @@ export const save = verb({
     const past = isPast ? [`${request.expires} has passed: recall does not show this memory`] : [];
     return {
       ...saved,
-      notices: [...saved.notices, ...(kept ?? []), ...noteLeft(left), ...byHand, ...past, ...rules],
+      notices: [...saved.notices, ...(added ?? []), ...(kept ?? []), ...noteLeft(left), ...byHand, ...past, ...rules],
       type,
       name,
       derived: (["type", "name"] as const).filter((field) => input[field] === undefined),
@@ -128,11 +130,16 @@ async function readBody(input: SaveInput, { cwd, signal, readInput }: Context): 
 
 /**
  * What was not given is derived: from the head of a text that has the form of a memory, from the memory that the name
- * belongs to, or from the text itself. The text is kept as it is. A derived name never updates a memory that says something else.
+ * belongs to, or from the text itself. The text is kept as it is, but for the dates of days such as "on Friday". A derived
+ * name never updates a memory that says something else.
  */
-async function complete(memdir: Memdir, given: string, input: SaveInput): Promise<Request> {
-  const { type, name, ...whole } = readHead(given, input);
-  const { body, description } = whole;
+async function complete(memdir: Memdir, text: string, input: SaveInput, now: Date): Promise<Request> {
+  const { typeOfStatement } = await import("../memory/statement.ts");
+  const { text: given, added } =
+    input.text === undefined ? { text, added: [] } : addDates(text, now, input.type ?? typeOfStatement(text));
+  const { type, name, ...head } = readHead(given, input);
+  const { body, description } = head;
+  const whole = { ...head, added };
   const there = name === undefined ? null : await findNamed(memdir, name);
   if (there && name !== undefined && (type ?? there.type) === there.type)
     return { ...whole, ...(description === undefined && (await describeAgain(there, body))), type: there.type, name };
@@ -145,30 +152,47 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
       'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const { describeStatement, nameStatement, typeOfStatement } = await import("../memory/statement.ts");
-  const first = firstLine(said);
+  const { nameStatement } = await import("../memory/statement.ts");
+  // Its name is for good, whatever day it is about.
+  const [first = said] = linesOf(added.length > 0 ? said.replace(/ \(\d{4}-\d\d[^()]*\)/g, "") : said);
   const guessed = typeOfStatement(said);
   const derived = {
     type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
     name: name ?? nameFor(firstClause(first), nameStatement),
   };
-  // A name that says it all needs no description.
-  const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
   const isOwnText = body !== given || (type !== undefined && name !== undefined);
-  const shaped = { ...whole, ...derived, body: isOwnText ? body : said, description: description ?? told };
+  const shaped = {
+    ...whole,
+    ...derived,
+    body: isOwnText ? body : said,
+    description: description ?? (await describe(said, derived)),
+  };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;
 }
 
 /** `left`: fields of the text's head that a save does not keep. `kept`: what of the memory stays although its text changes. */
-type Request = SaveRequest & { left: string[]; kept?: string[] };
+type Request = SaveRequest & { left: string[]; kept?: string[]; added?: string[] };
+
+/** "Friday" means nothing when it is read weeks later. A text in the form of a memory, or with code in it, stays as it is. */
+function addDates(text: string, now: Date, type: MemoryType) {
+  if (/^(?:---|[ \t]*(?:```|~~~))/m.test(text)) return { text, added: [] };
+  const daysIn = (line: string) => line.match(/\d{4}-\d\d(?:-\d\d)?/g) ?? [];
+  const added: string[] = [];
+  const lines = text.split("\n").map((line) => {
+    const dated = writeDates(line, now, type === "feedback" || type === "user");
+    const days = daysIn(dated).slice(daysIn(line).length);
+    added.push(...days);
+    return days.length > 0 ? dated : line;
+  });
+  return { text: lines.join("\n"), added: added.length > 0 ? [`added to the text: ${added.join(", ")}`] : [] };
+}
 
 /** A description that was derived from the old text is derived from the new one; another stays. */
 async function describeAgain(there: Memory, body: string): Promise<{ description?: string; kept?: string[] }> {
   if (body.trim() === "" || body.trim() === there.body.trim()) return {};
-  const { describeStatement } = await import("../memory/statement.ts");
-  const describe = (text: string) => describeStatement(firstLine(sayOf(text)));
-  if (there.description === "" || there.description === describe(there.body)) return { description: describe(body) };
+  if (there.description === "" || there.description === (await describe(sayOf(there.body), there)))
+    return { description: await describe(sayOf(body), there) };
   return { kept: [`the description is still "${there.description}"; change it with --description`] };
 }
 
@@ -176,8 +200,17 @@ function sayOf(text: string): string {
   return text.trim().replace(/^remember\s+(?:that|to)?\s*/i, "");
 }
 
-function firstLine(said: string): string {
-  return plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+/** Those that say something, without the marks of headings, lists and quotes. */
+function linesOf(said: string): string[] {
+  const lines = said.split("\n").map((line) => plainLine(line).replace(/^(?:(?:#{1,6}|[>*+-])\s+)+/, ""));
+  return lines.filter((line) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(line));
+}
+
+/** A name that says the first line needs no description but of what follows. */
+async function describe(said: string, memory: Pick<Memory, "type" | "name">): Promise<string> {
+  const { describeStatement } = await import("../memory/statement.ts");
+  const [first = said, second = ""] = linesOf(said);
+  return describeStatement(first.replace(/[.!]$/, "") === memory.name ? second : first, memory);
 }
 
 /** Words that orders begin with. */
@@ -315,10 +348,22 @@ function keepMasked(folder: string, copy: string, edited: string): void {
   writeFileSync(copy, redactSecrets(edited), { mode: 0o600 });
 }
 
+/** As a shell does it. On Windows a backslash is part of a path. */
+function splitWords(line: string): string[] {
+  const escaped = process.platform === "win32" ? "(?!)(.)" : "\\\\(.)";
+  const part = `"((?:\\\\["\\\\]|[^"])*)"|'([^']*)'|${escaped}`;
+  const words = line.match(new RegExp(`(?:${part}|\\S)+`, "g")) ?? [];
+  return words.map((word) =>
+    word.replace(new RegExp(part, "g"), (_, double?: string, single?: string, one?: string) =>
+      double === undefined ? (single ?? one ?? "") : double.replace(/\\(["\\])/g, "$1"),
+    ),
+  );
+}
+
 async function runEditor(path: string, env: World["env"]): Promise<void> {
   const editor = env.VISUAL?.trim() || env.EDITOR || "";
   // "code --wait": the words after the first are arguments; no shell is involved.
-  const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  const [program = "", ...args] = splitWords(editor);
   if (program === "") throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // Loaded here: it is slow to load, and every command is bundled with this one.
   const { spawnSync } = await import("node:child_process");

@@ -14,8 +14,8 @@ export const lint = verb({
   exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
   say: ({ problems }) => [
     ...problems.map(
-      ({ file, line, rule, message }): Line => [
-        `${file}${line === null ? "" : `:${line}`}: ${message} `,
+      ({ file, scope, line, rule, message }): Line => [
+        `${placeOf(problems, { file, scope })}${line === null ? "" : `:${line}`}: ${message} `,
         dim(`(${rule})`),
       ],
     ),
@@ -72,14 +72,21 @@ export const verify = verb({
 /** A line for each cause; with `isAll` one for each problem. */
 export function sayProblems(problems: readonly Problem[], isAll = false): Line[] {
   const groups = isAll ? problems.map((problem) => [problem] as const) : groupByCause(problems);
-  return groups.map(([{ file, line, claim, verdict, evidence, confidence }, ...more]) => [
-    bold(`${file}:${line}`),
+  return groups.map(([{ file, scope, line, claim, verdict, evidence, confidence }, ...more]) => [
+    bold(`${placeOf(problems, { file, scope })}:${line}`),
     ": ",
     warn(verdict),
     ` ${claim} ${more.length === 0 ? "" : `and ${more.length} more in this section `}`,
     dim(`(${evidence}; ${Math.round(confidence * 100)} % sure)`),
   ]);
 }
+
+/** Two scopes may have files of the same name: where there are problems in several, each says where it is. */
+function placeOf(all: readonly Placed[], { file, scope }: Placed): string {
+  return all.some((other) => other.scope !== scope) ? `${scope}: ${file}` : file;
+}
+
+type Placed = Pick<Problem, "file" | "scope">;
 
 function isMechanical({ verdict, what }: Problem): boolean {
   return verdict === "moved" && (what === "path" || what === "script");

@@ -72,7 +72,7 @@ async function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): 
   if (endpoint.kind === "hook") return askHook(endpoint.command, endpoint.event, asked);
   if (endpoint.kind === "plugin") return askPlugin(machine.node, endpoint.file, asked);
   const server = endpoint.kind === "tool" ? endpoint.server : endpoint;
-  if (server === null) return "it calls memdir's server, which is not wired";
+  if (server === null) return "it calls memdir's server, which is not connected";
   // The environment of a server's entry counts, but not about which store the probe is in.
   const env = { ...asked.env, ...server.env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR };
   return askServer(server, { ...asked, env }, endpoint.kind === "tool" ? endpoint.event : undefined);

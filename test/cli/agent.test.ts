@@ -99,6 +99,11 @@ describe("chat -p", () => {
     );
     expect(ran.out).toContain("CLAUDE.md");
     expect(ran.out).toContain("package manager");
+    const json = await box.run(["chat", "-p", "hi", "--json"]);
+    expect(json).toMatchObject({ code: 2, out: "" });
+    expect(JSON.parse(json.err)).toMatchObject({
+      error: { code: "usage", message: expect.stringMatching(/^no model/) },
+    });
   });
 
   it("errors say what to do", async () => {
@@ -214,7 +219,7 @@ describe("on a terminal", () => {
     await pty.waitFor(/Back again\./);
     pty.write("/exit\r");
     expect(await pty.exit).toBe(0);
-    const id = /--resume (\S+) goes on/.exec(pty.text().replace(/\s+/g, " "))?.[1] ?? "";
+    const id = /--resume (\S+) continues/.exec(pty.text().replace(/\s+/g, " "))?.[1] ?? "";
     const resumed = terminal(["--resume", id]);
     await resumed.waitFor(/resumed/);
     await resumed.waitFor(ready);

@@ -36,7 +36,7 @@ test("an agent that does not work: 1, with what to do, on one harmless line", as
   expect(printed.slice(-3)).toEqual([
     "!!  wiring: Codex: the hook does not work",
     "    memdir init --agent codex",
-    "1 to look at",
+    "1 problem",
   ]);
 });
 

@@ -41,6 +41,20 @@ test("what the editor wrote is saved, modified moves, the index follows", async 
   expect(leftCopies()).toEqual([]);
 });
 
+test.each([
+  ["a quoted path with a space", (program: string) => `'${program}' --wait`],
+  [
+    "a space that a backslash keeps, and an empty word",
+    (program: string) => `${program.replaceAll(" ", "\\ ")} --wait ''`,
+  ],
+  ["quotes inside a word", (program: string) => `"${program}" --"wa"it`],
+])("EDITOR is split as a shell does it: %s", async (_, spell) => {
+  const script = 'test "$1" = --wait || exit 9; shift; test -n "$1" || shift; echo "Split." >> "$1"';
+  const { EDITOR = "" } = editor("my editor", script);
+  const ran = await box.run(["edit", "tabs"], { env: { EDITOR: spell(EDITOR) } });
+  expect(ran).toMatchObject({ code: 0, err: "" });
+});
+
 test("the editor may have arguments, and VISUAL goes before EDITOR", async () => {
   const { EDITOR } = editor("args", 'test "$1" = --wait || exit 9; echo "More." >> "$2"');
   const ran = await box.run(["edit", "tabs"], { env: { VISUAL: `${EDITOR} --wait`, EDITOR: "false" } });
@@ -69,7 +83,7 @@ test("a type that there is not is refused, and the text is kept", async () => {
   const ran = await box.run(["edit", "tabs"], { env: editor("banana", 'sed -i "s/type: user/type: banana/" "$1"') });
   expect(ran.code).toBe(2);
   expect(ran.err).toMatch(
-    /^memdir: user_tabs\.md was not changed: the type "banana" is none of user, .*; your text is/,
+    /^memdir: user_tabs\.md was not changed: "banana" is not a type: use one of user, .*; your text is/,
   );
   expect(fs.readFileSync(file, "utf8")).toBe(before);
   const [copy] = leftCopies();
@@ -80,7 +94,7 @@ test("a memory that had such a type before can still be edited", async () => {
   const odd = path.join(box.dir(), "odd.md");
   fs.writeFileSync(odd, "---\nname: odd\ndescription: d\ntype: banana\n---\n\nText.\n");
   const ran = await box.json(["edit", "odd"], { env: editor("more", 'echo "More." >> "$1"') });
-  expect(ran).toMatchObject({ action: "updated", notices: [expect.stringContaining('"banana" is none of')] });
+  expect(ran).toMatchObject({ action: "updated", notices: [expect.stringContaining('"banana" is not a type')] });
 });
 
 test("an editor that is not there, or none at all", async () => {

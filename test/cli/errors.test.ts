@@ -52,6 +52,7 @@ describe("bad input ends with 2", () => {
     ["a text and a file", ["save", "a text", "--file", "x.md"], /the text or --file, not both/],
     ["a body file that is not there", [...SAVE, "--file", "no.md"], /^memdir: --file no\.md: there is no such file$/m],
     ["a body file below a file", [...SAVE, "--file", "plain/no.md"], /--file plain\/no\.md: there is no such file/],
+    ["no name of a file", [...SAVE, "--file", ""], /^memdir: --file needs the name of a file$/m],
     ["a folder as body file", [...SAVE, "--file", "."], /^memdir: --file \.: that is a directory; give a file$/m],
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
@@ -89,11 +90,18 @@ describe("bad input ends with 2", () => {
     ["the root as directory", ["list", "--memory-dir", "/"], /--memory-dir "\/": .*; give a directory/],
     ["an empty --cwd", ["list", "--cwd", ""], /--cwd needs a directory/],
     ["a --cwd that does not exist", ["list", "--cwd", "/no/such/folder"], /\/no\/such\/folder/],
-    ["days that are none", ["prune", "--older-than", "soon"], /--older-than takes a whole number from 1/],
+    ["days that are none", ["prune", "--older-than", "soon"], /--older-than must be a whole number, 1 or more/],
     ["feedback to prune", ["prune", "--type", "feedback"], /feedback is never pruned/],
     ["a shell without completion", ["completion", "tcsh"], /choose bash, zsh or fish/],
     ["two ways to settle", ["adopt", "--share", "--separate"], /give one of --separate, --share, --keep/],
-    ["an unknown setting source", ["context", "--setting-sources", "moon"], /"moon" is none of user, project, local/],
+    ["an added directory that is not there", ["context", "--add-dir", "/nope"], /--add-dir \/nope: there is no such/],
+    ["an unknown option alone", ["--bogus"], /there is no option --bogus; see memdir --help$/m],
+    ["a chat without a prompt", ["chat"], /^memdir: chat needs a prompt: memdir chat -p TEXT/],
+    [
+      "an unknown setting source",
+      ["context", "--setting-sources", "moon"],
+      /"moon" is not a source: use user, project, local/,
+    ],
     ["a directory to adopt that is not there", ["adopt", "/no/such/memories"], /\/no\/such\/memories/],
   ];
   test.each(cases)("%s", async (_, args, message) => {

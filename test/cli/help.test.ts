@@ -123,6 +123,10 @@ const COMPLETED = [
   ["show --cwd=../other reference_", "reference_loki"],
   ["--memory-dir ../apart --scope project rm p", "project_apart"],
   ["rot --al", "--all"],
+  ["prefe", ""],
+  ["help ren", "rename"],
+  ["list --scope te", "team"],
+  ["save --link reference_g", "reference_grafana"],
   ["completion z", "zsh"],
   // Files are bash's own.
   ["save --file ", ""],
@@ -189,7 +193,10 @@ describe("completion", () => {
     expect(script.out).toContain(
       '"__fish_seen_subcommand_from rename mv" -f -a "(memdir completion names 2>/dev/null)"',
     );
-    for (const { name } of COMMANDS) expect(script.out).toContain(`-n __fish_use_subcommand -a ${name} -d '`);
+    for (const { name, group } of COMMANDS) {
+      const offer = `-n __fish_use_subcommand -a ${name} -d '`;
+      expect([name, script.out.includes(offer)]).toEqual([name, group !== "plumbing"]);
+    }
     for (const line of script.out.trimEnd().split("\n")) {
       expect(line).toMatch(
         /^complete -c memdir -n (?:"[^"]*"|\S+) (?:-f -a "[^"]+"|(?:-a|-l) [a-z-]+(?: -r| -x -a "[a-z -]+")? -d '(?:\\'|[^'])*')$/,

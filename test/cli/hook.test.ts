@@ -69,6 +69,19 @@ describe("memdir hook", () => {
     expect(faults()).toBe(true);
   });
 
+  it.each([
+    ["an unknown option", ["UserPromptSubmit", "--bogus"]],
+    ["a folder that is gone", ["UserPromptSubmit", "--cwd", "/nope"]],
+    ["an option without its value", ["UserPromptSubmit", "--memory-dir"]],
+    ["too many words", ["UserPromptSubmit", "B", "C"]],
+  ])("%s does not block the prompt, and is recorded", async (_, args) => {
+    const box = openSandbox();
+    const input = JSON.stringify({ hook_event_name: "UserPromptSubmit", prompt: "hello" });
+    expect(await box.run(["hook", ...args], { input })).toMatchObject({ code: 0, out: "" });
+    const faults = fs.readFileSync(box.at("home/.cache/memdir/faults.jsonl"), "utf8");
+    expect(JSON.parse(faults)).toMatchObject({ event: "UserPromptSubmit" });
+  });
+
   it("on a terminal says what it is for and records nothing", async () => {
     const box = openSandbox();
     const terminal = openPty(process.execPath, [BINARY, "hook"], { cwd: box.cwd, env: box.env, cols: 200 });

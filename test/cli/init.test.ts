@@ -47,13 +47,13 @@ describe("init", () => {
   test("shows every file with its changes, asks for each agent, does what it is told", async () => {
     const { code, said, asked } = await run({ answers: [true, false] });
     expect(code).toBe(0);
-    expect(asked).toEqual(["Wire Claude Code?", "Wire Codex?"]);
+    expect(asked).toEqual(["Connect Claude Code?", "Connect Codex?"]);
     expect(said()).toContain("Claude Code (found: ~/.claude/settings.json)");
     expect(said()).toContain("  edit ~/.claude/settings.json: memories that help are shown with each prompt");
     expect(said()).toMatch(/ {4}\+ {3}"hooks": \{/);
     expect(said()).toContain("  create ~/.claude.json: tools to recall, save and check memories");
-    expect(said()).toContain("Claude Code is wired");
-    expect(said()).not.toContain("Codex is wired");
+    expect(said()).toContain("Claude Code is connected");
+    expect(said()).not.toContain("Codex is connected");
     expect(machine.read(".claude.json")).toContain("memdir");
     expect(machine.read(".codex/hooks.json")).toBe(undefined);
   });
@@ -63,7 +63,7 @@ describe("init", () => {
     expect([code, asked]).toEqual([0, []]);
     expect(said()).toMatch(/Codex: it runs hooks only after you trust them: type \/hooks there/);
     const again = await run({ options: { yes: true } });
-    expect(again.said()).toContain("Claude Code (found: ~/.claude.json): wired already");
+    expect(again.said()).toContain("Claude Code (found: ~/.claude.json): connected already");
   });
 
   test("--dry-run and no terminal change nothing; the latter ends with 2", async () => {
@@ -171,7 +171,9 @@ describe("uninstall", () => {
       ].join("\n"),
     );
     expect(machine.picture()).toEqual({ ...before, ".codex/AGENTS.md": "600 mine\n" });
-    expect((await undo()).said()).toMatch(/^No agent is wired: there is nothing to undo/);
+    expect((await undo()).said()).toMatch(/^No agent is connected, so there is nothing to undo/);
+    const gemini = await undo({ agents: ["gemini"], options: { yes: true } });
+    expect(gemini.said()).toMatch(/^Not connected: Gemini CLI, so there is nothing to undo/);
   });
 
   test("--dry-run only says it, --json is one value, --agent is one agent, a problem is an exit code", async () => {

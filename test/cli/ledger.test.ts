@@ -78,7 +78,7 @@ describe("memdir ledger", () => {
   test.each(["0", "-1", "1.5", "x", "", "1e3", "100000"])("--days %j is refused with a word", async (days) => {
     const error = await errorOf(ledger(furnish(), { days }));
     expect(error.code).toBe("usage");
-    expect(error.message).toMatch(/--days takes a whole number/);
+    expect(error.message).toMatch(/--days must be a whole number/);
   });
 
   test("B8.7 for people: a table, newest last, skips with their reasons, what is left", async () => {

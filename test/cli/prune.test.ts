@@ -121,3 +121,23 @@ test("named files are checked again: feedback, pinned and unreadable ones stay",
   const result = await memdir.prune({ files: files.map((file) => ({ file, reason: "r" })), dryRun: false });
   expect(result).toEqual({ memories: [], undo: null });
 });
+
+test("on a terminal old memories are shown, and forgotten only after a yes; --yes and scripts are not asked", async () => {
+  const made = () => {
+    const world = makeWorld();
+    const text = "---\nname: old\ndescription: d\ntype: project\n---\n\nOld.\n";
+    world.write("project_old.md", text, { ageMs: 200 * DAY });
+    world.write("user_new.md", "---\nname: new\ndescription: d\ntype: user\n---\n\nNew.\n");
+    return world;
+  };
+  const no = made();
+  const declined = hearCall(no, { ask: async () => false });
+  await prune(declined.call);
+  expect(declined.printed).toEqual(["would forget project_old.md (200 days old)", "Nothing was forgotten."]);
+  expect(no.exists("project_old.md")).toBe(true);
+  for (const asked of [{ ask: async () => true }, { options: { yes: true }, ask: async () => false }, {}]) {
+    const world = made();
+    await prune(hearCall(world, asked).call);
+    expect(world.exists("project_old.md")).toBe(false);
+  }
+});

@@ -144,7 +144,7 @@ describe("recall", () => {
       box.json(["recall", PROMPT, "--no-model"]),
     ]);
     expect(files(one)).toEqual(["project_deploys.md"]);
-    expectError(none, 2, /--limit takes a whole number from 1/);
+    expectError(none, 2, /--limit must be a whole number, 1 or more/);
     expect(files(without)).not.toContain("project_deploys.md");
     expect(files(without)).toContain("project_rollback.md");
     expect(files(neither)).toEqual([]);
@@ -167,13 +167,13 @@ describe("recall", () => {
     expectError(
       await box.run(["recall", PROMPT, option, value]),
       2,
-      new RegExp(`${option} takes a whole number( from 1)?, not "${value}"`),
+      new RegExp(`${option} must be a whole number(, 1 or more)?, not "${value}"`),
     );
   });
 
   test("a negative number and no prompt at all: exit 2", async () => {
     const [negative, missing] = await Promise.all([box.run(["recall", PROMPT, "--limit=-1"]), box.run(["recall"])]);
-    expectError(negative, 2, /--limit takes a whole number from 1, not "-1"/);
+    expectError(negative, 2, /--limit must be a whole number, 1 or more, not "-1"/);
     expectError(missing, 2, /PROMPT|recall/);
   });
 

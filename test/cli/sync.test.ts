@@ -196,7 +196,7 @@ describe("memdir sync", () => {
   it.each([
     [{ branch: "x" }, "--branch goes with --git"],
     [{ watch: true, "dry-run": true }, "--dry-run looks once"],
-    [{ deadline: "soon" }, "--deadline takes a whole number from 1 to 3600"],
+    [{ deadline: "soon" }, "--deadline must be a whole number from 1 to 3600"],
     [{ git: "" }, "empty"],
   ])("refuses %j", async (options, words) => {
     const { ann } = await twoPeople();

@@ -150,7 +150,7 @@ describe("memdir team", () => {
     [["revoke", "1", "2"], {}, "usage: memdir team revoke ID"],
     [["add", "x"], { role: "king" }, '--role must be one of reader, writer, admin, none, not "king"'],
     [["token", "x"], {}, "--token-file"],
-    [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],
+    [["token", "x"], { "token-file": "t", days: "0" }, "--days must be a whole number from 1 to 3650"],
     [["role", "x"], {}, "which role"],
     [["versions", "../../etc/passwd"], {}, "refused"],
   ])("refuses %j %j", async (args, options, words) => {

@@ -106,7 +106,7 @@ test.skipIf(process.platform === "win32")("a directory or an index without permi
   const broken = await run("doctor");
   expect(broken.out).toMatch(/^!! {2}index: project: cannot read .*MEMORY\.md \(EACCES\)/m);
   expect(broken.out).toMatch(/^ok {2}wiring: /m);
-  expect(broken).toMatchObject({ code: 1, out: expect.stringContaining("1 to look at") });
+  expect(broken).toMatchObject({ code: 1, out: expect.stringContaining("1 problem") });
   fs.chmodSync(index, 0o600);
   fs.chmodSync(sandbox.dir(), 0o000);
   const closed = await run("doctor");

@@ -8,15 +8,15 @@ import { expectError, openSandbox } from "./run.ts";
 test("numbers below what an option takes, negative ones too", async () => {
   const sandbox = openSandbox();
   await sandbox.save("tea");
-  expectError(await sandbox.run(["recall", "tea", "--limit", "0"]), 2, /--limit takes a whole number from 1/);
+  expectError(await sandbox.run(["recall", "tea", "--limit", "0"]), 2, /--limit must be a whole number, 1 or more/);
   expectError(
     await sandbox.run(["recall", "tea", "--limit", "-3"]),
     2,
-    /--limit takes a whole number from 1, not "-3"/,
+    /--limit must be a whole number, 1 or more, not "-3"/,
   );
-  expectError(await sandbox.run(["sessions", "--limit", "0"]), 2, /--limit takes a whole number from 1, not "0"/);
-  expectError(await sandbox.run(["prune", "--older-than", "-1"]), 2, /--older-than takes a whole number from 1/);
-  expectError(await sandbox.run(["mcp", "--http", "--port", "-1"]), 2, /--port takes a whole number from 0 to 65535/);
+  expectError(await sandbox.run(["sessions", "--limit", "0"]), 2, /--limit must be a whole number, 1 or more, not "0"/);
+  expectError(await sandbox.run(["prune", "--older-than", "-1"]), 2, /--older-than must be a whole number, 1 or more/);
+  expectError(await sandbox.run(["mcp", "--http", "--port", "-1"]), 2, /--port must be a whole number from 0 to 65535/);
 });
 
 test("what does not fit was found", async () => {

@@ -90,7 +90,7 @@ describe("AGENTS.md", () => {
     });
     expect(left).toContainEqual({
       file: "user/feedback_private_habit.md",
-      reason: "it is of the scope user, not the project's: --scope user exports those",
+      reason: "it belongs to the user scope, not the project's: --scope user exports it",
     });
     const own = await exportMemories(await world.open({ scope: "user" }), { format: "agents-md", output: null });
     expect(own.text).toContain("Mandrake.");

@@ -34,7 +34,7 @@ describe("checkDraft", () => {
   it.each<[string, string, RegExp]>([
     ["no frontmatter", "Never squash.", /frontmatter|type/],
     ["broken frontmatter", "---\nname: [x\ndescription: {\n", /frontmatter/],
-    ["an unknown type", note({ type: "rule" }), /none of user, feedback, project, reference/],
+    ["an unknown type", note({ type: "rule" }), /is not a type: use one of user, feedback, project, reference/],
     ["no type", note().replace(/type:.*\n/, ""), /no type/],
     ["no name", note().replace(/name:.*\n/, ""), /no name/],
     ["no description", note().replace(/description:.*\n/, ""), /no description/],

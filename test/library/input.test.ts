@@ -212,7 +212,7 @@ it("an option and a type that do not exist are refused, not passed over", async 
   const options = { cwd: world.project, env: world.env };
   await expect(openMemdir({ ...options, bogus: 1 } as typeof options)).rejects.toThrow(/there is no option "bogus" \(/);
   const memdir = await openMemdir(options);
-  await expect(memdir.list({ type: "x" as "user" })).rejects.toThrow('the type "x" is none of user, feedback');
+  await expect(memdir.list({ type: "x" as "user" })).rejects.toThrow('"x" is not a type: use one of user, feedback');
 });
 
 it("what decides about a project takes what it names, and nothing is written for anything else", async () => {

@@ -220,7 +220,7 @@ describe("the process", () => {
   });
 
   it.each([
-    [["--http", "--port", "x"], /--port takes a whole number from 0 to 65535, not "x"/],
+    [["--http", "--port", "x"], /--port must be a whole number from 0 to 65535, not "x"/],
     [["--http", "--port", "70000"], /0 to 65535/],
     [["--port", "1"], /--port goes with --http/],
   ])("%j is refused", async (args, problem) => {

@@ -268,7 +268,7 @@ describe("str_replace", () => {
       "The path /memories/none.txt does not exist. Please provide a valid path.",
     );
     expect(await replace("/memories/latin.txt")).toContain("not UTF-8 text");
-    expect(await replace("/memories/d/x.txt", 7 as unknown as string)).toBe("`old_str` must be a text");
+    expect(await replace("/memories/d/x.txt", 7 as unknown as string)).toBe("`old_str` must be a string");
     expect(fs.readFileSync(world.path("latin.txt"), "latin1")).toBe("caf\xe9 old");
   });
 });

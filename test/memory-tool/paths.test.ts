@@ -84,7 +84,7 @@ describe.each(COMMANDS)("%s", (_, run) => {
 
   it.each([undefined, null, 7, {}, ["/memories/mine.txt"]])("refuses %j, which is no text", async (path) => {
     const { tool } = await openTarget();
-    expect(await wordsOf(run(tool, path as unknown as string))).toMatch(/path` must be a text such as/);
+    expect(await wordsOf(run(tool, path as unknown as string))).toMatch(/path` must be a string such as/);
   });
 
   it.runIf(POSIX).each([

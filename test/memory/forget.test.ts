@@ -198,3 +198,12 @@ describe("prune", () => {
     expect(world.exists("feedback_old_feedback.md")).toBe(true);
   });
 });
+
+it("a memory is found by the path that is shown, and by a path from here", async () => {
+  const world = makeWorld();
+  const memdir = await world.open();
+  const { path } = await memdir.save({ type: "user", name: "tabs", body: "Tabs." });
+  for (const name of [path, "./user_tabs.md"]) expect((await memdir.show(name)).file).toBe("user_tabs.md");
+  for (const name of [`${world.dir}/../x.md`, "/etc/passwd", "./../x.md"])
+    await expect(memdir.show(name)).rejects.toMatchObject({ code: "outside" });
+});

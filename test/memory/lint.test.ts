@@ -116,8 +116,8 @@ describe("lint", () => {
     const dead = async () => (await memdir.lint()).filter(({ rule }) => rule === "dead-link");
     const found = await dead();
     expect(found.map(({ message }) => message.split(",")[0])).toEqual([
-      '`links` names "nowhere"',
-      '`supersedes` names "never was"',
+      '`links` refers to "nowhere"',
+      '`supersedes` refers to "never was"',
     ]);
     await memdir.forget("old");
     expect(await dead()).toEqual(found);

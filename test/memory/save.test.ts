@@ -177,7 +177,7 @@ describe("save", () => {
     const world = makeWorld();
     const error = await errorOf((await world.open()).save(note("a", { type: type as "user" })));
     expect(error).toMatchObject({ code: "usage" });
-    expect(error.message).toMatch(/none of user, feedback, project, reference/);
+    expect(error.message).toMatch(/use one of user, feedback, project, reference/);
     expect(fs.existsSync(world.dir)).toBe(false);
   });
 

@@ -611,7 +611,9 @@ describe("recall: vectors are made once", () => {
     world.age("b.md", 5 * DAY);
     const first = await memdir.recall("an outage today", { everything: true });
     expect([first.method, recalled(first)]).toEqual(["lexical", ["a.md"]]);
-    expect(first.warnings).toEqual(["all memories were ranked by their words only: their vectors are not made yet"]);
+    expect(first.warnings).toEqual([
+      "all memories were ranked by their words only: their vectors have not been made yet",
+    ]);
     expect(embed.asked).toEqual(["an outage today"]);
     await expect.poll(() => embed.asked.length, PATIENT).toBe(5);
     expect(embed.asked.at(-1)).toContain("Long ago");
@@ -634,7 +636,7 @@ describe("recall: vectors are made once", () => {
     const { method, warnings } = await memdir.recall("an outage today");
     expect([method, warnings]).toEqual([
       "hybrid",
-      ["1 of 2 memories were ranked by their words only: their vectors are not made yet"],
+      ["1 of 2 memories were ranked by their words only: their vectors have not been made yet"],
     ]);
   });
 

@@ -19,7 +19,7 @@ describe("parseMemory", () => {
   it("B2.1 C8 another type is read as user, not explicit, with a problem that names the four", () => {
     const memory = parseMemory("a.md", file("name: a", "type: opinion"));
     expect(memory).toMatchObject({ type: "user", typeExplicit: false, broken: false });
-    expect(memory.problems).toEqual(['the type "opinion" is none of user, feedback, project, reference']);
+    expect(memory.problems).toEqual(['"opinion" is not a type: use one of user, feedback, project, reference']);
   });
 
   it("B2.2 C8 an empty file has every default", () => {

@@ -44,6 +44,8 @@ const POSITIVES: [text: string, words: string, date: string][] = [
   ["The freeze begins next\nThursday for all", "next Thursday", "2026-11-19"],
   ["(Thursday) is the day", "Thursday", "2026-11-19"],
   ["until next fri.", "next fri.", "2026-11-20"],
+  ["Cut the branch on Tuesday", "on Tuesday", "2026-11-17"],
+  ["we cut the branch on Tuesday", "on Tuesday", "2026-11-10"],
 ];
 
 const NEGATIVES: string[] = [
@@ -87,6 +89,7 @@ const NEGATIVES: string[] = [
   "version 3.1, 10/12 tests, 12:30",
   "a 2-week sprint, 30-day trial, 90 days",
   "The weekend is free; a weekday is not",
+  "Cut the branch on Tuesday, run the smoke tests, tag on Thursday.",
 ];
 
 describe("findRelativeDates", () => {

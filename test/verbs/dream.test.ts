@@ -158,3 +158,11 @@ it("works in the scope that holds the memories", async () => {
   await run(status.call);
   expect(status.answers[0]).toMatchObject({ last: world.now.toISOString(), running: null });
 });
+
+it("a plan of one step offers that step, one of several the first or all others", async () => {
+  const [two, one] = [twoSteps(), twoSteps()];
+  fs.rmSync(one.path("npm.md"));
+  const offer = async (world: World) => (await dream(world, { plan: true })).printed.at(-1);
+  expect(await offer(two)).toContain("--only 1 applies the first step, --skip 1 all others, as one change");
+  expect(await offer(one)).toContain("--only 1 applies it, as one change");
+});

@@ -72,9 +72,30 @@ describe("a sentence", () => {
     expect((await run(world, "Restore from the hourly dump.", { name: "runbook" })).notices).toEqual([]);
   });
 
+  it("a heading or a title is the name without its marks, and what follows the description", async () => {
+    const world = makeWorld();
+    const saved = await run(world, "# Release process\n\n- Cut the branch, then tag.");
+    expect(saved.name).toBe("Release process");
+    const { description } = await (await world.open()).show(saved.file);
+    expect(description).toBe("Cut the branch, then tag.");
+  });
+
+  it("days get their dates, and it says which", async () => {
+    const saved = await run(makeWorld(), "we ship the beta on Friday");
+    expect(saved).toMatchObject({ body: "we ship the beta on Friday (2026-03-13)" });
+    expect(saved.notices).toEqual(["added to the text: 2026-03-13"]);
+    const routine = "Cut the branch on Tuesday after QA, tag on Thursday.";
+    expect(await run(makeWorld(), routine)).toMatchObject({ body: routine, notices: [] });
+    const code = "due\n```\non Friday\n```";
+    expect(await run(makeWorld(), code)).toMatchObject({ body: code });
+  });
+
   it("passes memdir's own lint", async () => {
     const world = makeWorld();
     for (const text of [
+      "The nightly importer reads the tariff tables of all twelve regions in one transaction, so that a failed region rolls back the others too, and it has to be started again by the people on call.",
+      `The ${"internationalisation ".repeat(12)}service is deployed by hand`,
+      "we ship the beta on Friday",
       "Use pnpm, never npm: the lockfile is pnpm's.",
       "Never mock the database because it hid a bug.",
       "I prefer tabs",
@@ -190,7 +211,7 @@ it("an editor of spaces alone is none", async () => {
 });
 
 it("an editor that empties the file changes nothing", async () => {
-  const EDITOR = `${process.execPath} -e require("fs").writeFileSync(process.argv[1],"")`;
+  const EDITOR = `${process.execPath} -e 'require("fs").writeFileSync(process.argv[1],"")'`;
   const world = makeWorld({ env: { EDITOR } });
   await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
   const before = world.read("feedback_deploy.md");

@@ -96,7 +96,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     for (const stop of stops) stop();
   }
   const { sessionId, transcriptPath } = agent;
-  const resume = `memdir --resume ${sessionId} goes on with this (${transcriptPath})`;
+  const resume = `memdir --resume ${sessionId} continues this session (${transcriptPath})`;
   if (agent.prompts().length > 0) call.terminal.print(call.terminal.color.dim(resume));
   return 0;
 }

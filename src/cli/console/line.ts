@@ -36,8 +36,12 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
-    const message = error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1");
-    terminal.warn(fold(`memdir: ${message}`, terminal.columns, 4));
+    const message = error.message.replace(
+      /(^|[\s`])memdir (list|show|save|edit|forget|history|undo|search)\b/g,
+      "$1/$2",
+    );
+    // An error on a pipe is one line.
+    terminal.warn(fold(`memdir: ${message}`, terminal.interactive ? terminal.columns : undefined, 4));
     return "failed";
   }
 }
@@ -46,24 +50,16 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
 async function answerOffline(text: string, console: Console): Promise<void> {
   const [, verb = "", rest = ""] = /^(remember|forget)\b:?\s*([\s\S]*)$/i.exec(text) ?? [];
   if (verb.toLowerCase() === "forget") return forgetSaid(rest, console);
+  if (verb !== "") return saveSaid(rest, console);
   const { meaning } = console.memdir.config;
   const embed = meaning ? (await import("../../meaning/meaning.ts")).findEmbed() : null;
   const said = await understandSaid(text, console.now(), { embed });
-  if (verb !== "") return saveRequest(rest, said, console);
   // Before anything new is kept: it is what is known now that would be shown.
   print(console.terminal, sayPreview(await console.agent.preview(text), console.memdir));
   const kept = said.filter(({ act, isUnsure }) => act !== "forget" && !isUnsure);
   for (const one of kept) await keep(one, console);
   if (kept.length === 0 && !text.trimEnd().endsWith("?"))
     print(console.terminal, [dim("Nothing was saved. To save a sentence: remember that …")]);
-}
-
-/** Dates are made absolute by the rules; what they do not understand is kept word for word. */
-async function saveRequest(rest: string, said: readonly Said[], console: Console): Promise<void> {
-  const [one] = said;
-  if (said.length !== 1 || !one || one.act === "forget" || !/\d{4}-\d\d-\d\d/.test(one.body))
-    return saveSaid(rest, console);
-  await saveSaid(one.body, console, one.type);
 }
 
 async function keep({ act, explicit: _, isUnsure: __, ...memory }: Said, console: Console): Promise<void> {

@@ -100,8 +100,13 @@ export async function runSlash(line: string, console: Console): Promise<"stay" |
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
   if (!command) {
-    const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
-    const hint = near ? ` (did you mean /${near.name}?)` : "";
+    const row = VERBS.find((one) => one.name === name || one.formerly === name);
+    const near =
+      row?.formerly === name
+        ? row
+        : SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
+    const hint =
+      row?.name === name ? `: run \`memdir ${name}\` in a shell` : near ? ` (did you mean /${near.name}?)` : "";
     throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
   }
   try {

@@ -3,7 +3,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
-import type { MemoryType } from "../../store/store.ts";
+import { cutLine } from "../../text/sanitise.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import { titleOf } from "../../verbs/list.ts";
 import { type Row, VERBS } from "../../verbs/table.ts";
@@ -44,7 +44,7 @@ export interface SlashCommand {
 export const MEMORY_COMMAND: SlashCommand = {
   name: "memory",
   usage: "[show|save|edit|forget|on|off|where]",
-  help: "List what is remembered; show NAME, save TYPE TEXT, edit NAME, forget NAME; on, off, where",
+  help: "List what is remembered; show NAME, save [TYPE] TEXT, edit NAME, forget NAME; on, off, where",
   words: ["list", "show", "save", "edit", "forget", "on", "off", "where"],
   run: answerMemory,
 };
@@ -76,7 +76,7 @@ export async function runLine(row: Row, rest: string, console: Console): Promise
   const { missing, extra } = findArity(verb, read.args);
   if (missing !== undefined) {
     const { value = missing, help } = verb.input[missing] ?? {};
-    throw new MemdirError("usage", `/${row.name} needs a ${value}: ${help}`);
+    throw new MemdirError("usage", `/${row.name}: ${value} is missing (${help})`);
   }
   if (extra !== undefined) throw new MemdirError("usage", `/${row.name}: "${extra}" is one argument too many`);
   const { memdir, agent } = console;
@@ -133,31 +133,37 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
 }
 
 /** "remember that …", "# …": the user's own words, at once. */
-export async function saveSaid(said: string, console: Console, type?: MemoryType): Promise<void> {
-  const text = said.replace(/^(?:that|to|:)\s+/i, "");
-  await runVerb("save", type === undefined ? text : `--type ${type} ${text}`, console);
+export async function saveSaid(said: string, console: Console): Promise<void> {
+  await runVerb("save", said.replace(/^(?:that|to|:)\s+/i, ""), console);
 }
 
-/** By name first; else the one memory that contains all the words. Where there are several, none is chosen. */
+/** By name first; else the one memory that contains all the words, if the person says that it is meant. */
 export async function forgetSaid(rest: string, console: Console): Promise<void> {
   const said = rest.replace(/^(that|about|the memory)\s+/i, "").trim();
   if (said === "") throw new MemdirError("usage", "say which memory to forget; /memory lists them");
-  await runVerb("forget", await findForgettable(said, console.memdir), console);
+  const file = await findForgettable(said, console);
+  if (file !== null) await runVerb("forget", file, console);
 }
 
-async function findForgettable(said: string, memdir: Console["memdir"]): Promise<string> {
+/** Null when the person does not mean what was found. */
+async function findForgettable(said: string, { memdir, terminal }: Console): Promise<string | null> {
   try {
     return (await memdir.show(said)).file;
   } catch (error) {
     if (!(error instanceof MemdirError) || error.code !== "not-found") throw error;
     const hits = await memdir.search(said);
-    const best = hits.filter((hit) => hit.score === hits[0]?.score);
-    if (best.length === 1 && best[0]) return best[0].file;
-    if (best.length === 0) throw error;
-    const list = best
-      .slice(0, 5)
-      .map((hit) => hit.file)
-      .join(", ");
-    throw new MemdirError("ambiguous", `several memories could be meant: ${list}; say forget and one of these names`);
+    const [best, ...others] = hits.filter((hit) => hit.score === hits[0]?.score);
+    if (!best) throw error;
+    if (others.length === 0 && terminal.interactive) {
+      const question = `Forget ${best.file}${best.description === "" ? "" : ` (${cutLine(best.description, 80)})`}?`;
+      return (await terminal.ask(question)) ? best.file : null;
+    }
+    const list = [best, ...others.slice(0, 4)].map((hit) => hit.file).join(", ");
+    const what =
+      others.length === 0 ? "no memory has this name, but these words are in" : "several memories could be meant:";
+    throw new MemdirError(
+      "ambiguous",
+      `${what} ${list}; to forget ${others.length === 0 ? "it" : "one"}, type forget and its name`,
+    );
   }
 }

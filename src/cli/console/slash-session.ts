@@ -125,7 +125,7 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   const chosen = what === "" ? await chooseWhat(terminal) : what;
   if (chosen === null) return;
   const meant = Object.values(WHATS).find((one) => one === chosen);
-  if (!meant) throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${Object.values(WHATS).join(", ")}`);
+  if (!meant) throw new MemdirError("usage", `"${sanitise(chosen)}" is not one of ${Object.values(WHATS).join(", ")}`);
   const { files, prompt } = await agent.rewind(point.id, meant);
   print(terminal, sayRewound(files));
   if (prompt !== null) {
@@ -153,7 +153,7 @@ async function switchModel(rest: string, console: Console): Promise<void> {
     const none = "no model: set MEMDIR_MODEL, or /model anthropic/<name>, openai/<name> or ollama/<name>";
     return print(terminal, [name === "" ? none : `${provider}/${name}, a window of ${windowTokens} tokens`]);
   }
-  const model = openModel({ ...env, MEMDIR_MODEL: rest });
+  const model = openModel({ ...env, MEMDIR_MODEL: rest }, null, "the model");
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   if (model.takesTools === false)
     throw new MemdirError("usage", `${model.provider} only answers: it cannot be an agent's model`);

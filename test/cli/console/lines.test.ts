@@ -176,3 +176,16 @@ describe("chart", () => {
     );
   });
 });
+
+it.each([40, 20])("a progress bar keeps to a screen of %i columns, so that it can be cleared", (columns) => {
+  const { stderr } = process;
+  const kept = { isTTY: stderr.isTTY, columns: stderr.columns, write: stderr.write };
+  const written: string[] = [];
+  Object.assign(stderr, { isTTY: true, columns, write: (text: string) => written.push(text) > 0 });
+  try {
+    openTerminal({}).progress("reading the memories of this project")(12_345, 67_890);
+  } finally {
+    Object.assign(stderr, kept);
+  }
+  expect(widthOf(written.join("").replace("\r", ""))).toBeLessThan(columns);
+});

@@ -300,7 +300,7 @@ function CostPanel({ cost }: { cost: Home["cost"] }): VNode | null {
 function FirstRun(): VNode {
   return (
     <section class="even" aria-label="First steps">
-      <FirstStep title="Wire an agent" text="Your coding agents save what they learn and are shown what helps.">
+      <FirstStep title="Connect an agent" text="Your coding agents save what they learn and are shown what helps.">
         <Button text="Choose agents" kind="primary" href={formatRoute("settings")} />
       </FirstStep>
       <FirstStep
