@@ -8,7 +8,6 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type OpenOptions, openMemdir } from "../open.ts";
-import { fold } from "../said.ts";
 import { MAX_MEMORY_BYTES } from "../store/store.ts";
 import { distance } from "../text/likeness.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
@@ -16,6 +15,7 @@ import {
   type Context,
   type Fields,
   flag,
+  fold,
   notes,
   number,
   positionsOf,

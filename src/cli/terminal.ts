@@ -1,9 +1,8 @@
 /** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions, and what verbs say. */
 
-import { openPaint, render } from "../said.ts";
 import { readGiven } from "../store/store.ts";
 import { cut } from "../text/wrap.ts";
-import { barOf, type Choice, type Said } from "../verb.ts";
+import { barOf, type Choice, openPaint, render, type Said } from "../verb.ts";
 import type { Env } from "../world.ts";
 
 export type Terminal = ReturnType<typeof openTerminal>;

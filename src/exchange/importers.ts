@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { countMemories } from "../project/memory-files.ts";
+import { countMemories } from "../project/locate.ts";
 import { listEntries } from "../project/scopes.ts";
 import { readClaudeMem } from "./claude-mem.ts";
 import type { Harvest } from "./imported.ts";

@@ -3,8 +3,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
-import { slugOf } from "../project/locate.ts";
-import { countMemories } from "../project/memory-files.ts";
+import { countMemories, slugOf } from "../project/locate.ts";
 import { listEntries } from "../project/scopes.ts";
 import {
   INDEX_FILE,

@@ -19,6 +19,7 @@ import {
 import { attempt, isObject, MemdirError, onDisk } from "../errors.ts";
 import { readGit } from "./git.ts";
 import {
+  countMemories,
   type Location,
   locate,
   type Owner,
@@ -29,7 +30,6 @@ import {
   slugOf,
   trustKey,
 } from "./locate.ts";
-import { countMemories } from "./memory-files.ts";
 import { listEntries } from "./scopes.ts";
 
 /** What stays the same when a project is moved or cloned again. */

@@ -7,6 +7,7 @@ import { isWithin, readPart, realPath, statOrNull, withRegular } from "../disk/f
 import { attempt, MemdirError } from "../errors.ts";
 import { isTracked } from "./git.ts";
 import {
+  countMemories,
   findProject,
   type Location,
   locate,
@@ -16,7 +17,6 @@ import {
   sha256Key,
   slugOf,
 } from "./locate.ts";
-import { countMemories } from "./memory-files.ts";
 
 /** Which project to open, and which of its memories. */
 export interface PlaceOptions {

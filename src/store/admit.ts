@@ -5,7 +5,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { attempt, type ErrorCode, isObject, MemdirError } from "../errors.ts";
-import { INDEX_FILE } from "../project/memory-files.ts";
+import { INDEX_FILE } from "../project/locate.ts";
 import { type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";

@@ -16,7 +16,7 @@ import {
 } from "../disk/fence.ts";
 import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
-import { isMemoryFile, MAX_DEPTH } from "../project/memory-files.ts";
+import { isMemoryFile, MAX_DEPTH } from "../project/locate.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import { admit, findNamesake } from "./admit.ts";

@@ -16,7 +16,7 @@ import {
   writeCacheFile,
 } from "../disk/fence.ts";
 import { attempt, diskError, MemdirError, onDisk } from "../errors.ts";
-import { INDEX_FILE } from "../project/memory-files.ts";
+import { INDEX_FILE } from "../project/locate.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
 
 /** A directory of memories, and how it is used. */

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { exchange, moveInto, readRegular, removeQuietly, syncDirectory, writeTemporary } from "../disk/fence.ts";
 import { runAtOnce } from "../disk/turns.ts";
 import { attempt, lazily, MemdirError, onDisk } from "../errors.ts";
-import { INDEX_FILE, isMemoryFile, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
+import { INDEX_FILE, isMemoryFile, OVERFLOW_FILE, walk } from "../project/locate.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import {

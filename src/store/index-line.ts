@@ -1,7 +1,7 @@
 /** The lines of MEMORY.md: written in one form, read in every form that real indexes have, and as many as the client loads. */
 
 import { attempt } from "../errors.ts";
-import { INDEX_FILE, OVERFLOW_FILE } from "../project/memory-files.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../project/locate.ts";
 import { blankComments, eolOf, splitLines, stripForClient } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { IndexLimits } from "./directory.ts";

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, isWithin, realPath, removeQuietly, writeTemporary } from "../disk/fence.ts";
-import { walk } from "../project/memory-files.ts";
+import { walk } from "../project/locate.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { stripForClient } from "../text/lines.ts";
 import { redactSecrets } from "../text/secrets.ts";

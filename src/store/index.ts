@@ -3,7 +3,7 @@
  * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
  */
 
-import { INDEX_FILE, OVERFLOW_FILE } from "../project/memory-files.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../project/locate.ts";
 import { blankComments, eolOf, splitLines } from "../text/lines.ts";
 import type { PlacedLine } from "./directory.ts";
 import {

@@ -15,7 +15,7 @@ import {
   writeTemporary,
 } from "../disk/fence.ts";
 import { attempt, MemdirError, onDisk } from "../errors.ts";
-import { walk } from "../project/memory-files.ts";
+import { walk } from "../project/locate.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, findBytes, journalPath, statePath } from "./directory.ts";
 import type { Pages } from "./index-line.ts";

@@ -6,7 +6,7 @@ import { readRegular, statOrNull } from "../disk/fence.ts";
 import { runAtOnce, runInPieces } from "../disk/turns.ts";
 import { attempt } from "../errors.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
-import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/memory-files.ts";
+import { INDEX_FILE, OVERFLOW_FILE, type Walked, walk } from "../project/locate.ts";
 import { hashOf } from "../text/hash.ts";
 import type { Enforced } from "./admit.ts";
 import { digestMemory, type Embed, embedTexts, meaningfulTexts } from "./digest.ts";

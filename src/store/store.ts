@@ -11,7 +11,7 @@ import { type Listing, listMemories } from "./rows.ts";
 import { openState, type State } from "./state.ts";
 import type { UndoResult } from "./undo.ts";
 
-export { INDEX_FILE, isDailyLog, isMemoryFile, MAX_DEPTH, OVERFLOW_FILE, walk } from "../project/memory-files.ts";
+export { INDEX_FILE, isDailyLog, isMemoryFile, MAX_DEPTH, OVERFLOW_FILE, walk } from "../project/locate.ts";
 // All that these export is for everyone; of the others only what is named.
 export * from "./admit.ts";
 export * from "./authorship.ts";

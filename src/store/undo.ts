@@ -2,7 +2,7 @@
 
 import { runInPieces } from "../disk/turns.ts";
 import { MemdirError } from "../errors.ts";
-import { INDEX_FILE } from "../project/memory-files.ts";
+import { INDEX_FILE } from "../project/locate.ts";
 import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
 import { plainLine } from "../text/sanitise.ts";

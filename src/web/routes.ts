@@ -3,8 +3,7 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
-import { plainOf } from "../said.ts";
-import { fieldsOf, type Verb, writes } from "../verb.ts";
+import { fieldsOf, plainOf, type Verb, writes } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
 import { contextOf, get, NAME, type Page, REF, type Route, type Sent } from "./answer.ts";
 import { ACTIVITY_ROUTES } from "./answer-activity.ts";

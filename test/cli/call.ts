@@ -1,7 +1,7 @@
 /** A command's call without a process: what it would print is kept in lists. */
 
 import type { Call } from "../../src/cli/command.ts";
-import { openPaint } from "../../src/said.ts";
+import { openPaint } from "../../src/verb.ts";
 import type { World } from "../world.ts";
 
 export interface HeardCall {

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { INDEX_FILE, OVERFLOW_FILE } from "../../src/project/memory-files.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../../src/project/locate.ts";
 import { CLIENT_LIMITS, formatIndexLine, parseIndexLine } from "../../src/store/index-line.ts";
 import { MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
 import { makeWorld, START } from "../world.ts";

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Memdir } from "../../src/memdir.ts";
-import { walk } from "../../src/project/memory-files.ts";
+import { walk } from "../../src/project/locate.ts";
 import { appendEntries, readRowCache } from "../../src/store/row-cache.ts";
 import type { RowEntry } from "../../src/store/row-entry.ts";
 import { rewriteCache, scan } from "../../src/store/rows.ts";

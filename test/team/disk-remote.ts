@@ -12,7 +12,7 @@ import {
   writeTemporary,
 } from "../../src/disk/fence.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
-import { walk } from "../../src/project/memory-files.ts";
+import { walk } from "../../src/project/locate.ts";
 import { findEntryProblem, LIMITS, type RemoteEntry } from "../../src/team/protocol.ts";
 import type { Remote, RemoteChange, RemoteListing, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";

@@ -1,9 +1,8 @@
 /** What the input knows while somebody types, and the live lines at the bottom that show it: status, queue, text or question, menu. */
 
-import type { Paint } from "../../said.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, pad, widthOf, wrapText } from "../../text/wrap.ts";
-import type { Choice } from "../../verb.ts";
+import type { Choice, Paint } from "../../verb.ts";
 import { type Editor, layEditor } from "./editor.ts";
 import { type Live, rowsAround, type Screen } from "./screen.ts";
 

@@ -1,9 +1,9 @@
 /** Markdown as it streams in, to text for the terminal: each block as soon as it is complete, code line by line. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
-import { openPaint, type Paint } from "../../said.ts";
 import { sanitise } from "../../text/sanitise.ts";
 import { pad, widthOf, wrapText } from "../../text/wrap.ts";
+import { openPaint, type Paint } from "../../verb.ts";
 
 export interface MarkdownOptions {
   /** Asked for every block: the terminal may change its size meanwhile. */

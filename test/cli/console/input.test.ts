@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openInput } from "../../../src/cli/console/input.ts";
 import type { Completion } from "../../../src/cli/console/input-view.ts";
 import { openScreen } from "../../../src/cli/console/screen.ts";
-import { openPaint } from "../../../src/said.ts";
+import { openPaint } from "../../../src/verb.ts";
 import { openGrid } from "../../pty.ts";
 
 interface Options {

@@ -12,8 +12,8 @@ import {
 } from "../../../src/cli/console/turn-view.ts";
 import { openTerminal, print } from "../../../src/cli/terminal.ts";
 import { measureWindow, WINDOW_PARTS } from "../../../src/context/window.ts";
-import { diffLines, openPaint, type Paint, plainOf } from "../../../src/said.ts";
 import { SGR, widthOf } from "../../../src/text/wrap.ts";
+import { diffLines, openPaint, type Paint, plainOf } from "../../../src/verb.ts";
 
 const plain = openPaint(false);
 const colored = openPaint(true);
