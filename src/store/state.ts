@@ -329,7 +329,6 @@ export const KEPT = {
   "review-skipped.json": { kind: "record" },
   "cues.json": { kind: "record" },
   "consolidate-lock": { kind: "record" },
-  // Of earlier versions.
   "sync-base": { kind: "records" },
   // A directory has one remote, or two that it is synced with in turn.
   "sync-stores": { kind: "records", cap: 4 },

@@ -203,13 +203,67 @@ export function syncFile({ path }: Store): StateText {
 
 /** What was noted about a remote that is not the one of the last sync: it counts again when that one comes back. */
 export function otherState({ path }: Store, id: string) {
-  const key = `sync-stores/${sha256(id).slice(0, 16)}`;
+  const key = `${OTHERS_FOLDER}/${sha256(id).slice(0, 16)}`;
   const { write } = openState(path).text(`${key}.json`, { flush: true });
   return { read: () => readKept(path, key), write: (state: SyncState) => write(formatState(state)) };
 }
 
-/** Earlier versions kept the texts that were agreed on. They are in the remote's history, too, which is asked for the few that are merged. */
-export function removeBaseTexts({ path }: Store): void {
+const OTHERS_FOLDER = "sync-stores";
+
+/** The texts that were agreed on, for merging: some of each in one file, so that thousands of them are not thousands of files. */
+export function openBaseTexts({ path }: Store) {
   const state = openState(path);
-  for (const key of state.keys("sync-base", "")) quietly(state.text(key).remove);
+  const shards = new Map<string, Map<string, string>>();
+  const changed = new Set<string>();
+  const recordOf = (key: string) => state.record(`${BASE_FOLDER}/${key}`, (value) => v.parse(Texts, value));
+  const shardOf = (hash: string): Map<string, string> => {
+    const key = /^[0-9a-f]{64}$/.test(hash) ? hash.slice(0, 2) : "other";
+    const shard = shards.get(key) ?? new Map(Object.entries(recordOf(key).read() ?? {}));
+    shards.set(key, shard);
+    return shard;
+  };
+  return {
+    /** Null when it was lost: then there is nothing to merge with. */
+    find(hash: string): string | null {
+      const text = shardOf(hash).get(hash);
+      return text !== undefined && sha256(text) === hash ? text : null;
+    },
+    /** The text must be that of the hash: whoever has both has made sure of it, and `find` looks again. */
+    keep(hash: string, text: string): void {
+      const shard = shardOf(hash);
+      if (shard.has(hash)) return;
+      shard.set(hash, text);
+      changed.add(hash.slice(0, 2));
+    },
+    /** Before the state that names them is saved. */
+    save(): void {
+      for (const key of changed) recordOf(key).write(Object.fromEntries(shards.get(key) ?? []));
+      changed.clear();
+    },
+    /** Removes those that neither an agreement nor anything on its way names; `before` are those that were named at the start. */
+    sweep(before: ReadonlySet<string>, needed: ReadonlySet<string>): void {
+      for (const hash of before) if (!needed.has(hash)) shardOf(hash);
+      for (const [key, shard] of shards)
+        for (const hash of shard.keys()) if (!needed.has(hash) && shard.delete(hash)) changed.add(key);
+      quietly(this.save);
+      // Earlier versions had a file for each text.
+      for (const key of state.keys(BASE_FOLDER, "")) if (!key.endsWith(".json")) quietly(state.text(key).remove);
+    },
+  };
+}
+
+const BASE_FOLDER = "sync-base";
+const Texts = v.record(v.string(), v.string());
+
+/** The hashes of the texts that a later merge may need, with this remote or with another one. */
+export function neededTexts({ path }: Store, current: SyncState): Set<string> {
+  const others = openState(path)
+    .keys(OTHERS_FOLDER)
+    .flatMap((key) => readKept(path, key) ?? []);
+  return new Set(
+    [current, ...others].flatMap(({ agreed, sent }) => [
+      ...[...agreed.values()].map(({ hash }) => hash),
+      ...sent.values(),
+    ]),
+  );
 }

@@ -42,10 +42,13 @@ export type Pass = ReturnType<typeof openPass>;
 export function openPass(given: SyncOptions) {
   const { directory, dryRun } = given;
   const state = local.readState(directory);
+  const texts = local.openBaseTexts(directory);
   let saved = local.formatState(state);
+  let named = local.neededTexts(directory, state);
   const pass = {
     options: { findSecrets, mayTravel: () => null, ...given, remote: dryRun ? pretend(given.remote) : given.remote },
     state,
+    texts: dryRun ? { ...texts, keep: () => {} } : texts,
     result: emptyResult(),
     /** Something was overtaken: another round may settle it. */
     again: false,
@@ -56,8 +59,15 @@ export function openPass(given: SyncOptions) {
       pass.progress("save", 0, 1);
       const text = local.formatState(pass.state);
       if (text === saved || dryRun) return;
+      texts.save();
       local.syncFile(directory).write(text);
       saved = text;
+    },
+    /** Removes the base texts that are not needed any more; after the state is saved. */
+    sweep(): void {
+      const needed = local.neededTexts(directory, pass.state);
+      texts.sweep(named, needed);
+      named = needed;
     },
     /** Holds a text back until it is another one. */
     refuse(path: string, side: "here" | "there", hash: string, reason: string): void {

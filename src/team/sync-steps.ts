@@ -26,14 +26,16 @@ type Listed = ReadonlyMap<string, RemoteEntry>;
 export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, listed: Listed): Promise<void> {
   const stepsOf = <K extends Step["kind"]>(kind: K) => steps.filter((step): step is StepOf<K> => step.kind === kind);
   const { state } = pass;
-  for (const { path, hash, revision } of stepsOf("agree")) noteAgreed(state, path, { hash, revision });
+  const textOf = (path: string) => local.files.get(path)?.text ?? "";
+  for (const { path, hash, revision } of stepsOf("agree")) agree(pass, path, textOf(path), { hash, revision });
   for (const { path } of stepsOf("forget")) state.agreed.delete(path);
   const pulls = stepsOf("pull");
   const staging = openStaging(pass, new Set(pulls.map(({ path }) => path)));
   let meetings: Meeting[] = [];
+  const failures: unknown[] = [];
   try {
     const texts = await fetchTexts(pass, [...pulls, ...stepsOf("merge")], staging.add);
-    meetings = await mergeAll(pass, stepsOf("merge"), local, texts);
+    meetings = await mergeAll(pass, stepsOf("merge"), local, texts, (error) => failures.push(error));
     const both = meetings.filter(({ merged }) => merged === null);
     const groups = [
       ...pulls.flatMap((step) => pull(pass, step, texts.get(step.path))),
@@ -46,7 +48,10 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
   }
   const pushes = stepsOf("push");
   // Not for merged texts: what is here does not come from those before they are written.
-  for (const step of pushes) state.sent.set(step.path, step.local);
+  for (const { path, local } of pushes) {
+    pass.texts.keep(local, textOf(path));
+    state.sent.set(path, local);
+  }
   pass.save();
   await send(pass, [
     ...pushes.flatMap((step) => push(pass, step, local)),
@@ -55,6 +60,10 @@ export async function takeSteps(pass: Pass, { steps }: Plan, local: LocalTexts, 
   ]);
   // Of the others it is known that the remote has not taken them.
   for (const { path } of pushes) state.sent.delete(path);
+  if (failures.length > 0) {
+    pass.save();
+    throw failures[0];
+  }
 }
 
 /**
@@ -88,7 +97,7 @@ function openStaging({ options: { directory, dryRun } }: Pass, wanted: ReadonlyS
 function pull(pass: Pass, { path, entry, why, local }: StepOf<"pull">, text: string | undefined): Group[] {
   if (text === undefined) return [];
   const done = () => {
-    noteAgreed(pass.state, path, agreedBy(entry));
+    agree(pass, path, text, agreedBy(entry));
     pass.result.pulled.push(path);
     if (why === "returned") pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
     if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
@@ -106,28 +115,41 @@ function removeHere({ state, result }: Pass, { path, local }: StepOf<"remove-her
 
 type Meeting = Awaited<ReturnType<typeof mergeAll>>[number];
 
-/** `merged` is null where both cannot hold. */
-async function mergeAll(pass: Pass, steps: readonly StepOf<"merge">[], { files }: LocalTexts, texts: Texts) {
+/** `merged` is null where both cannot hold. A history that cannot be read holds up its own memory alone; it fails the pass at its end. */
+async function mergeAll(
+  pass: Pass,
+  steps: readonly StepOf<"merge">[],
+  { files }: LocalTexts,
+  texts: Texts,
+  fail: (error: unknown) => void,
+) {
   const meetings = [];
   const written = findWritten(pass.options.directory, new Set(steps.map(({ path }) => path)));
   for (const step of steps) {
     const ours = files.get(step.path)?.text;
     const theirs = texts.get(step.path);
     if (ours === undefined || theirs === undefined) continue;
-    const base = await findBase(pass, step, written.get(step.path));
+    const base = await findBase(pass, step, written.get(step.path)).catch((error: unknown) => {
+      if (pass.options.signal?.aborted) throw error;
+      fail(error);
+      return undefined;
+    });
+    if (base === undefined) continue;
     meetings.push({ step, ours, theirs, merged: base === null ? null : mergeMemory(base, ours, theirs) });
   }
   return meetings;
 }
 
 /**
- * What both come of, from the remote's history: the text that was agreed on. Where a killed pass wrote a later one here and could not
- * note it, that one; where nothing is agreed on, or the remote has lost it, the newest one that was ever here.
+ * What both come of: the text that was agreed on. Where a killed pass wrote a later one here and could not note it, that one; where
+ * nothing is agreed on, or the remote has lost it, the newest one of its history that was ever here.
  */
 async function findBase(pass: Pass, step: StepOf<"merge">, written: string | undefined): Promise<string | null> {
   const { path, local, base } = step;
-  const { state, options } = pass;
+  const { state, options, texts } = pass;
   const unnoted = written !== undefined && !wasAgreed(state, path, written) ? written : null;
+  const kept = base === null || unnoted !== null ? null : texts.find(base);
+  if (kept !== null) return kept;
   const findLast = async (isBase: (hash: string) => boolean, wanted?: string) =>
     (await options.remote.versions(path, options.signal, wanted)).findLast(
       ({ text }) => text !== null && isBase(sha256(text)),
@@ -135,7 +157,7 @@ async function findBase(pass: Pass, step: StepOf<"merge">, written: string | und
   // By its text where that is known: the history may be long.
   const find = async (wanted: string | null) => (wanted === null ? null : findLast((hash) => hash === wanted, wanted));
   if (base === null) return findLast((hash) => hash === local || hash === unnoted || wasAgreed(state, path, hash));
-  return (await find(unnoted)) ?? find(base);
+  return (await find(unnoted)) ?? texts.find(base) ?? find(base);
 }
 
 /** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
@@ -149,7 +171,7 @@ function keepBoth(pass: Pass, { step, ours, theirs }: Meeting, { files, held }: 
   const writes: LocalWrite[] = [{ path, expected: local, text: theirs }];
   if (!files.has(copy.path)) writes.push({ path: copy.path, expected: null, text: copy.text });
   const done = () => {
-    noteAgreed(pass.state, path, agreedBy(entry));
+    agree(pass, path, theirs, agreedBy(entry));
     pass.result.conflicts.push({ path, copy: copy.path });
     if (pass.options.dryRun) pass.result.pushed.push(copy.path);
     const who = authorOf(pass, entry);
@@ -161,14 +183,15 @@ function keepBoth(pass: Pass, { step, ours, theirs }: Meeting, { files, held }: 
 
 function push(pass: Pass, step: StepOf<"push">, { files }: LocalTexts): Sending[] {
   const { path, local, why } = step;
+  const text = files.get(path)?.text ?? "";
   const done = (revision: string) => {
-    noteAgreed(pass.state, path, { hash: local, revision });
+    agree(pass, path, text, { hash: local, revision });
     pass.result.pushed.push(path);
     if (why === "kept")
       pass.notice(`${path} was removed by others and changed here: your change is kept, and shared again`);
     if (why === "lost") pass.notice(`${path} was missing on the remote without having been removed: it was sent again`);
   };
-  return offer(pass, step, files.get(path)?.text ?? "", done);
+  return offer(pass, step, text, done);
 }
 
 /** First there, then here: a merge that the remote did not take is made again from what is there by then. */
@@ -176,7 +199,7 @@ function pushMerged(pass: Pass, { step: { path, local, entry }, merged: text }: 
   if (text === null) return [];
   const hash = sha256(text);
   const done = (revision: string) => {
-    noteAgreed(pass.state, path, { hash, revision });
+    agree(pass, path, text, { hash, revision });
     pass.result.merged.push(path);
   };
   const writes = hash === local ? [] : [{ path, expected: local, text }];
@@ -208,6 +231,11 @@ function isInhabited(directory: Store): boolean {
   return (
     walk(directory.path, directory.recursive).files.length > 0 && placeOf(directory, ".memdir/sync.lock") === "file"
   );
+}
+
+function agree({ texts, state }: Pass, path: string, text: string, agreed: Agreed): void {
+  texts.keep(agreed.hash, text);
+  noteAgreed(state, path, agreed);
 }
 
 /** What we sent is ours and needs no author; of what came from there it is noted. */

@@ -80,7 +80,7 @@ async function runRound(pass: Pass): Promise<void> {
   if (hasFreed(pass, here)) pass.again = true;
   if (dryRun) return;
   local.syncFile(directory).touch(directory.now());
-  local.removeBaseTexts(directory);
+  pass.sweep();
 }
 
 /** Which of these paths the remote has gone back on: what it once acknowledged is not in its history any more. */
