@@ -50,13 +50,9 @@ export function exitCodeOf(error: unknown): 2 | 3 {
 export function diskError(error: unknown, doing: string, file: string): MemdirError {
   if (error instanceof MemdirError) return error;
   const code = (error as NodeJS.ErrnoException)?.code ?? "";
-  const remedy = remedyFor(code, doing.startsWith("read")) ?? "see the cause with MEMDIR_DEBUG=1";
+  const read = doing.startsWith("read") ? READING[code] : undefined;
+  const remedy = read ?? REMEDIES[code] ?? "see the cause with MEMDIR_DEBUG=1";
   return new MemdirError("disk", `cannot ${doing} ${file}${code ? ` (${code})` : ""}: ${remedy}`, { cause: error });
-}
-
-/** What an error of the file system means and what to do about it; null where its code says no more. */
-export function remedyFor(code: string, isReading: boolean): string | null {
-  return (isReading ? READING[code] : undefined) ?? REMEDIES[code] ?? null;
 }
 
 /** What the work returns; an error of the file system names the file and a remedy. */

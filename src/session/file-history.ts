@@ -209,9 +209,13 @@ function countChanges(history: History): Checkpoint[] {
     const status = statuses.get(path);
     return status !== undefined && !("problem" in then) && !isAsKept(then, status);
   };
-  return history.moments.map(({ kept: _, ...moment }) => {
-    return { ...moment, files: [...wantedAt(history, moment.id)].filter(isChanged).length };
+  // From the newest: what is wanted of a file is the entry made then, or the first one after it.
+  const wanted = new Map<string, Kept>();
+  const counted = history.moments.toReversed().map(({ kept, ...moment }) => {
+    for (const [path, then] of kept) wanted.set(path, then);
+    return { ...moment, files: [...wanted].filter(isChanged).length };
   });
+  return counted.reverse();
 }
 
 function trim({ dir, moments }: History): void {

@@ -229,6 +229,7 @@ function fold(text: string): string {
 
 /** The offset in the text up to which it folds to so many characters: folding makes some longer and removes others. */
 function unfold(text: string, length: number): number {
+  if (ASCII.test(text) && fold(text).length === text.length) return length;
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -104,8 +104,8 @@ function parseJson(text: string): unknown {
   return attempt<unknown, undefined>(() => (isBomb(text) ? undefined : JSON.parse(text)), undefined);
 }
 
-/** A list of 20,000 memories and as many tombstones has 280,000 values. Each costs up to a hundred bytes of memory. */
-const MAX_VALUES = 1_000_000;
+/** A list of 20,000 memories and as many tombstones has 720,000 of them, texts included. Each costs up to a hundred bytes of memory. */
+const MAX_VALUES = 2_500_000;
 
 /** Whether so many values are in it that reading them would take gigabytes. Texts, which may hold any characters, are one each. */
 function isBomb(text: string): boolean {

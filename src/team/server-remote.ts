@@ -30,6 +30,7 @@ const WRITES_AT_ONCE = 8;
 /** Remembers the last listing: one that has not changed is not sent again. */
 export function openServerRemote(network: Network, options: HttpOptions & Membership): Remote {
   const http = openHttp(network, options);
+  const skippingList = listAnswer((why) => http.log(`skipped an entry: ${why}`));
   let last: { etag: string; state: string; listing: RemoteListing } | null = null;
   return {
     name: http.url,
@@ -38,7 +39,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const path = last?.state ? `/memories?since=${encodeURIComponent(last.state)}` : "/memories";
       const answer = await http.send({ method: "GET", path, headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const { state = "", since, id: own, entries } = expectRows(http, ListAnswer, answer);
+      const { state = "", since, id: own, entries } = expectRows(http, skippingList, answer);
       const id = `${http.url}#${own}`;
       // Only what changed since; everything where the server does not know that state, or knows no states.
       const isPart = since !== undefined && since === last?.state && id === last.listing.id;
@@ -194,9 +195,10 @@ const WORDS: Record<number, string> = {
 };
 
 /** Rows of an answer: one that is not as agreed is left out, and the rest is taken. */
-function rowsOf<S extends v.GenericSchema>(row: S) {
+function rowsOf<S extends v.GenericSchema>(row: S, skip: (why: string) => void = () => {}) {
   const fit = (value: unknown) => {
-    const { success, output } = v.safeParse(row, value);
+    const { success, output, issues } = v.safeParse(row, value);
+    if (!success) skip(issues[0].message);
     return success ? [output] : [];
   };
   return v.pipe(
@@ -205,7 +207,8 @@ function rowsOf<S extends v.GenericSchema>(row: S) {
   );
 }
 
-const ListAnswer = v.object({ ...protocol.ListAnswer.entries, entries: rowsOf(protocol.RemoteEntry) });
+const listAnswer = (skip: (why: string) => void) =>
+  v.object({ ...protocol.ListAnswer.entries, entries: rowsOf(protocol.RemoteEntry, skip) });
 const FetchAnswer = v.object({ ...protocol.FetchAnswer.entries, memories: rowsOf(protocol.Fetched) });
 const VersionsAnswer = v.object({ ...protocol.VersionsAnswer.entries, versions: rowsOf(protocol.Version) });
 

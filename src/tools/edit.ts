@@ -93,9 +93,21 @@ interface Match {
   fresh: string;
 }
 
+/** A longer pattern is more than the engine compiles. */
+const MAX_PATTERN = 20_000;
+
 /** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
 export function findMatches(text: string, old: string, fresh: string): Match[] {
   const hasCrlf = text.includes("\r\n");
+  // Of an old text this long, all line ends are taken to be as most are.
+  if (hasCrlf && old.length > MAX_PATTERN) {
+    const toFile = (given: string) => (usesCrlf(text) ? given.replace(/\r?\n/g, "\r\n") : given);
+    const region = toFile(old);
+    const starts: Match[] = [];
+    for (let start = text.indexOf(region); start >= 0; start = text.indexOf(region, start + region.length))
+      starts.push({ start, end: start + region.length, fresh: toFile(fresh) });
+    return starts;
+  }
   const literal = literally(hasCrlf ? old.replaceAll("\r\n", "\n") : old);
   const source = hasCrlf ? literal.replaceAll("\r", "\\r(?!\\n)").replaceAll("\n", "\\r?\\n") : literal;
   const crlf = usesCrlf(text);
@@ -148,7 +160,8 @@ function hintFor(text: string, old: string): string {
   if (/^\s*\d+→/m.test(old))
     return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
   const words = old.split(/\s+/).filter((word) => word !== "");
-  const near = words.length > 0 ? new RegExp(words.map(literally).join("\\s+")).exec(text) : null;
+  const pattern = words.map(literally).join("\\s+");
+  const near = words.length > 0 && pattern.length < MAX_PATTERN ? new RegExp(pattern).exec(text) : null;
   const [place] = near
     ? lineEditsOf(text, [{ start: near.index, end: near.index + near[0].length, fresh: near[0] }])
     : [];

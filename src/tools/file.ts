@@ -6,7 +6,7 @@
 import { existsSync, fstatSync, lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin, makeFolders, type Pin, pinFolder, readRegular, withRegular } from "../disk/fence.ts";
-import { attempt, remedyFor } from "../errors.ts";
+import { attempt } from "../errors.ts";
 
 export type FileContent = NonNullable<ReturnType<typeof readFileAt>>;
 
@@ -89,8 +89,23 @@ export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   // Our own errors have codes, too, and messages that say what to do.
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return message;
-  return remedyFor(code, true) ?? `the disk refused (${code})`;
+  return REASONS[code] ?? `the disk refused (${code})`;
 }
+
+/** Of the user's own files: what helps where memories are would be wrong advice for a model here. */
+const REASONS: Record<string, string> = {
+  EACCES: "there is no permission for it, or for its folder",
+  EPERM: "there is no permission for it, or for its folder",
+  ENOENT: "it is gone",
+  ELOOP: "its links lead in a circle",
+  ENOTDIR: "a part of its path is a file, not a folder",
+  EISDIR: "it is a directory",
+  ENAMETOOLONG: "the name is too long",
+  ENOSPC: "the disk is full; nothing was changed",
+  EDQUOT: "the disk quota is used up; nothing was changed",
+  EROFS: "the file system is read-only",
+  EEXIST: "something is in its place",
+};
 
 const MOVED = "something was moved or linked in its place just now; nothing was done, try again";
 

@@ -177,7 +177,7 @@ describe("a memory", () => {
 
   it("restored by copy is as old as it says, also where a model reads of it", { timeout: LIMIT_MS }, async () => {
     const [text = ""] = await askHook(["how do we deploy to staging?"]);
-    expect(text).toMatch(/The memory below is 318 days old/);
+    expect(text).toMatch(/The memory below is 3[12]\d days old/);
     expect(text).not.toContain("saved today");
   });
 
