@@ -8,7 +8,7 @@ import { configuredModel } from "../verbs/model.ts";
 import { openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { sayPreview } from "./console/line.ts";
-import { ENDS } from "./console/turn-view.ts";
+import { ENDS, MAY_GO_ON } from "./console/turn-view.ts";
 import { isDumb, print } from "./terminal.ts";
 
 /** On a terminal or on a pipe. */
@@ -84,6 +84,7 @@ function report(call: Call, result: TurnResult, sessionId: string): number {
     );
   }
   answer(call, { text, sessionId, usage, memories, ended }, [{ raw: text }]);
-  if (ended !== "done") warning(call, [ENDS[ended] ?? ended]);
+  const more = MAY_GO_ON.has(ended) ? `; to continue, run memdir chat --resume ${sessionId} -p "go on"` : "";
+  if (ended !== "done") warning(call, [`${ENDS[ended] ?? ended}${more}`]);
   return ended === "refused" ? 3 : 0;
 }

@@ -25,7 +25,9 @@ const MAX_ENDING_LETTERS = 2;
 const BEYOND_LATIN = 0x370;
 
 /** The language shows within the first words; in fewer than these, names and identifiers may be all there is. */
-const [MAX_JUDGED_WORDS, MIN_JUDGED_WORDS] = [100, 4];
+const [MAX_JUDGED_WORDS, MIN_JUDGED_WORDS] = [100, 5];
+/** A shorter word of another language looks like an English one by chance. */
+const MIN_LOAN_LETTERS = 5;
 /** More than this share of the words must be known: names and identifiers are among those of English texts, and the glossary has gaps. */
 const KNOWN = { english: 1 / 3, foreign: 1 / 4 } as const;
 
@@ -94,12 +96,14 @@ export function openWordPieces(json: Buffer, glossary: Glossary | null = null) {
       const words = all.filter((word) => word !== null && LETTERS.test(word)) as string[];
       const isEnglish = readsAsEnglish(text, all);
       const isKnown = (word: string): boolean => {
-        if (isDense(word)) return true;
-        if (isEnglish && word.charCodeAt(0) < BEYOND_LATIN) return isPiece(word);
+        if (isDense(word) || CYRILLIC.test(word)) return true;
+        if (word.charCodeAt(0) < BEYOND_LATIN && (isEnglish || word.length >= MIN_LOAN_LETTERS) && isPiece(word))
+          return true;
         return (gloss(word) ?? glossStem(word)) !== null;
       };
       const known = words.filter(isKnown).length;
-      if (words.length < MIN_JUDGED_WORDS) return known > 0 || words.some((word) => word.charCodeAt(0) < 0x80);
+      if (words.length < MIN_JUDGED_WORDS)
+        return known > 0 || (isEnglish && words.some((word) => word.charCodeAt(0) < BEYOND_LATIN));
       return known > words.length * KNOWN[isEnglish ? "english" : "foreign"];
     },
     /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
@@ -152,6 +156,8 @@ const unicode = lazily(() => ({
   accent: /\p{Mn}/u,
   punctuation: /\p{P}/u,
 }));
+
+const CYRILLIC = /^\p{Script=Cyrillic}/u;
 
 /** A word in the judged sense: no number, mark or single letter. */
 const LETTERS = /^(?:\p{L}{2,}|[\u3040-\u9fff\uac00-\ud7af].*)$/u;

@@ -13,6 +13,8 @@ interface WatchOptions {
   onChange: () => void;
   /** The same where only the log of recalls grew: nothing else has changed. */
   onRecall?: () => void;
+  /** Which files count, by their paths below the directory. Default: memories, the index, and the parts of our own state that are shown. */
+  isWanted?: (file: string) => boolean;
   log: (message: string) => void;
   /** Null: only compare. */
   watch?: typeof watchFolder | null;
@@ -41,6 +43,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     recursive,
     onChange,
     onRecall,
+    isWanted = isShown,
     log,
     watch = watchFolder,
     settleMs = SETTLE_MS,
@@ -79,7 +82,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         const file = name === null ? null : relativeTo(path, join(folder, String(name)));
         if (file === RECALLS) noteRecall();
-        else if (file === null || isShown(file)) note();
+        else if (file === null || isWanted(file)) note();
       });
       watcher.on("error", () => drop((each) => each === folder));
       watchers.set(folder, watcher);
@@ -100,7 +103,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     // A folder that was moved away and created again has another inode, and its watcher no longer sees anything.
     drop((folder) => root?.ino !== before || !folders.includes(folder));
     for (const folder of folders) add(folder);
-    const next = isBlind ? fingerprint(path, folders) : `${root?.ino} ${folders.length}`;
+    const next = isBlind ? fingerprint(path, folders, isWanted) : `${root?.ino} ${folders.length}`;
     if (print !== null && next !== print) note();
     print = next;
   };
@@ -144,9 +147,9 @@ function listFolders(root: string, recursive: boolean): string[] {
 }
 
 /** Names, sizes and times of everything that is shown. */
-function fingerprint(root: string, folders: readonly string[]): string {
+function fingerprint(root: string, folders: readonly string[], isWanted: (file: string) => boolean): string {
   const files = folders.flatMap((folder) => attempt(() => readdirSync(folder), []).map((name) => join(folder, name)));
-  const shown = files.filter((file) => isShown(relativeTo(root, file)));
+  const shown = files.filter((file) => isWanted(relativeTo(root, file)));
   return shown
     .map((file) => {
       const stat = lstatOrNull(file);

@@ -144,7 +144,7 @@ async function findVector(setup: RecallSetup, given: string) {
       return { vector: null, hasMeaning: false, warnings: why === null ? [] : byWords(why) };
     }
     const vector = prompt === "" ? null : await embed(prompt, true);
-    return { vector: vector && checkVector(vector), hasMeaning: true, warnings: [] };
+    return { vector: vector === null ? null : checkVector(vector), hasMeaning: true, warnings: [] };
   } catch (error) {
     setup.log(`recall by words only: ${(error as Error).message}`, error as Error);
     return { vector: null, hasMeaning: false, warnings: byWords((error as Error).message) };

@@ -15,7 +15,7 @@ import {
   writeTemporary,
 } from "../disk/fence.ts";
 import { acquireLock, runAtOnce, tryLock } from "../disk/turns.ts";
-import { MemdirError } from "../errors.ts";
+import { attempt, MemdirError } from "../errors.ts";
 import { isMemoryFile, MAX_DEPTH } from "../project/locate.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
@@ -101,7 +101,7 @@ const MAX_REPLACED = 5;
 
 /** Runs `work` as the only writer of the directory, after recovering what a killed one left behind. */
 export async function withDirectory<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
-  for (let attempt = 0; attempt < MAX_REPLACED; attempt++) {
+  for (let tries = 0; tries < MAX_REPLACED; tries++) {
     const done = await withPins(directory, async (pinned) => {
       const lock = await acquireLock(statePath(pinned), { name: statePath(directory) });
       try {
@@ -340,7 +340,8 @@ function formerTimes(files: readonly FileChange[], renames: Change["renames"]): 
 }
 
 function setTime(path: string, mtimeMs: number | undefined): void {
-  if (mtimeMs !== undefined) utimesSync(path, mtimeMs / 1000, mtimeMs / 1000);
+  // Some file systems refuse; a time is not worth a change that fails.
+  if (mtimeMs !== undefined) attempt(() => utimesSync(path, mtimeMs / 1000, mtimeMs / 1000), undefined);
 }
 
 // --- Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files.

@@ -198,16 +198,19 @@ function detailsText({ header, rule, day }: Details): string {
 
 function parseDetails(text: string, { file, name, type }: Pick<Header, "file" | "name" | "type">): Details {
   const [said, rule = null, day = null] = JSON.parse(text);
-  return { header: Object.assign({ ...USUAL, file, name, type }, said), rule, day };
+  return {
+    header: Object.assign({ ...USUAL, links: [], supersedes: [], when: [], problems: [], file, name, type }, said),
+    rule,
+    day,
+  };
 }
 
-/** What a header has whose file says nothing else. Its lists are those of many headers. */
+/** What a header has whose file says nothing else. */
 const USUAL: Header = {
   ...{ file: "", name: "", description: "", type: "user", typeExplicit: true, source: null, pinned: false },
   ...{ created: null, modified: null, verified: null, expires: null, broken: false, unreadable: false },
   ...{ links: [], supersedes: [], when: [], problems: [] },
 };
-for (const value of Object.values(USUAL)) Object.freeze(value);
 
 /** The entry at a place where `rowBytesAt` found one. `readRank` gets its ranking part where that is not in the buffer. */
 export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | null) | null = null): RowEntry {

@@ -7,6 +7,7 @@ import { exitCodeOf, MemdirError, onDisk } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { watchDirectory } from "../memory/watch.ts";
 import { type GitSync, joinTeam, leaveTeam, openGitSync, openNetwork, openTeam } from "../open-team.ts";
+import { isMemoryFile } from "../store/store.ts";
 import type { Network } from "../team/http.ts";
 import { checkToken, findGivenToken, formatMembership, parseMembership } from "../team/membership.ts";
 import { signIn } from "../team/server-remote.ts";
@@ -90,6 +91,11 @@ async function unattended(
   return either;
 }
 
+/** Our own notes and the index change with every pass. */
+function isWanted(file: string): boolean {
+  return isMemoryFile(file) && !file.startsWith(".");
+}
+
 /** Shows what each pass did, until it is told to end. */
 async function watch({ sync, directories }: GitSync, { show, signal }: Context): Promise<null> {
   let told = "";
@@ -104,7 +110,7 @@ async function watch({ sync, directories }: GitSync, { show, signal }: Context):
     listen: (onChange) => {
       // Changes settle in `keepSynced`, which must know of the last one when it is told to end.
       const watched = directories.map(({ path, recursive }) =>
-        watchDirectory({ path, recursive, onChange, log: () => {}, settleMs: 0 }),
+        watchDirectory({ path, recursive, onChange, isWanted, log: () => {}, settleMs: 0 }),
       );
       return () => {
         for (const { close } of watched) close();

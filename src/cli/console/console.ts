@@ -41,16 +41,27 @@ export async function runLines(call: Call, memdir: Memdir): Promise<number> {
       source.close();
     }
   }
-  const terminal = { ...call.terminal, columns: DEFAULT_COLUMNS, ...openQuestions(readLine) };
+  const terminal = { ...call.terminal, columns: call.terminal.columns ?? DEFAULT_COLUMNS, ...openQuestions(readLine) };
   const ask = interactive ? (request: PermissionRequest) => askPermission(terminal, request, MAX_DETAIL) : null;
-  const { answerAll } = await openConversation(call, memdir, ask);
-  return answerAll(readLines(), {
-    terminal,
-    release: interactive ? (work) => work() : null,
-    // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
-    suggest: (text) => interactive && terminal.print(sanitise(text)),
-    working: (_, work) => (interactive ? cancellable(work) : work(new AbortController().signal)),
+  const { agent, answerAll } = await openConversation(call, memdir, ask).catch((error: unknown) => {
+    // A pipe that stays open would hold the process.
+    source.close();
+    throw error;
   });
+  // While nothing works: the end of the input, so that what is being learnt is finished.
+  const unlisten = interactive ? listen(process, "SIGINT", () => source.close()) : () => {};
+  try {
+    return await answerAll(readLines(), {
+      terminal,
+      release: interactive ? (work) => work() : null,
+      // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
+      suggest: (text) => interactive && terminal.print(sanitise(text)),
+      working: (_, work) => (interactive ? cancellable(work) : work(new AbortController().signal)),
+    });
+  } finally {
+    unlisten();
+    if (interactive) sayResume(call, agent);
+  }
 }
 
 export async function runInteractive(call: Call, memdir: Memdir): Promise<number> {
@@ -95,10 +106,13 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     screen.close();
     for (const stop of stops) stop();
   }
-  const { sessionId, transcriptPath } = agent;
-  const resume = `memdir --resume ${sessionId} continues this session (${transcriptPath})`;
-  if (agent.prompts().length > 0) call.terminal.print(call.terminal.color.dim(resume));
+  sayResume(call, agent);
   return 0;
+}
+
+function sayResume({ terminal }: Call, { sessionId, transcriptPath, prompts }: Console["agent"]): void {
+  const resume = `memdir --resume ${sessionId} continues this session (${transcriptPath})`;
+  if (prompts().length > 0) terminal.print(terminal.color.dim(resume));
 }
 
 /** Opens the agent and greets; `answerAll` returns the exit code, which remembers that a line failed. */

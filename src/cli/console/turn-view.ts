@@ -106,7 +106,7 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
     show: (event: AgentEvent) => (shows[event.type] as (event: AgentEvent) => void)(event),
     end({ ended, error }: TurnResult): void {
       if (error && ended === "error") say([bad(error.message)]);
-      else if (ENDS[ended]) say(warn(ENDS[ended]));
+      else if (ENDS[ended]) say(warn(`${ENDS[ended]}${MAY_GO_ON.has(ended) ? "; say “go on” to continue" : ""}`));
       else flush();
     },
     /** For the line with the spinner: what is going on, and how many tokens were written. */
@@ -121,10 +121,13 @@ export function openTurnView({ terminal, cwd, lexer }: ViewOptions) {
 /** Why an answer is not all that it could be. */
 export const ENDS: Partial<Record<TurnResult["ended"], string>> = {
   aborted: "stopped",
-  turns: "stopped after too many steps; say “go on” to continue",
-  length: "the answer was cut at its limit; say “go on” to continue",
+  turns: "stopped after too many steps",
+  length: "the answer was cut at its limit",
   refused: "the model declined to answer",
 };
+
+/** The model had more to say. */
+export const MAY_GO_ON: ReadonlySet<TurnResult["ended"]> = new Set(["turns", "length"]);
 
 interface ToolLineOptions extends Pick<ViewOptions, "cwd"> {
   paint: Paint;

@@ -62,6 +62,8 @@ export function startKeyboard(): void {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
     // A dialog has its own keys.
     if (document.querySelector("dialog[open]") !== null) return;
+    // It closes what has popped up, and nothing else.
+    if (event.key === "Escape" && document.querySelector(":popover-open") !== null) return;
     if (event.ctrlKey || event.metaKey) {
       const handle = event.shiftKey ? undefined : findHandler(`Ctrl ${event.key.toLowerCase()}`);
       if (handle === undefined) return;

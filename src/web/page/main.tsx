@@ -9,7 +9,7 @@ import { Button } from "./parts/basics.tsx";
 import { OpenDialog } from "./parts/dialog.tsx";
 import { JobTray } from "./parts/jobs.tsx";
 import { Empty, Loading, PageHead } from "./parts/layout.tsx";
-import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
+import { Messages, Notice, tell, tellFailure } from "./parts/notice.tsx";
 import { get, start } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
 import { Side } from "./side.tsx";
@@ -39,10 +39,17 @@ const views = makeStore<Readonly<Record<string, View>>>({
 
 /** The views that write are larger than the rest of the page, with their editor: they come with the first of these. */
 const BEFORE_WRITING = new Set(["memory", "edit", "new"]);
+/** The first view has been drawn by then. */
+const AFTER_START_MS = 1000;
 
 async function loadWriting(): Promise<void> {
   const { EditView, NewView } = await import("./views/edit.tsx");
   views.set({ ...views.get(), edit: EditView, new: NewView });
+}
+
+/** The files of a page that was opened before memdir was updated are gone, and a browser asks for them once. */
+function needWriting(): void {
+  loadWriting().catch(() => tell("The editor could not be loaded: reload the page.", "bad"));
 }
 
 /** These views are created again for another memory, so that text typed for one does not stay for the next. */
@@ -53,7 +60,7 @@ function Page(): VNode {
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    if (BEFORE_WRITING.has(at.view)) void loadWriting();
+    if (BEFORE_WRITING.has(at.view)) needWriting();
   }, [at.view]);
   const shown = OF_MEMORY.has(at.view) ? `${at.view} ${at.params.get("directory")} ${at.params.get("file")}` : at.view;
   useEffect(() => {
@@ -122,6 +129,8 @@ async function begin(): Promise<void> {
   startLive();
   const place = document.getElementById("page");
   if (place !== null) render(<Page />, place);
+  // Before anybody writes: what is typed right after the key for a new memory belongs into its first field.
+  setTimeout(() => void loadWriting().catch(() => {}), AFTER_START_MS);
   const { value, failure } = await get<Start>("/api/start");
   if (failure !== null) tellFailure(failure);
   else start.set(value);
