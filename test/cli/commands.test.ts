@@ -359,6 +359,13 @@ describe("the body", () => {
   });
 });
 
+test("a console that cannot begin ends, though its input stays open", async () => {
+  const { cwd, env } = openSandbox();
+  const child = spawn(process.execPath, [BINARY, "--resume", "nope"], { cwd, env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  expect(await once(child, "exit")).toEqual([2, null]);
+});
+
 describe("context, prune, lint, doctor, trust, adopt", () => {
   let box: Sandbox;
   beforeAll(async () => {

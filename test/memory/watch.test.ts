@@ -46,6 +46,15 @@ it.each(WAYS)("is not disturbed by our own caches, locks and half-written files,
   expect(changes()).toBe(before);
 });
 
+it.each(WAYS)("hears only of the files that are wanted, by %s", async (_, way) => {
+  const { folder, changes, arm } = await watchTemporary({ ...way, isWanted: (file) => file.startsWith("wanted") });
+  await arm("wanted.md");
+  const before = changes();
+  for (const name of ["other.md", "MEMORY.md", ".memdir/journal.jsonl"]) fs.writeFileSync(path.join(folder, name), "x");
+  await settle();
+  expect(changes()).toBe(before);
+});
+
 it("waits for a directory that is not there yet, and finds one that was made anew", async () => {
   const folder = path.join(makeTemporary("watch", "memory"), "later");
   let count = 0;
@@ -93,7 +102,7 @@ it("gathers many changes into few, and says nothing once it is closed", async ()
   expect(changes()).toBe(before);
 });
 
-async function watchTemporary(way: Watching, quick = QUICK) {
+async function watchTemporary(way: Watching & { isWanted?: (file: string) => boolean }, quick = QUICK) {
   const folder = makeTemporary("watch", "memory");
   for (const name of ["tmp", "images", "inbox"]) fs.mkdirSync(path.join(folder, ".memdir", name), { recursive: true });
   let count = 0;

@@ -68,6 +68,13 @@ describe("recall offline", () => {
     expect([found.method, recalled(found), found.warnings]).toEqual(["lexical", ["th.md"], []]);
   });
 
+  it("an embedder that gives nothing is said, and words have to do", async () => {
+    const { memdir } = await openStore(MEMORIES, { embed: () => undefined as unknown as Float32Array });
+    const found = await memdir.recall(PROMPT);
+    expect([found.method, recalled(found)]).toEqual(["lexical", ["deploy.md"]]);
+    expect(found.warnings.join()).toContain("`embed` must give a Float32Array of 384 numbers");
+  });
+
   it("every scope is looked at, and its provenance told", async () => {
     const { world } = await openStore(MEMORIES);
     const user = mainOf(await world.open({ scope: "user" })).path;
