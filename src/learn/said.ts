@@ -315,7 +315,10 @@ function finish(draft: Draft, now: Date, before: Required<Heard>): Said | null {
   const picked = nameStatement(short);
   // A name leaves out small words: "in R for fifteen years" must not become "in fifteen years".
   const name = hasRelativeDate(picked, now) ? beginStatement(short) : picked;
-  const description = describeStatement(statement.length > MAX_BOTH ? short : statement, { type, name });
+  const whole = describeStatement(statement, { type, name });
+  // What is cut could lose the date behind its words.
+  const isCut = whole.endsWith("…") || statement.length > MAX_BOTH;
+  const description = isCut ? describeStatement(short, { type, name }) : whole;
   return { act, explicit, isUnsure: isDoubtful, type, name, description, body };
 }
 

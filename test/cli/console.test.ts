@@ -293,9 +293,11 @@ describe("on a terminal", () => {
     for (const name of ["retries", "retries again"])
       await twins.run(["save", "--type", "project", "--name", name, "Jobs are retried three times."]);
     const pty = openPty(process.execPath, [BINARY], { cwd: twins.cwd, env: { ...twins.env, TERM: "dumb" } });
-    await pty.waitFor(/^> /m);
-    pty.write("/show retries\n/dream\n");
-    await pty.waitFor(/\[project\] retries[\s\S]*Step 1 of 1, .*\? \[y\/N\]/);
+    await pty.waitFor(/^>/m);
+    pty.write("/show retries\n");
+    await pty.waitFor(/\[project\] retries/);
+    pty.write("/dream\n");
+    await pty.waitFor(/\? \[y\/N\]/);
     pty.write("y\n");
     await pty.waitFor(/undo \S+ reverts it/);
     // Its keyboard is still open.

@@ -28,7 +28,7 @@ it.skipIf(process.platform === "win32")("/inbox: edited in the editor, accepted 
   await pty.waitFor(/1 proposal waits: \/inbox/);
   await pty.waitFor(/say something/);
   pty.write("/inbox\r");
-  await pty.waitFor(/\+ Jobs are retried three times[\s\S]*Keep this\? \(1 of 1\)[\s\S]*stop here/);
+  await pty.waitFor(/\+ Jobs are retried three times[\s\S]*Keep this\? \(1 of 1\)[\s\S]*q {2}quit/);
   pty.write("e");
   await pty.waitFor(/\+ Jobs are retried five times[\s\S]*Keep this\?/);
   for (const line of pty.screen()) expect([...line].length).toBeLessThanOrEqual(40);
