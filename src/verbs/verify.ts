@@ -12,15 +12,16 @@ export const lint = verb({
   examples: ["lint"],
   run: async (memdir) => ({ problems: await memdir.lint() }),
   exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
-  say: ({ problems }) => [
-    ...problems.map(
+  say({ problems }) {
+    const placeOf = openPlaces(problems);
+    const lines = problems.map(
       ({ file, scope, line, rule, message }): Line => [
-        `${placeOf(problems, { file, scope })}${line === null ? "" : `:${line}`}: ${message} `,
+        `${placeOf({ file, scope })}${line === null ? "" : `:${line}`}: ${message} `,
         dim(`(${rule})`),
       ],
-    ),
-    problems.length === 0 ? "Nothing to fix." : `${problems.length} to fix`,
-  ],
+    );
+    return [...lines, problems.length === 0 ? "Nothing to fix." : `${problems.length} to fix`];
+  },
 });
 
 export const verify = verb({
@@ -71,9 +72,10 @@ export const verify = verb({
 
 /** A line for each cause; with `isAll` one for each problem. */
 export function sayProblems(problems: readonly Problem[], isAll = false): Line[] {
+  const placeOf = openPlaces(problems);
   const groups = isAll ? problems.map((problem) => [problem] as const) : groupByCause(problems);
   return groups.map(([{ file, scope, line, claim, verdict, evidence, confidence }, ...more]) => [
-    bold(`${placeOf(problems, { file, scope })}:${line}`),
+    bold(`${placeOf({ file, scope })}:${line}`),
     ": ",
     warn(verdict),
     ` ${claim} ${more.length === 0 ? "" : `and ${more.length} more in this section `}`,
@@ -82,8 +84,9 @@ export function sayProblems(problems: readonly Problem[], isAll = false): Line[]
 }
 
 /** Two scopes may have files of the same name: where there are problems in several, each says where it is. */
-function placeOf(all: readonly Placed[], { file, scope }: Placed): string {
-  return all.some((other) => other.scope !== scope) ? `${scope}: ${file}` : file;
+function openPlaces(all: readonly Placed[]): (placed: Placed) => string {
+  const isOne = new Set(all.map(({ scope }) => scope)).size < 2;
+  return ({ file, scope }) => (isOne ? file : `${scope}: ${file}`);
 }
 
 type Placed = Pick<Problem, "file" | "scope">;
